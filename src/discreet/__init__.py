@@ -1,0 +1,47 @@
+"""discreet turns confidential microdata into a release that its owner can defend."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.errors import DiscreetError
+    from discreet.model.attribute import Attribute
+    from discreet.model.microdata import Microdata
+    from discreet.model.policy import Plan, Policy
+    from discreet.model.results import Assessment, Release
+    from discreet.model.score import Score
+    from discreet.verbs import analyze, assess, loss, mask, read, risk, write
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "DiscreetError": "discreet.errors",
+    "Attribute": "discreet.model.attribute",
+    "Microdata": "discreet.model.microdata",
+    "Plan": "discreet.model.policy",
+    "Policy": "discreet.model.policy",
+    "Assessment": "discreet.model.results",
+    "Release": "discreet.model.results",
+    "Score": "discreet.model.score",
+    **dict.fromkeys(("analyze", "assess", "loss", "mask", "read", "risk", "write"), "discreet.verbs"),
+}
+
+__all__ = [
+    "Assessment", "Attribute", "DiscreetError", "Microdata", "Plan", "Policy", "Release", "Score",
+    "analyze", "assess", "loss", "mask", "read", "risk", "write",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used, so that the command line starts at once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,8 @@
+"""The Data Converter: files and database tables to and from Microdata."""
+
+from __future__ import annotations
+
+from discreet.convert.policy_file import load_policy
+from discreet.convert.source import read_source, write_target
+
+__all__ = ["load_policy", "read_source", "write_target"]

@@ -1,0 +1,28 @@
+"""Policies from wherever they come: a path, a mapping, or a Policy already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import PolicyError
+from discreet.model.policy import Policy, parse_policy
+
+
+def load_policy(policy: Policy | Mapping[str, Any] | str | Path | None) -> Policy:
+    """The policy that a path, a mapping or a Policy stands for; an empty one for None."""
+    if policy is None:
+        return Policy()
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, Mapping):
+        return Policy.from_dict(dict(policy), origin="the policy")
+    path = Path(policy)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise PolicyError(f"{path}: the policy is not UTF-8 text") from None
+    except OSError as error:
+        raise PolicyError(f"{path}: the policy cannot be read: {error.strerror}") from None
+    return parse_policy(text, origin=str(path), folder=str(path.parent))

@@ -1,0 +1,1 @@
+"""Where rows live: encoded columns, compiled counting, keyed randomness."""

@@ -1,0 +1,1 @@
+"""One measure of loss a file."""

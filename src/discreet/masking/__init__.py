@@ -1,0 +1,1 @@
+"""One masking method a file, and the generator that runs a plan."""

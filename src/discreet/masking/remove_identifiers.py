@@ -1,0 +1,31 @@
+"""Removing identifiers: the step that every release begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from discreet.model.attribute import Role
+from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.microdata import Microdata
+
+
+class RemoveIdentifiers(MaskingMethod):
+    """Drops the columns whose role is identifier (or those the step names).
+
+    >>> from discreet.testing import table
+    >>> data = table({"ssn": ["1", "2"], "age": [44, 55]}, identifier=["ssn"], key=["age"])
+    >>> RemoveIdentifiers().mask(data, ["ssn"], draw=None).columns
+    ['age']
+    """
+
+    name: ClassVar[str] = "remove_identifiers"
+    citation: ClassVar[str] = "Truta, T. M., Fotouhi, F. & Barth-Jones, D. Automatic generation of masked microdata, section 3."
+    scope: ClassVar[Scope] = Scope.TABLE
+    preserves: ClassVar[str] = "Every value of every other attribute."
+
+    def choose(self, data: Microdata) -> list[str]:
+        return data.named(Role.IDENTIFIER)
+
+    def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
+        return data.drop(list(columns))

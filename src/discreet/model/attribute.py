@@ -1,0 +1,123 @@
+"""One attribute of a table: what it is to its owner, and what an intruder may know and learn of it."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from discreet.model.cells import Interval, parse_interval
+from discreet.model.hierarchy import HierarchySpec
+
+
+class Role(StrEnum):
+    """The owner's word for an attribute (seed 002, section 3), with those that later seeds need."""
+
+    IDENTIFIER = "identifier"
+    KEY = "key"
+    CONFIDENTIAL = "confidential"
+    PERSON = "person"
+    WEIGHT = "weight"
+    OTHER = "other"
+
+
+class Level(StrEnum):
+    """The level of measurement, which decides what a method may do with the values."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    NUMERIC = "numeric"
+    DATE = "date"
+
+
+class Attribute(BaseModel):
+    """What the policy says of one attribute; the weights are those of seed 000, equations (3) and (4)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Role = Field(default=Role.OTHER, description="identifier, key, confidential, person, weight or other")
+    level: Level | None = Field(default=None, description="nominal, ordinal, numeric or date; from the data where absent")
+    order: tuple[str, ...] | None = Field(default=None, description="the categories of an ordinal attribute, lowest first")
+    known: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.0, description="probability that an intruder knows this attribute of a person"
+    )
+    sensitivity: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.0, description="how much it matters when the attribute is learnt, 0 to 1"
+    )
+    values: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
+        default_factory=dict, description="sensitivity of single values or intervals, 0 to 1"
+    )
+    default: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="sensitivity of a value that is not listed: 0 where values are listed, 1 where none are"
+    )
+    missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in this attribute")
+    hierarchy: HierarchySpec | None = Field(default=None, description="how values become coarser: a file, or a rule")
+    reason: str | None = Field(default=None, description="why the analyzer proposed this; for people, not used")
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _keys_as_text(cls, values: Any) -> Any:
+        return {_text(key): weight for key, weight in values.items()} if isinstance(values, dict) else values
+
+    @field_validator("order", "missing", mode="before")
+    @classmethod
+    def _items_as_text(cls, items: Any) -> Any:
+        return [_text(item) for item in items] if isinstance(items, list | tuple) else items
+
+    @model_validator(mode="after")
+    def _order_is_a_list_of_different_values(self) -> Attribute:
+        if self.order is not None and len(set(self.order)) < len(self.order):
+            twice = next(value for value in self.order if self.order.count(value) > 1)
+            raise ValueError(f"order names '{twice}' twice")
+        return self
+
+    @property
+    def unlisted(self) -> float:
+        """The weight of a value that is not listed."""
+        if self.default is not None:
+            return self.default
+        return 0.0 if self.values else 1.0
+
+    def intervals(self) -> list[tuple[Interval, float]]:
+        """The listed intervals with their weights, in the policy's order."""
+        return [(interval, weight) for key, weight in self.values.items() if (interval := parse_interval(key))]
+
+    def value_weight(self, value: Any) -> float:
+        """W(r(A)): a listed value first, then the first listed interval that holds it, then the default."""
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return self.unlisted
+        for text in printed(value):
+            if text in self.values:
+                return self.values[text]
+        number = _number(value)
+        if number is not None:
+            for interval, weight in self.intervals():
+                if number in interval:
+                    return weight
+        return self.unlisted
+
+
+def printed(value: Any) -> tuple[str, ...]:
+    """The texts by which a policy may name a value: as it prints, and a whole float without its '.0'."""
+    if isinstance(value, bool):
+        return ("true", "True") if value else ("false", "False")
+    if isinstance(value, float) and value.is_integer():
+        return (str(value), str(int(value)))
+    return (str(value),)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _text(key: Any) -> str:
+    return str(key).lower() if isinstance(key, bool) else str(key)

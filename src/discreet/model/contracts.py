@@ -1,0 +1,107 @@
+"""The whole contract of a plug-in: three classes to inherit from, and what they are given.
+
+A plug-in is a frozen Pydantic model. Its fields are its parameters (policy file, command line, web form and
+documentation are made from them); its class attributes say what it is; one method does the work.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from discreet.model.microdata import Microdata
+from discreet.model.score import Score
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Direction = Literal["low", "high"]
+
+
+class Scope(StrEnum):
+    """What a masking method looks at to change a value."""
+
+    CELL = "cell"
+    COLUMN = "column"
+    GROUP = "group"
+    TABLE = "table"
+
+
+class Draw(Protocol):
+    """Random numbers that depend on the seed, the step and the record alone, never on a position in a batch."""
+
+    def uniform(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
+        """A number in [0, 1) a record."""
+        ...
+
+    def normal(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
+        """A standard normal number a record."""
+        ...
+
+    def order(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.int64]:
+        """Positions of the records in a random order: the same order of records however they lie."""
+        ...
+
+
+class Plugin(BaseModel, ABC):
+    """What all plug-ins share."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+    """The name in policies; that of the entry point."""
+    citation: ClassVar[str] = ""
+    """Where the formula stands in the literature."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.model_dump()
+
+
+class RiskMeasure(Plugin):
+    """One adversary: measures what an intruder would find."""
+
+    better: ClassVar[Mapping[str, Direction]] = {}
+    """For each summary field that a limit may name, whether less or more of it is safer."""
+
+    @abstractmethod
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        """Measure ``data``; with ``original`` the intruder holds its true values and searches ``data``."""
+
+
+class MaskingMethod(Plugin):
+    """One way of changing a table so that it says less."""
+
+    scope: ClassVar[Scope]
+    preserves: ClassVar[str] = ""
+    """What stays as it was, in a sentence."""
+
+    @abstractmethod
+    def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
+        """A masked copy of ``data``; ``columns`` are the step's, or the method's own choice where the step names none."""
+
+    def choose(self, data: Microdata) -> list[str]:
+        """The columns to work on where the step names none."""
+        return []
+
+    def check(self, data: Microdata, columns: Sequence[str]) -> None:
+        """Raise ParameterError or DataError before anything is changed where the data do not fit."""
+
+    def promise(self, final: Microdata, columns: Sequence[str]) -> list[str]:
+        """Sentences on what this step made that does not hold any more in the final table."""
+        return []
+
+
+class LossMeasure(Plugin):
+    """One way of telling what masking cost."""
+
+    better: ClassVar[Mapping[str, Direction]] = {"loss": "low"}
+
+    @abstractmethod
+    def measure(self, original: Microdata, masked: Microdata) -> Score:
+        """Measure what ``masked`` lost of ``original``."""

@@ -1,0 +1,138 @@
+"""Microdata: a table with a record a row, its policy, and who each record is.
+
+Nothing is written back: a masking method returns a new Microdata that shares what it did not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import polars as pl
+
+from discreet.errors import DataError, PolicyError, nearest
+from discreet.model.attribute import Attribute, Level, Role
+from discreet.model.policy import Policy
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_NESTED = (pl.List, pl.Array, pl.Struct, pl.Object)
+
+
+@dataclass(frozen=True)
+class Microdata:
+    """A table of records under a policy.
+
+    ``records`` says who each row is: the row's number in the initial microdata, or a negative number for a
+    simulated record. It keys every random choice and is the link from masked to original; it is never written.
+    """
+
+    frame: pl.DataFrame
+    policy: Policy = field(default_factory=Policy)
+    source: str = "the data"
+    records: NDArray[np.int64] = field(default=None)  # type: ignore[assignment]
+    labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, dtype in self.frame.schema.items():
+            if isinstance(dtype, _NESTED):
+                raise DataError(f"{self.source}: the column '{name}' holds nested values ({dtype}); only plain values can be masked")
+        floats = [name for name, dtype in self.frame.schema.items() if dtype.is_float()]
+        if any(self.frame[name].is_nan().any() for name in floats):
+            # a float that is not a number is a missing value to every reader
+            object.__setattr__(self, "frame", self.frame.with_columns(pl.col(floats).fill_nan(None)))
+        if self.records is None:
+            object.__setattr__(self, "records", np.arange(self.frame.height, dtype=np.int64))
+        elif len(self.records) != self.frame.height:
+            raise DataError(f"{self.source}: {len(self.records)} record numbers for {self.frame.height} records")
+        unknown = [name for name in self.policy.attributes if name not in self.frame.columns]
+        unknown = [name for name in unknown if name not in self.released_without]
+        if unknown:
+            raise PolicyError(
+                f"{self.policy.origin}: the attribute '{unknown[0]}' is not a column of {self.source}; "
+                f"{nearest(unknown[0], self.frame.columns)}"
+            )
+
+    @property
+    def released_without(self) -> set[str]:
+        """Attributes that a release may lack: identifiers and persons are removed by design."""
+        return set(self.policy.named(Role.IDENTIFIER, Role.PERSON))
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @property
+    def columns(self) -> list[str]:
+        return self.frame.columns
+
+    def attribute(self, name: str) -> Attribute:
+        """What the policy says of a column; a column it does not name has the role 'other'."""
+        if name not in self.frame.columns:
+            raise DataError(f"{self.source} has no column '{name}'; {nearest(name, self.frame.columns)}")
+        return self.policy.attributes.get(name, _PLAIN)
+
+    def named(self, *roles: Role) -> list[str]:
+        """The columns that have one of these roles, in the table's order."""
+        return [name for name in self.frame.columns if self.policy.attributes.get(name, _PLAIN).role in roles]
+
+    def level(self, name: str) -> Level:
+        """The level of measurement: the policy's word, or what the column's type says."""
+        attribute = self.attribute(name)
+        if attribute.level is not None:
+            return attribute.level
+        if attribute.order is not None:
+            return Level.ORDINAL
+        dtype = self.frame.schema[name]
+        if dtype.is_numeric():
+            return Level.NUMERIC
+        return Level.DATE if dtype.is_temporal() else Level.NOMINAL
+
+    @cached_property
+    def is_initial(self) -> bool:
+        """Whether rows still are the initial records in their order."""
+        return bool((self.records == np.arange(len(self))).all())
+
+    def replace(self, frame: pl.DataFrame, records: NDArray[np.int64] | None = None) -> Self:
+        """Another table of the same source; give ``records`` where rows went, came or moved."""
+        return type(self)(frame, self.policy, self.source, self.records if records is None else records, self.labels)
+
+    def with_columns(self, changed: Mapping[str, pl.Series]) -> Self:
+        """The same records with some columns replaced; the encoded forms of the others stay."""
+        made = self.replace(self.frame.with_columns([series.alias(name) for name, series in changed.items()]))
+        return self._keep_encoded(made, set(changed))
+
+    def drop(self, names: Sequence[str]) -> Self:
+        """The same records without some columns."""
+        return self._keep_encoded(self.replace(self.frame.drop(names)), set(names))
+
+    def _keep_encoded(self, made: Self, changed: set[str]) -> Self:
+        encoded = self.cache.get("columns", {})
+        made.cache["columns"] = {name: column for name, column in encoded.items() if name not in changed}
+        return made
+
+    def take(self, rows: NDArray[np.int64]) -> Self:
+        """Some of the rows, in the order given."""
+        return self.replace(self.frame[rows], self.records[rows])
+
+    def with_policy(self, policy: Policy) -> Self:
+        """The same table under another policy."""
+        return type(self)(self.frame, policy, self.source, self.records, self.labels, dict(self.cache))
+
+    def to_polars(self) -> pl.DataFrame:
+        return self.frame
+
+    def to_arrow(self) -> pa.Table:
+        return self.frame.to_arrow()
+
+    def to_pandas(self) -> pd.DataFrame:
+        return self.frame.to_pandas()
+
+
+_PLAIN = Attribute()

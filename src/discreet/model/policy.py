@@ -1,0 +1,203 @@
+"""The policy: one file that says everything the owner decided.
+
+Attributes, the risks to measure, the limits to keep and the plan of masking steps. The text is YAML; see
+:func:`parse_policy`. What a measure's or method's parameters may be is known to the plug-in, so those are
+checked by the registry, not here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable
+from typing import Annotated, Any, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+
+from discreet.errors import PolicyError, nearest
+from discreet.model.attribute import Attribute, Role
+
+
+class Reading(BaseModel):
+    """How the source's text is to be read where the guess of the converter is not right."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(default=None, description="between fields")
+    decimal: Annotated[str, Field(pattern=r"^[.,]$")] | None = Field(default=None, description="decimal mark: . or ,")
+    thousands: Annotated[str, Field(pattern=r"^[.,'  _]$")] | None = Field(default=None, description="thousands mark")
+    encoding: str | None = Field(default=None, description="utf-8, latin-1, …")
+    sheet: str | None = Field(default=None, description="the sheet of an Excel file")
+    text: tuple[str, ...] = Field(default=(), description="attributes that stay text whatever they look like")
+
+
+class Step(BaseModel):
+    """One masking step: a method, the columns it works on, and the method's own parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    method: str
+    columns: tuple[str, ...] | None = None
+    enabled: bool = True
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class Plan(BaseModel):
+    """An ordered list of steps (zero, one or more), and the seed of every random choice in them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: Annotated[int, Field(ge=0)] = 0
+    steps: tuple[Step, ...] = ()
+
+
+class Policy(BaseModel):
+    """What the owner decided; see the module."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    attributes: dict[str, Attribute] = Field(default_factory=dict)
+    missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in every attribute")
+    read: Reading = Field(default_factory=Reading)
+    risk: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    loss: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    limits: dict[str, float] = Field(default_factory=dict)
+    plan: Plan = Field(default_factory=Plan)
+    select: dict[str, Any] = Field(default_factory=dict, description="the wizard's budget, seed and cost")
+
+    _folder: str | None = PrivateAttr(default=None)
+    _origin: str = PrivateAttr(default="the policy")
+
+    @field_validator("risk", "loss", mode="before")
+    @classmethod
+    def _no_parameters_is_none(cls, value: Any) -> Any:
+        return {name: parameters or {} for name, parameters in value.items()} if isinstance(value, dict) else value
+
+    @field_validator("limits")
+    @classmethod
+    def _limits_name_a_measure_and_a_field(cls, limits: dict[str, float]) -> dict[str, float]:
+        for name, value in limits.items():
+            if name.count(".") != 1 or not all(name.split(".")):
+                raise ValueError(f"a limit is named MEASURE.FIELD, such as k_anonymity.k; got '{name}'")
+            if math.isnan(value):
+                raise ValueError(f"the limit '{name}' is not a number")
+        return limits
+
+    @classmethod
+    def from_dict(cls, content: Any, *, origin: str = "the policy", folder: str | None = None) -> Self:
+        """Build from a parsed mapping; errors are one sentence that names the field."""
+        if not isinstance(content, dict):
+            raise PolicyError(f"{origin}: a policy is a mapping of attributes, risk, limits and plan; got {type(content).__name__}")
+        try:
+            made = cls.model_validate(content)
+        except ValidationError as error:
+            raise PolicyError(f"{origin}: {explain(error, cls)}") from None
+        made._folder, made._origin = folder, origin
+        return made
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that relative file names in the policy start from."""
+        return self._folder
+
+    @property
+    def origin(self) -> str:
+        """Where the policy came from, for error texts."""
+        return self._origin
+
+    def with_(self, **changes: Any) -> Self:
+        """A copy with some fields replaced."""
+        made = self.model_copy(update=changes)
+        made._folder, made._origin = self._folder, self._origin
+        return made
+
+    def named(self, *roles: Role) -> list[str]:
+        """The attributes that have one of these roles, in the policy's order."""
+        return [name for name, attribute in self.attributes.items() if attribute.role in roles]
+
+    def to_yaml(self) -> str:
+        """The policy as a file would say it, defaults left out."""
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which keys are text as written, a key stands once, and yes/no are words."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in rules if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")]
+    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = True) -> dict[Hashable, Any]:
+    made: dict[Hashable, Any] = {}
+    for key_node, value_node in node.value:
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise PolicyError(f"line {key_node.start_mark.line + 1}: a key must be a single word or text")
+        key = key_node.value
+        if key in made:
+            raise PolicyError(f"line {key_node.start_mark.line + 1}: '{key}' is named twice")
+        made[key] = loader.construct_object(value_node, deep=True)
+    return made
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+
+
+def parse_policy(text: str, *, origin: str = "the policy", folder: str | None = None) -> Policy:
+    """Read a policy from YAML text."""
+    try:
+        content = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except PolicyError as error:
+        raise PolicyError(f"{origin}, {error}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        raise PolicyError(f"{origin}{where}: not YAML: {getattr(error, 'problem', None) or error}") from None
+    return Policy.from_dict({} if content is None else content, origin=origin, folder=folder)
+
+
+def explain(error: ValidationError, model: type[BaseModel], subject: str = "") -> str:
+    """Pydantic's first finding as one sentence that names the field, the rule and the value."""
+    findings = error.errors()
+    first = next((one for one in findings if one["type"] == "extra_forbidden"), findings[0])
+    path = [str(part) for part in first["loc"]]
+    where = ".".join(path) or subject or "it"
+    if subject and path:
+        where = f"{subject}.{where}"
+    if first["type"] == "extra_forbidden":
+        fields = _fields_at(model, path[:-1])
+        return f"'{path[-1]}' is not a field of {'.'.join(path[:-1]) or subject or 'a policy'}; {nearest(path[-1], fields)}"
+    message = first["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    value = first.get("input")
+    shown = "" if isinstance(value, dict | list) or first["type"] in ("missing", "value_error") else f"; got {value!r}"
+    return f"'{where}': {message}{shown}"
+
+
+def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
+    """The field names that are valid where the path ends."""
+    current: Any = model
+    for part in path:
+        fields = getattr(current, "model_fields", None)
+        if fields is None or part not in fields:
+            continue
+        current = _model_in(fields[part].annotation)
+    return list(getattr(current, "model_fields", {}))
+
+
+def _model_in(annotation: Any) -> Any:
+    """The first model class inside an annotation such as ``dict[str, Attribute] | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        if (found := _model_in(inner)) is not None:
+            return found
+    return None

@@ -1,0 +1,99 @@
+"""The only reader of the entry points: finds measures and methods by name, and makes them from a policy's words.
+
+Built-ins come through the same groups as a stranger's plug-in: ``discreet.risk``, ``discreet.masking``, ``discreet.loss``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal, TypeVar, overload
+
+from pydantic import ValidationError
+
+from discreet.errors import ParameterError, PluginError, PolicyError, nearest
+from discreet.model.contracts import LossMeasure, MaskingMethod, Plugin, RiskMeasure
+from discreet.model.policy import Policy, explain
+
+Kind = Literal["risk", "masking", "loss"]
+KINDS: Mapping[str, type[Plugin]] = {"risk": RiskMeasure, "masking": MaskingMethod, "loss": LossMeasure}
+WORDS = {"risk": "risk measure", "masking": "masking method", "loss": "loss measure"}
+
+P = TypeVar("P", bound=Plugin)
+
+
+@cache
+def _points(kind: Kind) -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=f"discreet.{kind}"), key=lambda point: (point.name, point.value)):
+        if point.name in found and found[point.name].value != point.value:
+            raise PluginError(f"two {WORDS[kind]}s are named '{point.name}': {found[point.name].value} and {point.value}")
+        found[point.name] = point
+    return found
+
+
+def names(kind: Kind) -> list[str]:
+    """The names that are installed, in alphabetical order."""
+    return sorted(_points(kind))
+
+
+@overload
+def load(kind: Literal["risk"], name: str) -> type[RiskMeasure]: ...
+@overload
+def load(kind: Literal["masking"], name: str) -> type[MaskingMethod]: ...
+@overload
+def load(kind: Literal["loss"], name: str) -> type[LossMeasure]: ...
+def load(kind: Kind, name: str) -> type[Any]:
+    """The class behind a name."""
+    points = _points(kind)
+    if name not in points:
+        raise PolicyError(f"there is no {WORDS[kind]} '{name}'; {nearest(name, points)}")
+    try:
+        found = points[name].load()
+    except Exception as error:
+        raise PluginError(f"the {WORDS[kind]} '{name}' ({points[name].value}) cannot be loaded: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, KINDS[kind])):
+        raise PluginError(f"{points[name].value} is registered as {WORDS[kind]} '{name}' but is not a {KINDS[kind].__name__}")
+    return found
+
+
+@overload
+def make(kind: Literal["risk"], name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = ...) -> RiskMeasure: ...
+@overload
+def make(kind: Literal["masking"], name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = ...) -> MaskingMethod: ...
+@overload
+def make(kind: Literal["loss"], name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = ...) -> LossMeasure: ...
+def make(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = "the policy") -> Any:
+    """A measure or method with its parameters; errors name parameter, rule and value."""
+    try:
+        found = load(kind, name)
+        return found.model_validate(dict(parameters or {}))
+    except ValidationError as error:
+        raise ParameterError(f"{origin}: {explain(error, found, name)}") from None
+    except PolicyError as error:
+        raise PolicyError(f"{origin}: {error}") from None
+
+
+def check_policy(policy: Policy) -> None:
+    """Raise where the policy names a measure, method, parameter or limit that does not exist."""
+    for name, parameters in policy.risk.items():
+        make("risk", name, parameters, origin=policy.origin)
+    for name, parameters in policy.loss.items():
+        make("loss", name, parameters, origin=policy.origin)
+    for number, step in enumerate(policy.plan.steps, 1):
+        make("masking", step.method, step.parameters, origin=f"{policy.origin}, step {number}")
+    for limit in policy.limits:
+        direction(limit, origin=policy.origin)
+
+
+def direction(limit: str, *, origin: str = "the policy") -> tuple[Kind, str, str, str]:
+    """What a limit such as ``k_anonymity.k`` speaks of: kind, measure, field, and whether low or high is better."""
+    name, field = limit.split(".")
+    for kind in ("risk", "loss"):
+        if name in _points(kind):
+            better = load(kind, name).better
+            if field not in better:
+                raise PolicyError(f"{origin}: the limit '{limit}' names no field of '{name}' that can be limited; {nearest(field, better)}")
+            return kind, name, field, better[field]
+    raise PolicyError(f"{origin}: the limit '{limit}' names no measure; {nearest(name, names('risk') + names('loss'))}")

@@ -1,0 +1,108 @@
+"""The verbs: each takes the previous value and returns a new one.
+
+    read -> analyze -> select -> mask -> assess -> write
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from discreet import registry
+from discreet.errors import PolicyError
+from discreet.model.attribute import Role
+from discreet.model.contracts import LossMeasure, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Plan, Policy
+from discreet.model.results import Assessment, Release
+from discreet.model.score import Score
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from discreet.analysis.profile import Profile
+
+Measures = Iterable[str | RiskMeasure | LossMeasure] | Mapping[str, Mapping[str, Any]] | str | None
+
+
+def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = None) -> Microdata:
+    """Microdata from a file, a database table, or a frame of pandas, Polars, Arrow or their kin."""
+    from discreet.convert import load_policy, read_source
+
+    loaded = load_policy(policy)
+    registry.check_policy(loaded)
+    return read_source(source, loaded)
+
+
+def write(data: Microdata | Release, target: str | Path) -> None:
+    """Write a table to a file or database table: whole, or not at all."""
+    from discreet.convert import write_target
+
+    write_target(data.masked if isinstance(data, Release) else data, target)
+
+
+def analyze(data: Microdata) -> Profile:
+    """Propose a policy, with a reason for each attribute."""
+    from discreet.analysis.analyzer import profile
+
+    return profile(data)
+
+
+def risk(data: Microdata | Release, measures: Measures = None, original: Microdata | None = None) -> dict[str, Score]:
+    """Measure risks: those named, or the policy's, or k-anonymity of the keys."""
+    if isinstance(data, Release):
+        data, original = data.masked, original or data.original
+    made = _instances("risk", measures, data.policy)
+    return {one.name: one.measure(data, original=original) for one in made}
+
+
+def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
+    """Measure losses: those named, or the policy's, or the normalized certainty penalty."""
+    masked = masked.masked if isinstance(masked, Release) else masked
+    made = _instances("loss", measures, original.policy)
+    return {one.name: one.measure(original, masked) for one in made}
+
+
+def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Release:
+    """Run a plan: the one given, or the policy's."""
+    from discreet.masking.generate import generate
+
+    if plan is None:
+        plan = data.policy.plan
+    elif not isinstance(plan, Plan):
+        plan = Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
+    return generate(data, plan)
+
+
+def assess(original: Microdata, masked: Microdata | Release) -> Assessment:
+    """Risks before and after, losses, and the verdict against the policy's limits."""
+    from discreet.assessment.assess import assess as run
+
+    return run(original, masked.masked if isinstance(masked, Release) else masked)
+
+
+def _instances(kind: Any, measures: Measures, policy: Policy) -> list[Any]:
+    said: Mapping[str, Mapping[str, Any]] = policy.risk if kind == "risk" else policy.loss
+    if measures is None:
+        measures = list(said) or default_measures(kind, policy)
+    if isinstance(measures, str):
+        measures = [measures]
+    if isinstance(measures, Mapping):
+        return [registry.make(kind, name, parameters, origin="the call") for name, parameters in measures.items()]
+    return [
+        one if not isinstance(one, str) else registry.make(kind, one, said.get(one), origin=policy.origin) for one in measures
+    ]
+
+
+def default_measures(kind: str, policy: Policy) -> list[str]:
+    """What is measured where the policy names nothing: all that its limits need, and the plainest measure."""
+    limited = [name.split(".")[0] for name in policy.limits if registry.direction(name, origin=policy.origin)[0] == kind]
+    if limited:
+        return list(dict.fromkeys(limited))
+    if kind == "loss":
+        return ["ncp"]
+    if any(a.known > 0 and a.role is not Role.IDENTIFIER for a in policy.attributes.values()) and "known_sets" in registry.names("risk"):
+        return ["known_sets"]
+    if policy.named(Role.KEY):
+        return ["k_anonymity"]
+    raise PolicyError(f"{policy.origin}: nothing to measure: give an attribute the role key or a known probability, or name a measure")
