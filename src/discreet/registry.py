@@ -61,7 +61,9 @@ def load(kind: Kind, name: str) -> type[Any]:
 @overload
 def make(kind: Literal["risk"], name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = ...) -> RiskMeasure: ...
 @overload
-def make(kind: Literal["masking"], name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = ...) -> MaskingMethod: ...
+def make(
+    kind: Literal["masking"], name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = ...
+) -> MaskingMethod: ...
 @overload
 def make(kind: Literal["loss"], name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = ...) -> LossMeasure: ...
 def make(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None, *, origin: str = "the policy") -> Any:
@@ -94,6 +96,52 @@ def direction(limit: str, *, origin: str = "the policy") -> tuple[Kind, str, str
         if name in _points(kind):
             better = load(kind, name).better
             if field not in better:
-                raise PolicyError(f"{origin}: the limit '{limit}' names no field of '{name}' that can be limited; {nearest(field, better)}")
+                raise PolicyError(
+                    f"{origin}: the limit '{limit}' names no field of '{name}' that can be limited; {nearest(field, better)}"
+                )
             return kind, name, field, better[field]
     raise PolicyError(f"{origin}: the limit '{limit}' names no measure; {nearest(name, names('risk') + names('loss'))}")
+
+
+def describe(kind: Kind) -> list[dict[str, Any]]:
+    """Every installed plug-in of a kind as plain values, made from the classes themselves."""
+    return [_description(kind, load(kind, name)) for name in names(kind)]
+
+
+def _description(kind: Kind, found: type[Plugin]) -> dict[str, Any]:
+    better: Mapping[str, str] = getattr(found, "better", {})
+    meaning: Mapping[str, str] = getattr(found, "meaning", {})
+    return {
+        "name": found.name,
+        "kind": kind,
+        "summary": (found.__doc__ or "").strip().split("\n", 1)[0],
+        "parameters": [
+            {
+                "name": name,
+                "type": _type_text(field.annotation),
+                "required": field.is_required(),
+                "default": None if field.is_required() else _default_text(field.get_default(call_default_factory=True)),
+                "description": field.description or "",
+            }
+            for name, field in found.model_fields.items()
+        ],
+        "fields": [
+            {"name": f, "better": better.get(f, ""), "meaning": meaning.get(f, "")} for f in dict.fromkeys([*meaning, *better])
+        ],
+        "scope": str(getattr(found, "scope", "")),
+        "preserves": getattr(found, "preserves", ""),
+        "citation": found.citation,
+    }
+
+
+def _type_text(annotation: Any) -> str:
+    """A type as a policy's author would say it."""
+    text = str(annotation) if not isinstance(annotation, type) or hasattr(annotation, "__args__") else annotation.__name__
+    return text.replace("typing.", "").replace("NoneType", "none").replace("None", "none")
+
+
+def _default_text(value: Any) -> Any:
+    """A default as JSON can hold it."""
+    if isinstance(value, tuple | list):
+        return [_default_text(one) for one in value]
+    return value if value is None or isinstance(value, bool | int | float | str | dict) else str(value)

@@ -1,6 +1,6 @@
 """The verbs: each takes the previous value and returns a new one.
 
-    read -> analyze -> select -> mask -> assess -> write
+read -> analyze -> select -> mask -> assess -> write
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from discreet import registry
-from discreet.errors import PolicyError
+from discreet.errors import DataError, PolicyError
 from discreet.model.attribute import Role
 from discreet.model.contracts import LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
@@ -51,9 +51,12 @@ def analyze(data: Microdata) -> Profile:
 def risk(data: Microdata | Release, measures: Measures = None, original: Microdata | None = None) -> dict[str, Score]:
     """Measure risks: those named, or the policy's, or k-anonymity of the keys."""
     if isinstance(data, Release):
-        data, original = data.masked, original or data.original
-    made = _instances("risk", measures, data.policy)
-    return {one.name: one.measure(data, original=original) for one in made}
+        original = original or data.original
+        table = data.masked
+    else:
+        table = data
+    made = _instances("risk", measures, table.policy)
+    return {one.name: one.measure(table, original=original) for one in made}
 
 
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
@@ -78,7 +81,32 @@ def assess(original: Microdata, masked: Microdata | Release) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits."""
     from discreet.assessment.assess import assess as run
 
-    return run(original, masked.masked if isinstance(masked, Release) else masked)
+    table = masked.masked if isinstance(masked, Release) else masked
+    policy = original.policy
+    risks = _instances("risk", _with_limited("risk", policy), policy)
+    losses = {one.name: one.measure(original, table) for one in _instances("loss", _with_limited("loss", policy), policy)}
+    return run(original, table, risks, losses)
+
+
+def _with_limited(kind: str, policy: Policy) -> list[str]:
+    """The measures a policy names and those its limits need."""
+    said = policy.risk if kind == "risk" else policy.loss
+    limited = [limit.split(".")[0] for limit in policy.limits if registry.direction(limit, origin=policy.origin)[0] == kind]
+    return list(dict.fromkeys([*said, *limited])) or default_measures(kind, policy)
+
+
+def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:
+    """Sentences on why one record is at risk, from every measure that can say so."""
+    if not 0 <= record < len(data):
+        raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")
+    made = _instances("risk", measures, data.policy)
+    told = [sentence for one in made for sentence in one.explain(data, record, original=original)]
+    return told or [f"none of {', '.join(one.name for one in made)} explains single records"]
+
+
+def meanings(kind: str, found: Iterable[str]) -> dict[str, Mapping[str, str]]:
+    """What each field of some measures says, for people."""
+    return {name: registry.load("risk" if kind == "risk" else "loss", name).meaning for name in found}
 
 
 def _instances(kind: Any, measures: Measures, policy: Policy) -> list[Any]:
@@ -101,8 +129,12 @@ def default_measures(kind: str, policy: Policy) -> list[str]:
         return list(dict.fromkeys(limited))
     if kind == "loss":
         return ["ncp"]
-    if any(a.known > 0 and a.role is not Role.IDENTIFIER for a in policy.attributes.values()) and "known_sets" in registry.names("risk"):
+    if any(a.known > 0 and a.role is not Role.IDENTIFIER for a in policy.attributes.values()) and "known_sets" in registry.names(
+        "risk"
+    ):
         return ["known_sets"]
     if policy.named(Role.KEY):
         return ["k_anonymity"]
-    raise PolicyError(f"{policy.origin}: nothing to measure: give an attribute the role key or a known probability, or name a measure")
+    raise PolicyError(
+        f"{policy.origin}: nothing to measure: give an attribute the role key or a known probability, or name a measure"
+    )

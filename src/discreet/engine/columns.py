@@ -107,14 +107,15 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
     low, high = physical.min(), physical.max()
     if low is None:
         return Column(series.name, np.zeros(len(series), np.uint8), series.head(0), len(series) > 0)
-    span = int(high) - int(low) + 1  # type: ignore[arg-type]
+    least: Any = low
+    span = int(high) - int(least) + 1  # type: ignore[arg-type]
     if span > max(_TABLE_LEAST, _TABLE_PER_RECORD * len(physical)):
         return _encode_by_rank(series)
     has_null = physical.null_count() > 0
     raw = (physical.fill_null(low) if has_null else physical).to_numpy()
     small = _width(span - 1)
     offsets = np.empty(len(raw), dtype=small)
-    np.subtract(raw, low, out=offsets, casting="unsafe")  # type: ignore[arg-type]
+    np.subtract(raw, least, out=offsets, casting="unsafe")
     present = np.zeros(span, dtype=np.bool_)
     present[offsets] = True
     occurring = np.flatnonzero(present)
@@ -130,7 +131,7 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
         codes = table[offsets]
     if has_null:
         codes[physical.is_null().to_numpy()] = size
-    values = pl.Series(series.name, occurring + int(low), dtype=physical.dtype)  # type: ignore[arg-type]
+    values = pl.Series(series.name, occurring + int(least), dtype=physical.dtype)
     return Column(series.name, codes, values.cast(series.dtype), has_null)
 
 
@@ -178,9 +179,11 @@ def _in_order(column: Column, order: Sequence[str]) -> Column:
 
 def value_weights(column: Column, attribute: Attribute) -> NDArray[np.float64]:
     """W(A) x W(value) for every code of the column (seed 000, equation 4), null last."""
-    weights = [attribute.value_weight(value) for value in column.values.to_list()] if attribute.values else [
-        attribute.unlisted
-    ] * len(column.values)
+    weights = (
+        [attribute.value_weight(value) for value in column.values.to_list()]
+        if attribute.values
+        else [attribute.unlisted] * len(column.values)
+    )
     if column.has_null:
         weights.append(attribute.unlisted)
     return attribute.sensitivity * np.array(weights, dtype=np.float64)

@@ -40,7 +40,9 @@ def generate(data: Microdata, plan: Plan, *, progress: Progress | None = None) -
         done.append((number, method, columns))
         current = made
     warnings = tuple(
-        f"step {number} ({method.name}): {sentence}" for number, method, columns in done for sentence in method.promise(current, columns)
+        f"step {number} ({method.name}): {sentence}"
+        for number, method, columns in done
+        for sentence in method.promise(current, columns)
     )
     return Release(data, current, plan, tuple(log), warnings)
 
@@ -50,7 +52,9 @@ def _columns(data: Microdata, number: int, step: Step, method: MaskingMethod) ->
         return tuple(method.choose(data))
     for name in step.columns:
         if name not in data.columns:
-            raise PolicyError(f"step {number} ({step.method}): there is no column '{name}' any more; {nearest(name, data.columns)}")
+            raise PolicyError(
+                f"step {number} ({step.method}): there is no column '{name}' any more; {nearest(name, data.columns)}"
+            )
     return step.columns
 
 

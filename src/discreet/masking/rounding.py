@@ -28,9 +28,13 @@ class Rounding(MaskingMethod):
     """
 
     name: ClassVar[str] = "rounding"
-    citation: ClassVar[str] = "Willenborg, L. & de Waal, T. (2001). Elements of Statistical Disclosure Control, section 1.6. Springer."
+    citation: ClassVar[str] = (
+        "Willenborg, L. & de Waal, T. (2001). Elements of Statistical Disclosure Control, section 1.6. Springer."
+    )
     scope: ClassVar[Scope] = Scope.CELL
-    preserves: ClassVar[str] = "Each value to within base/2 (nearest) or base (random); random rounding keeps means in expectation."
+    preserves: ClassVar[str] = (
+        "Each value to within base/2 (nearest) or base (random); random rounding keeps means in expectation."
+    )
 
     base: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(description="multiples of this are released")
     how: Literal["nearest", "random"] = Field(default="nearest", description="to the nearest multiple, or unbiased at random")

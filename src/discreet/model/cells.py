@@ -1,4 +1,4 @@
-"""What a single cell of a release may say: a value, an interval, a group, or nothing.
+r"""What a single cell of a release may say: a value, an interval, a group, or nothing.
 
 A masked table is a table of text and numbers that any program can read, so a coarser value is written
 in a small grammar of its own, and read back by the same module:
@@ -6,7 +6,7 @@ in a small grammar of its own, and read back by the same module:
     40000..70000     an interval, lower bound inside, upper bound outside
     [36, 49]         an interval with both bounds inside; "(36, 49]" and "[36, 49)" likewise
     <40000  >=70000  an interval open on one side (also <= and >)
-    {Flu|Cold}       a group of categories; "|", "\\", "{" and "}" inside a name are written "\\|" and so on
+    {Flu|Cold}       a group of categories; "|", "\", "{" and "}" inside a name are written "\|" and so on
     *                anything
 """
 

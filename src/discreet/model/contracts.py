@@ -68,10 +68,19 @@ class RiskMeasure(Plugin):
 
     better: ClassVar[Mapping[str, Direction]] = {}
     """For each summary field that a limit may name, whether less or more of it is safer."""
+    meaning: ClassVar[Mapping[str, str]] = {}
+    """For each summary field what it says, with its unit, in a few words."""
+
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "none"
+    """Whether ``original`` changes the answer (an intruder who holds true values), or is needed for one at all."""
 
     @abstractmethod
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         """Measure ``data``; with ``original`` the intruder holds its true values and searches ``data``."""
+
+    def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
+        """Sentences on why one record (a row of ``data``, from 0) is at risk."""
+        return []
 
 
 class MaskingMethod(Plugin):
@@ -101,6 +110,7 @@ class LossMeasure(Plugin):
     """One way of telling what masking cost."""
 
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low"}
+    meaning: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def measure(self, original: Microdata, masked: Microdata) -> Score:

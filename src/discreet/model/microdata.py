@@ -36,14 +36,16 @@ class Microdata:
     frame: pl.DataFrame
     policy: Policy = field(default_factory=Policy)
     source: str = "the data"
-    records: NDArray[np.int64] = field(default=None)  # type: ignore[assignment]
+    records: NDArray[np.int64] = field(default=None)  # type: ignore[arg-type]
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, dtype in self.frame.schema.items():
             if isinstance(dtype, _NESTED):
-                raise DataError(f"{self.source}: the column '{name}' holds nested values ({dtype}); only plain values can be masked")
+                raise DataError(
+                    f"{self.source}: the column '{name}' holds nested values ({dtype}); only plain values can be masked"
+                )
         floats = [name for name, dtype in self.frame.schema.items() if dtype.is_float()]
         if any(self.frame[name].is_nan().any() for name in floats):
             # a float that is not a number is a missing value to every reader

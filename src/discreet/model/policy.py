@@ -91,7 +91,9 @@ class Policy(BaseModel):
     def from_dict(cls, content: Any, *, origin: str = "the policy", folder: str | None = None) -> Self:
         """Build from a parsed mapping; errors are one sentence that names the field."""
         if not isinstance(content, dict):
-            raise PolicyError(f"{origin}: a policy is a mapping of attributes, risk, limits and plan; got {type(content).__name__}")
+            raise PolicyError(
+                f"{origin}: a policy is a mapping of attributes, risk, limits and plan; got {type(content).__name__}"
+            )
         try:
             made = cls.model_validate(content)
         except ValidationError as error:
@@ -136,7 +138,7 @@ _Loader.yaml_implicit_resolvers = {
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = True) -> dict[Hashable, Any]:
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, Any]:
     made: dict[Hashable, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):

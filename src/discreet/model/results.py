@@ -87,14 +87,20 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Risks before and after, losses, and the verdict limit by limit."""
+    """Risks before and after, losses, and the verdict limit by limit.
+
+    ``after`` is the masked table measured on its own, as anyone can who has only the file; ``informed`` is the same
+    intruder holding the true values, for the measures where that makes a difference.
+    """
 
     before: Mapping[str, Score]
     after: Mapping[str, Score]
+    informed: Mapping[str, Score]
     losses: Mapping[str, Score]
     verdicts: tuple[Verdict, ...]
     records_before: int
     records_after: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

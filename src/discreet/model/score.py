@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 Number = int | float
-Summary = Mapping[str, Number | None | Mapping[str, Number]]
+Summary = Mapping[str, Number | Mapping[str, Number] | None]
 
 
 @dataclass(frozen=True)

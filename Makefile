@@ -1,0 +1,33 @@
+# Two commands: `make demo` shows it, `make test` checks it. Both need only Python 3.11+, pip and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHELL := /bin/bash
+STAMP := $(VENV)/installed
+
+.PHONY: demo test setup check bench clean
+
+demo: setup
+	$(BIN)/discreet demo
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt examples/plugin/pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e examples/plugin
+	touch $(STAMP)
+
+test: setup
+	bash tools/servers.sh
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python tools/borders.py
+	$(BIN)/pytest -n 2 --dist loadfile
+
+bench: setup
+	for job in benchmarks/*.py; do $(BIN)/python $$job; done
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

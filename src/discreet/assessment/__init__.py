@@ -1,0 +1,1 @@
+"""A release judged: risks before and after, losses, and the verdict against the limits."""

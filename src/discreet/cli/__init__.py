@@ -1,0 +1,37 @@
+"""The command line: one file a verb, no statistics.
+
+Exit 0 where it worked, 1 where a limit is not met, 2 where the input or the call is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line; what is the input's fault is told in a sentence, without a traceback."""
+    from discreet.cli.app import app
+
+    try:
+        app()
+    except KeyboardInterrupt:
+        _stop("stopped; nothing was written", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        _stop("not enough memory for this table; use fewer attributes, a smaller table, or a larger machine", 2)
+    except Exception as error:
+        from discreet.errors import DiscreetError
+
+        if isinstance(error, OSError):
+            _stop(f"{error.filename or 'the file'}: {error.strerror or error}", 2)
+        if not isinstance(error, DiscreetError) or os.environ.get("DISCREET_DEBUG"):
+            raise
+        _stop(str(error), 2)
+
+
+def _stop(sentence: str, code: int) -> None:
+    print(f"discreet: {sentence}", file=sys.stderr)
+    sys.exit(code)

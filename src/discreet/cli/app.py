@@ -1,0 +1,41 @@
+"""The commands put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet import __version__
+from discreet.cli import analyze, assess, convert, loss, mask, plugins, risk
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Turns confidential microdata into a release that its owner can defend: measures which records are at risk and why, "
+    "masks as little as it can, and measures what the masking cost.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"discreet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None: ...
+
+
+app.command("convert")(convert.convert)
+app.command("analyze")(analyze.analyze)
+app.command("risk")(risk.risk)
+app.command("mask")(mask.mask)
+app.command("loss")(loss.loss)
+app.command("assess")(assess.assess)
+app.command("methods")(plugins.methods)
+app.command("measures")(plugins.measures)

@@ -1,0 +1,49 @@
+"""discreet assess: judge a release."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli import show
+from discreet.cli.mask import vars_of
+from discreet.cli.options import Json, PolicyFile
+
+
+def assess(
+    original: Annotated[str, typer.Argument(help="The initial microdata.", show_default=False)],
+    masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
+    policy: PolicyFile,
+    json: Json = False,
+) -> None:
+    """Measure risks before and after and what was lost, and judge both by the policy's limits."""
+    from discreet import verbs
+
+    with show.progress():
+        found = verbs.assess(verbs.read(original, policy), verbs.read(masked, policy))
+    if json:
+        show.as_json(
+            {
+                "records": {"before": found.records_before, "after": found.records_after},
+                "risks": {
+                    name: {
+                        "before": found.before[name].to_dict() if name in found.before else None,
+                        "after": score.to_dict(),
+                        "informed": found.informed[name].to_dict() if name in found.informed else None,
+                    }
+                    for name, score in found.after.items()
+                },
+                "losses": {name: score.to_dict() for name, score in found.losses.items()},
+                "limits": [vars_of(verdict) for verdict in found.verdicts],
+                "warnings": list(found.warnings),
+                "ok": found.ok,
+            }
+        )
+    else:
+        show.assessment(found)
+    for warning in found.warnings:
+        show.say(f"warning: {warning}")
+    if not found.ok:
+        show.say("not every limit is kept: " + "; ".join(v.sentence for v in found.verdicts if not v.kept))
+        raise typer.Exit(1)

@@ -1,0 +1,63 @@
+"""discreet mask: run the plan of a policy."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import show
+from discreet.cli.options import Json, PolicyFile, Source
+
+
+def mask(
+    source: Source,
+    out: Annotated[str, typer.Argument(help="Where the masked table goes: a file, or URL#table.", show_default=False)],
+    policy: PolicyFile,
+    json: Json = False,
+) -> None:
+    """Mask a table by the policy's plan, and judge the release by the policy's limits."""
+    from discreet import verbs
+
+    with show.progress():
+        data = verbs.read(source, policy)
+        release = verbs.mask(data)
+        assessment = verbs.assess(data, release) if data.policy.limits else None
+        verbs.write(release, out)
+    limits = assessment.verdicts if assessment else ()
+    if json:
+        content: dict[str, Any] = {
+            "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,
+            "steps": [vars_of(entry) for entry in release.log], "warnings": list(release.warnings),
+            "limits": [vars_of(verdict) for verdict in limits], "ok": all(verdict.kept for verdict in limits),
+        }  # fmt: skip
+        show.as_json(content)
+    else:
+        rows = [
+            (e.step, e.method, ", ".join(e.columns), e.values_changed, e.records_removed, e.records_added, round(e.seconds, 3))
+            for e in release.log
+        ]
+        show.table("Steps", ("step", "method", "columns", "values changed", "records removed", "added", "seconds"), rows)
+        show.table(
+            "Release", ("what", "value"),
+            [("records in the initial microdata, n", release.n), ("records in the masked microdata, t", release.t),
+             ("of these with an original, r", release.r), ("sampling factor, sf = r/n", release.sf),
+             ("simulated factor, fs = (t-r)/t", release.fs)],
+        )  # fmt: skip
+        if limits:
+            show.verdicts(limits)
+    for entry in release.log:
+        for note in entry.notes:
+            show.say(f"step {entry.step} ({entry.method}): {note}")
+    for warning in release.warnings:
+        show.say(f"warning: {warning}")
+    if assessment is not None and not assessment.ok:
+        show.say("the release does not keep every limit: " + "; ".join(v.sentence for v in limits if not v.kept))
+        raise typer.Exit(1)
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """A frozen record as plain JSON values."""
+    from dataclasses import asdict
+
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(value).items()}

@@ -1,0 +1,12 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Source = Annotated[str, typer.Argument(help="A file, or a database table as URL#table.", show_default=False)]
+PolicyFile = Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]

@@ -1,0 +1,131 @@
+"""How the command line shows things: numbers on standard output, progress and messages on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from discreet.model.results import Assessment, Verdict
+    from discreet.model.score import Score
+
+
+def console() -> Console:
+    """Standard output; wide where it is not a terminal, so that no number is cut off."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, soft_wrap=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table; cells are shown as text, never as markup."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    listed = [list(row) for row in rows]
+    for at, column in enumerate(columns):
+        numeric = any(isinstance(row[at], int | float) for row in listed)
+        made.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in listed:
+        made.add_row(*(Text(text(cell)) for cell in row))
+    out = console()
+    out.print(made)
+    out.print()
+
+
+def text(value: Any) -> str:
+    """A cell as a person reads it: thousands marked, floats to six digits."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return str(value)
+
+
+def say(sentence: str) -> None:
+    """A message, beside the numbers."""
+    print(sentence, file=sys.stderr)
+
+
+def as_json(content: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(content, ensure_ascii=False, allow_nan=False))
+
+
+def scores(found: Mapping[str, Score], meanings: Mapping[str, Mapping[str, str]]) -> None:
+    """A table a measure: field, number, meaning."""
+    for name, score in found.items():
+        rows: list[tuple[Any, ...]] = []
+        for field, value in score.to_dict().items():
+            meaning = meanings.get(name, {}).get(field, "")
+            if isinstance(value, Mapping):
+                rows.extend((f"{field} {inner}", number, meaning) for inner, number in value.items())
+            else:
+                rows.append((field, value, meaning))
+        table(name, ("field", "value", "meaning"), rows)
+        for note in score.notes:
+            say(f"{name}: {note}")
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """A line on standard error that tells how far long work is, once it has taken two seconds."""
+    from discreet.engine.progress import listening
+
+    started, shown, live = time.monotonic(), 0.0, sys.stderr.isatty()
+
+    def listener(what: str, done: int, total: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - started < 2 or now - shown < (0.2 if live else 5.0):
+            return
+        shown = now
+        share = f"{100 * done / total:3.0f} %" if total else f"{done:,}"
+        sys.stderr.write(f"\r\x1b[K{what}: {share}" if live else f"{what}: {share}\n")
+        sys.stderr.flush()
+
+    try:
+        with listening(listener):
+            yield
+    finally:
+        if live and shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def verdicts(found: Iterable[Verdict]) -> None:
+    """The limits, one by one."""
+    table("Limits", ("limit", "wanted", "found", "kept"), [(v.limit, v.wanted, v.found, v.kept) for v in found])
+
+
+def assessment(found: Assessment) -> None:
+    """Risks before and after, losses, limits."""
+    rows: list[tuple[Any, ...]] = [("", "records", found.records_before, found.records_after, None)]
+    for name, score in found.after.items():
+        before = found.before[name].to_dict() if name in found.before else {}
+        informed = found.informed[name].to_dict() if name in found.informed else {}
+        rows.extend(
+            (name, field, before.get(field), value, informed.get(field))
+            for field, value in score.to_dict().items()
+            if not isinstance(value, Mapping)
+        )
+    table("Risk", ("measure", "field", "before", "after", "after, to one who holds true values"), rows)
+    losses = [
+        (name, field, value) for name, score in found.losses.items() for field, value in score.to_dict().items()
+        if not isinstance(value, Mapping)
+    ]  # fmt: skip
+    table("Loss", ("measure", "field", "value"), losses)
+    if found.verdicts:
+        verdicts(found.verdicts)
