@@ -36,7 +36,9 @@ class Rounding(MaskingMethod):
         "Each value to within base/2 (nearest) or base (random); random rounding keeps means in expectation."
     )
 
-    base: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(description="multiples of this are released")
+    base: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        examples=[1000], description="multiples of this are released"
+    )
     how: Literal["nearest", "random"] = Field(default="nearest", description="to the nearest multiple, or unbiased at random")
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:

@@ -27,7 +27,9 @@ class Sampling(MaskingMethod):
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of the records kept; means and shares in expectation."
 
-    fraction: Annotated[float, Field(gt=0, le=1)] = Field(description="share of the records to release, the sampling factor sf")
+    fraction: Annotated[float, Field(gt=0, le=1)] = Field(
+        examples=[0.8], description="share of the records to release, the sampling factor sf"
+    )
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         wanted = round(self.fraction * len(data))

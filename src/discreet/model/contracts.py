@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -62,6 +62,18 @@ class Plugin(BaseModel, ABC):
     def parameters(self) -> dict[str, Any]:
         return self.model_dump()
 
+    @classmethod
+    def example(cls) -> Self:
+        """An instance to try: the defaults, and the first of a field's ``examples`` where it has no default."""
+        return cls(
+            **{name: field.examples[0] for name, field in cls.model_fields.items() if field.is_required() and field.examples}
+        )
+
+    @classmethod
+    def example_data(cls) -> Microdata | None:
+        """A small table that the plug-in can work on, where the conformance kit's own table does not do."""
+        return None
+
 
 class RiskMeasure(Plugin):
     """One adversary: measures what an intruder would find."""
@@ -103,6 +115,14 @@ class MaskingMethod(Plugin):
 
     def promise(self, final: Microdata, columns: Sequence[str]) -> list[str]:
         """Sentences on what this step made that does not hold any more in the final table."""
+        return []
+
+    def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
+        """As ``promise``, for a method that must see the tables its step was given and made (sums, limits from shares)."""
+        return self.promise(final, columns)
+
+    def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
+        """Sentences for the step's log on how the work was done: what was approximated, or could not be done."""
         return []
 
 
