@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,50 +19,93 @@ from discreet.model.results import Release, StepLog
 Progress = Callable[[int, int, str], None]
 
 
+@dataclass(frozen=True)
+class _Run:
+    """One step that runs: its place in the plan, and its method with the step's parameters."""
+
+    number: int
+    step: Step
+    method: MaskingMethod
+
+
 def generate(data: Microdata, plan: Plan, *, progress: Progress | None = None) -> Release:
     """Run a plan: each step gets the previous step's table and draws keyed by (seed, step, record)."""
-    steps = [(number, step) for number, step in enumerate(plan.steps, 1) if step.enabled]
-    methods = [
-        registry.make("masking", step.method, step.parameters, origin=f"{data.policy.origin}, step {number}")
-        for number, step in steps
-    ]
-    current, log, done = data, [], []
-    for (number, step), method in zip(steps, methods, strict=True):
+    return _generate(data, plan, (), (), progress)
+
+
+def regenerate(release: Release, plan: Plan, *, progress: Progress | None = None) -> Release:
+    """The release of a changed plan: the steps before the first change are not run again, their tables are kept.
+
+    The result is the one that ``generate`` would give, for a step's table depends on the seed, the steps up to it
+    and their numbers alone.
+    """
+    old, new = release.plan, plan
+    same = 0
+    if old.seed == new.seed and len(release.stages) == len(release.log):
+        pairs = zip(old.steps, new.steps, strict=False)
+        same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old.steps), len(new.steps)))
+    kept = sum(entry.step <= same for entry in release.log)
+    return _generate(release.original, plan, release.log[:kept], release.stages[:kept], progress)
+
+
+def _generate(
+    data: Microdata, plan: Plan, log: tuple[StepLog, ...], stages: tuple[Microdata, ...], progress: Progress | None
+) -> Release:
+    runs = _runs(data, plan)
+    entries, tables = list(log), [data, *stages]
+    for run in runs[len(log) :]:
         if progress is not None:
-            progress(number, len(plan.steps), step.method)
-        columns = _columns(current, number, step, method)
-        started = time.perf_counter()
-        try:
-            method.check(current, columns)
-            made = method.mask(current, columns, KeyedDraw(plan.seed, number))
-        except DiscreetError as error:
-            raise type(error)(f"step {number} ({step.method}): {error}") from error
-        log.append(_entry(number, step, columns, current, made, time.perf_counter() - started))
-        done.append((number, method, columns))
-        current = made
-    warnings = tuple(
-        f"step {number} ({method.name}): {sentence}"
-        for number, method, columns in done
-        for sentence in method.promise(current, columns)
-    )
-    return Release(data, current, plan, tuple(log), warnings)
+            progress(run.number, len(plan.steps), run.step.method)
+        entry, made = _run(run, tables[-1], plan.seed)
+        entries.append(entry)
+        tables.append(made)
+    warnings = [
+        f"step {run.number} ({run.step.method}): {sentence}"
+        for at, (run, entry) in enumerate(zip(runs, entries, strict=True))
+        for sentence in run.method.broken(tables[at], tables[at + 1], tables[-1], entry.columns)
+    ]
+    return Release(data, tables[-1], plan, tuple(entries), tuple(warnings), tuple(tables[1:]))
 
 
-def _columns(data: Microdata, number: int, step: Step, method: MaskingMethod) -> tuple[str, ...]:
-    if step.columns is None:
-        return tuple(method.choose(data))
-    for name in step.columns:
+def _runs(data: Microdata, plan: Plan) -> list[_Run]:
+    """The enabled steps with their methods, made before any of them runs, so that a wrong parameter changes nothing."""
+    return [
+        _Run(number, step, registry.make("masking", step.method, step.parameters, origin=f"{data.policy.origin}, step {number}"))
+        for number, step in enumerate(plan.steps, 1)
+        if step.enabled
+    ]
+
+
+def _run(run: _Run, data: Microdata, seed: int) -> tuple[StepLog, Microdata]:
+    columns = _columns(data, run)
+    started = time.perf_counter()
+    try:
+        run.method.check(data, columns)
+        made = run.method.mask(data, columns, KeyedDraw(seed, run.number))
+        seconds = time.perf_counter() - started
+        notes = tuple(run.method.notes(data, made, columns))
+    except DiscreetError as error:
+        raise type(error)(f"step {run.number} ({run.step.method}): {error}") from error
+    changed, removed, added = _changes(data, made)
+    return StepLog(run.number, run.step.method, columns, changed, removed, added, seconds, notes), made
+
+
+def _columns(data: Microdata, run: _Run) -> tuple[str, ...]:
+    if run.step.columns is None:
+        return tuple(run.method.choose(data))
+    for name in run.step.columns:
         if name not in data.columns:
             raise PolicyError(
-                f"step {number} ({step.method}): there is no column '{name}' any more; {nearest(name, data.columns)}"
+                f"step {run.number} ({run.step.method}): there is no column '{name}' any more; {nearest(name, data.columns)}"
             )
-    return step.columns
+    return run.step.columns
 
 
-def _entry(number: int, step: Step, columns: tuple[str, ...], before: Microdata, after: Microdata, seconds: float) -> StepLog:
-    """What a step did, counted on the tables themselves."""
-    kept = np.isin(before.records, after.records)
-    came = np.isin(after.records, before.records)
+def _changes(before: Microdata, after: Microdata) -> tuple[int, int, int]:
+    """Values changed, records removed and records added, counted on the tables themselves."""
+    aligned = len(before) == len(after) and bool((before.records == after.records).all())
+    kept = np.ones(len(before), np.bool_) if aligned else np.isin(before.records, after.records)
+    came = kept if aligned else np.isin(after.records, before.records)
     old = before.frame.filter(kept) if not kept.all() else before.frame
     new = after.frame.filter(came) if not came.all() else after.frame
     order_old, order_new = np.argsort(before.records[kept], kind="stable"), np.argsort(after.records[came], kind="stable")
@@ -71,9 +115,12 @@ def _entry(number: int, step: Step, columns: tuple[str, ...], before: Microdata,
             changed += len(before)
             continue
         one, other = old[name], new[name]
-        if not (before.is_initial and after.is_initial):
+        if not aligned:
             one, other = one[order_old], other[order_new]
         if one.dtype != other.dtype:
-            one, other = one.cast(str), other.cast(str)
+            if one.dtype.is_numeric() and other.dtype.is_numeric():
+                one, other = one.cast(float), other.cast(float)
+            else:
+                one, other = one.cast(str), other.cast(str)
         changed += int(one.ne_missing(other).sum())
-    return StepLog(number, step.method, columns, changed, int((~kept).sum()), int((~came).sum()), seconds)
+    return changed, int((~kept).sum()), int((~came).sum())

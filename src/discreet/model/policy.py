@@ -54,6 +54,50 @@ class Plan(BaseModel):
     seed: Annotated[int, Field(ge=0)] = 0
     steps: tuple[Step, ...] = ()
 
+    def insert(self, number: int, step: Step) -> Self:
+        """A plan with a step put in as number ``number`` (1 is the first; one behind the last appends)."""
+        if not 1 <= number <= len(self.steps) + 1:
+            raise PolicyError(f"a step can be inserted as number 1 to {len(self.steps) + 1}; got {number}")
+        return self._with((*self.steps[: number - 1], step, *self.steps[number - 1 :]))
+
+    def update(self, number: int, **changes: Any) -> Self:
+        """A plan whose step ``number`` has other columns or parameters; a parameter set to None is taken away."""
+        old = self._step(number)
+        content = {"method": old.method, "columns": old.columns, "enabled": old.enabled, **old.parameters, **changes}
+        fields = {name: value for name, value in content.items() if value is not None or name in Step.model_fields}
+        return self._with((*self.steps[: number - 1], Step.model_validate(fields), *self.steps[number:]))
+
+    def move(self, number: int, to: int) -> Self:
+        """A plan whose step ``number`` stands as number ``to``."""
+        step = self._step(number)
+        self._step(to)
+        return self.delete(number).insert(to, step)
+
+    def delete(self, number: int) -> Self:
+        """A plan without step ``number``."""
+        self._step(number)
+        return self._with((*self.steps[: number - 1], *self.steps[number:]))
+
+    def disable(self, number: int) -> Self:
+        """A plan that keeps step ``number`` but does not run it."""
+        return self.update(number, enabled=False)
+
+    def enable(self, number: int) -> Self:
+        """A plan that runs step ``number`` again."""
+        return self.update(number, enabled=True)
+
+    def _step(self, number: int) -> Step:
+        if not 1 <= number <= len(self.steps):
+            raise PolicyError(
+                f"the plan has the steps 1 to {len(self.steps)}; there is no step {number}"
+                if self.steps
+                else "the plan has no steps"
+            )
+        return self.steps[number - 1]
+
+    def _with(self, steps: tuple[Step, ...]) -> Self:
+        return self.model_copy(update={"steps": steps})
+
 
 class Policy(BaseModel):
     """What the owner decided; see the module."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +42,8 @@ class Release:
     plan: Plan
     log: tuple[StepLog, ...] = ()
     warnings: tuple[str, ...] = ()
+    stages: tuple[Microdata, ...] = field(default=(), repr=False, compare=False)
+    """The table after each step that ran; they share the columns that a step left alone, so they are cheap to keep."""
 
     @property
     def link(self) -> NDArray[np.int64]:
