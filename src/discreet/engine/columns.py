@@ -7,7 +7,7 @@ the last value. They have the smallest width that fits, and are made once a Micr
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import polars as pl
 
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, printed
+from discreet.model.cells import is_coarse
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def encode_series(series: pl.Series, attribute: Attribute | None = None) -> Colu
     """One series as codes."""
     made = _encode(series)
     if attribute is not None and attribute.order is not None:
-        made = _in_order(made, attribute.order)
+        made = _in_order(made, attribute)
     return made
 
 
@@ -160,12 +161,15 @@ def _width(largest: int) -> type[np.unsignedinteger[Any]]:
     return np.uint16 if largest < 1 << 16 else np.uint32
 
 
-def _in_order(column: Column, order: Sequence[str]) -> Column:
-    """The same column with codes in the owner's order."""
+def _in_order(column: Column, attribute: Attribute) -> Column:
+    """The same column with codes in the owner's order; the coarser values of a release come behind it."""
+    order = attribute.order or ()
     place = {text: index for index, text in enumerate(order)}
     ranks = []
     for value in column.values.to_list():
         rank = next((place[text] for text in printed(value) if text in place), None)
+        if rank is None and (attribute.hierarchy is not None or is_coarse(str(value))):
+            rank = len(order)
         if rank is None:
             raise DataError(f"the value '{value}' of '{column.name}' does not stand in its order: {', '.join(order)}")
         ranks.append(rank)

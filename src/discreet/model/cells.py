@@ -108,5 +108,10 @@ def parse_group(text: str) -> Group | None:
     return None if escaped else Group(frozenset([*members, current]))
 
 
+def is_coarse(text: str) -> bool:
+    """Whether a text is an interval, a group or ``*`` rather than a value."""
+    return text == EVERYTHING or parse_interval(text) is not None or parse_group(text) is not None
+
+
 def _escape(member: str) -> str:
     return re.sub(r"([\\|{}])", r"\\\1", member)

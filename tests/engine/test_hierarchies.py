@@ -1,0 +1,119 @@
+"""Hierarchies from files and rules: trees that cover the data, or an error that says what is missing."""
+
+import datetime
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet import Microdata, Policy
+from discreet.engine.hierarchies import hierarchy_of, level_codes
+from discreet.errors import DataError, SourceError
+from discreet.model.cells import parse_interval
+
+
+def data_with(values, spec, folder=None, **more):
+    attributes = {"x": {"hierarchy": spec, **more}} if spec is not None else {}
+    policy = Policy.from_dict({"attributes": attributes}, folder=folder)
+    return Microdata(pl.DataFrame({"x": values}, strict=False), policy)
+
+
+def build(values, spec, folder=None):
+    return hierarchy_of(data_with(values, spec, folder), "x")
+
+
+@pytest.mark.parametrize(
+    "text", ["1;low;*\n2;low;*\n3;high;*\n", "\ufeff1,low\n2,low\n3,high\n", '"1"\tlow\t*\r\n2\tlow\t*\r\n3\thigh\t*\r\n\r\n']
+)
+def test_a_file_as_arx_users_have_it_is_read_relative_to_the_policy(tmp_path, text):
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    made = build([1, 2, 3, None], "x.csv", str(tmp_path))
+    assert made.labels == (("1", "2", "3"), ("low", "low", "high"), ("*", "*", "*"))
+    assert build([1.0, 3.0], "x.csv", str(tmp_path)).height == 2
+
+
+def test_a_file_that_misses_values_names_them(tmp_path):
+    (tmp_path / "x.csv").write_text("a;*\n")
+    with pytest.raises(DataError, match=r"'x' does not cover 'b', 'c'; add a line for each"):
+        build(["a", "b", "c"], "x.csv", str(tmp_path))
+    with pytest.raises(DataError, match=r"and 3 more"):
+        build([f"v{i}" for i in range(13)], "x.csv", str(tmp_path))
+    with pytest.raises(SourceError, match=r"no\.csv: the hierarchy of 'x' cannot be read"):
+        build(["a"], "no.csv", str(tmp_path))
+
+
+def test_a_table_that_is_no_tree_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("a;g;one;*\nb;g;two;*\n")
+    with pytest.raises(DataError, match="not a tree: 'g' on level 1 lies under 'one' and under 'two'"):
+        build(["a", "b"], "x.csv", str(tmp_path))
+
+
+def test_rules_make_the_labels_they_promise():
+    assert build([34, 41], {"widths": [5, 20]}).labels[1:] == (("30..35", "40..45"), ("20..40", "40..60"), ("*", "*"))
+    assert build(["48201", "48307"], {"prefixes": [4, 2, 0]}).labels[1:] == (("4820*", "4830*"), ("48***", "48***"), ("*", "*"))
+    days = [datetime.date(2014, 5, 3), datetime.date(2009, 12, 31)]
+    made = build(days, {"dates": ["month", "quarter", "year", "decade"]})
+    assert [level[1] for level in made.labels] == ["2014-05-03", "2014-05", "2014-Q2", "2014", "2010s", "*"]
+    assert build([str(day) for day in days], {"dates": ["week"]}).labels[1] == ("2009-W53", "2014-W18")
+    groups = [{"ab": ["a", "b"], "rest": ["c"]}, {"all": ["ab", "rest"]}]
+    assert build(["a", "b", "c"], {"groups": groups}).labels[1:3] == (("ab", "ab", "rest"), ("all",) * 3)
+    assert build(["a", "b"], None).labels == (("a", "b"), ("*", "*"))
+    assert build([None, None], {"widths": [5]}).height == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "spec", "message"),
+    [
+        (["a", "b"], {"groups": [{"g": ["a"]}]}, "no group for 'b' on level 1"),
+        (["a"], {"groups": [{"g": ["a"], "h": ["a"]}]}, "puts 'a' in 'g' and in 'h'"),
+        (["a"], {"widths": [5]}, "needs numbers, but 'x' holds 'a'"),
+        ([1, 2], {"widths": [5, 12]}, "12.0 is none of 5.0"),
+        ([1, 2], {"quantiles": [4, 3]}, "3 does not divide 4"),
+        (["x"], {"dates": ["year"]}, "needs dates such as 2014-05-31, but 'x' holds 'x'"),
+        ([1], {"dates": ["year"]}, "needs dates, but 'x' is Int64"),
+    ],
+)
+def test_a_rule_that_cannot_be_says_why(values, spec, message):
+    with pytest.raises(DataError, match=message):
+        build(values, spec)
+
+
+numbers = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, max_size=30)
+
+
+@settings(deadline=None, max_examples=60)
+@given(numbers, st.sampled_from([[0.1, 0.2, 1.0], [5, 10, 50], [0.25, 1]]), st.floats(-10, 10).map(lambda x: round(x, 2)))
+def test_intervals_of_a_width_hold_their_leaves(values, widths, origin):
+    made = build(values, {"widths": widths, "origin": origin})
+    for level, width in zip(made.labels[1:-1], widths, strict=True):
+        for leaf, label in zip(made.leaves, level, strict=True):
+            interval = parse_interval(label)
+            assert float(leaf) in interval
+            assert interval.width == pytest.approx(width, rel=1e-6, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=60))
+def test_quantile_bins_hold_their_leaves_and_are_as_equal_as_ties_allow(values):
+    made = build(values, {"quantiles": [8, 4, 2]})
+    for level, parts in zip(made.labels[1:-1], (8, 4, 2), strict=True):
+        filled = {}
+        for leaf, label in zip(made.leaves, level, strict=True):
+            assert float(leaf) in parse_interval(label)
+            filled.setdefault(label, []).append(values.count(int(leaf)))
+        for counts in filled.values():
+            # a bin exceeds its part of the records by less than the count of one value on either side
+            assert sum(counts) - max(counts) <= len(values) / parts + max(counts)
+
+
+def test_level_codes_number_the_labels_of_each_level():
+    codes, labels = level_codes(build([34, 41], {"widths": [5, 20]}))[1]
+    assert [labels[code] for code in codes] == ["30..35", "40..45"]
+
+
+def test_another_policy_makes_another_hierarchy_of_the_same_table():
+    data = data_with([34, 41], {"widths": [5]})
+    assert hierarchy_of(data, "x").labels[1][0] == "30..35"
+    again = data.with_policy(Policy.from_dict({"attributes": {"x": {"hierarchy": {"widths": [10]}}}}))
+    assert hierarchy_of(again, "x").labels[1][0] == "30..40"
