@@ -1,0 +1,212 @@
+"""Persons in groups: how many records each person has in each group, and what follows from it.
+
+Records are ordered by group and person in linear time; all counts are then taken in one pass over runs of one person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.columns import Column, encode
+from discreet.engine.compiled import compiled
+from discreet.errors import DataError
+from discreet.model.attribute import Role
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Persons:
+    """Who each record belongs to: a dense number a record, and the persons' names where they have one."""
+
+    codes: NDArray[Any]
+    number: int
+    names: pl.Series
+
+
+def person_attribute(data: Microdata) -> str:
+    """The one attribute whose role is person."""
+    named = data.policy.named(Role.PERSON)
+    if len(named) == 1:
+        return named[0]
+    told = f"{', '.join(named)} have it" if named else "none has it"
+    raise DataError(
+        f"{data.policy.origin}: exactly one attribute needs the role person, but {told}; "
+        "give it to the one that names the individual"
+    )
+
+
+def persons_of(data: Microdata, original: Microdata | None = None) -> Persons:
+    """Who the records of a table belong to.
+
+    A release that no longer holds the person attribute is read beside its original: a record belongs to the person of
+    the original record it came from, a simulated record to a person of its own.
+    """
+    name = person_attribute(data)
+    if name in data.columns:
+        column = _without_nulls(encode(data, [name])[0], data)
+        return Persons(column.codes, len(column.values), column.values)
+    if original is None or name not in original.columns:
+        raise DataError(f"{data.source} has no column '{name}' with the role person; give the original beside it, which has one")
+    column = _without_nulls(encode(original, [name])[0], original)
+    simulated = data.records < 0
+    codes = np.empty(len(data), dtype=np.int64)
+    codes[~simulated] = column.codes[data.records[~simulated]]
+    codes[simulated] = len(column.values) + np.arange(int(simulated.sum()))
+    occurring, dense = np.unique(codes, return_inverse=True)
+    names = pl.concat([column.values, pl.Series(column.name, [None] * int(simulated.sum()), dtype=column.values.dtype)])
+    return Persons(dense, len(occurring), names[occurring])
+
+
+def _without_nulls(column: Column, data: Microdata) -> Column:
+    if column.has_null:
+        raise DataError(
+            f"{data.source}: the person attribute '{column.name}' is null in {int(column.is_null.sum()):,} records, "
+            "so the persons cannot be counted; name the person of each record, or remove those records"
+        )
+    return column
+
+
+@dataclass(frozen=True)
+class PersonCounts:
+    """Counts by group, and for each record its group and how many records its person has there.
+
+    ``affiliation`` has a row an attribute: h of (3) by group.
+    """
+
+    group: NDArray[np.int64]
+    own: NDArray[np.int64]
+    records: NDArray[np.int64]
+    persons: NDArray[np.int64]
+    squares: NDArray[np.int64]
+    affiliation: NDArray[np.float64]
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """For each record f_i / sum f, the share of its group that belongs to its person."""
+        return np.asarray(self.own / self.records[self.group])
+
+    @property
+    def balance(self) -> NDArray[np.float64]:
+        """For each group g = 1 - sum (f_i / sum f)^2, seed 003 (1)."""
+        return np.asarray(1.0 - self.squares / (self.records * self.records))
+
+
+def count_persons(
+    group: NDArray[Any],
+    groups: int,
+    persons: Persons,
+    sensitive: Sequence[Column] = (),
+    *,
+    rows: NDArray[np.int64] | None = None,
+    wildcard: bool = False,
+) -> PersonCounts:
+    """Count persons in groups.
+
+    ``rows`` are the records that stand in the groups where that is not each record once (a null that agrees with anything
+    puts a record into several groups); ``own`` then is by entry, not by record. A null in a sensitive attribute is one more
+    value, or where ``wildcard`` may be any of them, so that its person counts with each.
+    """
+    who = persons.codes if rows is None else persons.codes[rows]
+    order = _order_by(_order_by(np.arange(len(group)), who, persons.number), group, groups)
+    own, records, number, squares = _counts(order, group, who, groups)
+    found = np.zeros((len(sensitive), groups))
+    for at, column in enumerate(sensitive):
+        codes = column.codes if rows is None else column.codes[rows]
+        null = len(column.values) if wildcard and column.has_null else -1
+        _affiliations(order, group, who, codes, column.cardinality, null, number, found[at])
+    return PersonCounts(group, own, records, number, squares, found)
+
+
+@compiled
+def _order_by(order: NDArray[np.int64], keys: NDArray[Any], number: int) -> NDArray[np.int64]:
+    """The same positions, stably sorted by a dense key: a counting sort."""
+    ends = np.zeros(number + 1, dtype=np.int64)
+    for key in keys:
+        ends[key + 1] += 1
+    for key in range(number):
+        ends[key + 1] += ends[key]
+    made = np.empty_like(order)
+    for row in order:
+        key = keys[row]
+        made[ends[key]] = row
+        ends[key] += 1
+    return made
+
+
+@compiled
+def _counts(
+    order: NDArray[np.int64], group: NDArray[Any], who: NDArray[Any], groups: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Records of the own person, and by group records, persons and the sum of squared records a person."""
+    own = np.empty(len(order), dtype=np.int64)
+    records = np.zeros(groups, dtype=np.int64)
+    persons = np.zeros(groups, dtype=np.int64)
+    squares = np.zeros(groups, dtype=np.int64)
+    start = 0
+    while start < len(order):
+        first = order[start]
+        here, person = group[first], who[first]
+        end = start + 1
+        while end < len(order) and who[order[end]] == person and group[order[end]] == here:
+            end += 1
+        size = end - start
+        for at in range(start, end):
+            own[order[at]] = size
+        records[here] += size
+        persons[here] += 1
+        squares[here] += size * size
+        start = end
+    return own, records, persons, squares
+
+
+@compiled
+def _affiliations(
+    order: NDArray[np.int64],
+    group: NDArray[Any],
+    who: NDArray[Any],
+    codes: NDArray[Any],
+    cardinality: int,
+    null: int,
+    persons: NDArray[np.int64],
+    found: NDArray[np.float64],
+) -> None:
+    """For each group max_j s_j / n, s_j being its persons who have the value j in at least one record."""
+    times = np.zeros(cardinality, dtype=np.int64)
+    last = np.full(cardinality, -1, dtype=np.int64)
+    touched = np.empty(cardinality, dtype=np.int64)
+    many, most, open_values, run, start = 0, 0, 0, 0, 0
+    while start < len(order):
+        first = order[start]
+        here, person = group[first], who[first]
+        end = start
+        has_null = False
+        while end < len(order) and who[order[end]] == person and group[order[end]] == here:
+            has_null = has_null or codes[order[end]] == null
+            end += 1
+        run += 1
+        if has_null:
+            open_values += 1
+        else:
+            for at in range(start, end):
+                value = codes[order[at]]
+                if last[value] != run:
+                    last[value] = run
+                    if times[value] == 0:
+                        touched[many] = value
+                        many += 1
+                    times[value] += 1
+                    most = max(most, times[value])
+        if end == len(order) or group[order[end]] != here:
+            found[here] = (most + open_values) / persons[here]
+            for at in range(many):
+                times[touched[at]] = 0
+            many, most, open_values = 0, 0, 0
+        start = end

@@ -1,0 +1,179 @@
+"""Several records a person: re-identification by share of a group, g-balance and h-affiliation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
+
+from discreet.engine.columns import Column, encode
+from discreet.engine.groups import groups_of
+from discreet.errors import DataError
+from discreet.model.attribute import Role
+from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.score import Score
+
+if TYPE_CHECKING:
+    from discreet.engine.persons import PersonCounts, Persons
+
+
+class RepeatedRecords(RiskMeasure):
+    """What an intruder finds where a person has several records.
+
+    In a group of equal key values the person i with f_i records is found with probability f_i / sum f; the group's
+    g-balance is g = 1 - sum (f_i / sum f)^2, equation (1), and its h-affiliation h = max_j s_j / n, equation (3), s_j being
+    the persons of n who have the sensitive value j. Stronger intruders tell finer groups apart: ``knows: count`` groups by
+    the key values and the person's number of records, ``knows: linked`` puts together only persons whose multisets of key
+    values are the same.
+
+    >>> from discreet.testing import table
+    >>> data = table({"name": ["Bob", *["Charlie"] * 5], "age": ["36-49"] * 6}, person=["name"], key=["age"])
+    >>> score = RepeatedRecords().measure(data)
+    >>> score["k"], score["min_persons"], round(score["min_g"], 4), score["over_threshold"]
+    (6, 2, 0.2778, 1)
+    """
+
+    name: ClassVar[str] = "repeated_records"
+    citation: ClassVar[str] = (
+        "Kartal, H. B. & Li, X.-B. (2016). Assessing and mitigating disclosure risk with multiple record linkage. "
+        "Pre-ICIS SIGDSA/IFIP WG8.3 Symposium, paper 11."
+    )
+    better: ClassVar[Mapping[str, Direction]] = {
+        "k": "high", "min_persons": "high", "min_g": "high", "mean_g": "high", "max_h": "low", "over_threshold": "low",
+        "over_threshold_share": "low", "max_probability": "low", "mean_probability": "low",
+    }  # fmt: skip
+
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.5, description="a person found with a probability greater than this is counted"
+    )
+    knows: Literal["nothing", "count", "linked"] = Field(
+        default="nothing",
+        description="beyond the key values: nothing, the number of the person's records, or which records are one person's",
+    )
+    keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
+    confidential: tuple[str, ...] = Field(
+        default=(), description="attributes whose h is taken; those with the role confidential where empty"
+    )
+    missing: Literal["category", "wildcard"] = Field(
+        default="category", description="a null is one more value, or agrees with anything on either side"
+    )
+
+    @model_validator(mode="after")
+    def _a_composite_key_has_no_wildcards(self) -> RepeatedRecords:
+        if self.knows == "linked" and self.missing == "wildcard":
+            raise ValueError("knows: linked compares whole sets of records and needs missing: category")
+        return self
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        persons, sensitive, found, k = self._count(data, original)
+        balance, most = found.balance, _most(found.affiliation)
+        probability = found.probability
+        largest = _largest(persons.codes, persons.number, probability)
+        over = int((largest > self.threshold).sum())
+        by_record = balance[found.group]
+        summary = {
+            "k": k,
+            "min_persons": int(found.persons.min(initial=len(data))),
+            "min_g": float(balance.min()) if len(balance) else 0.0,
+            "mean_g": float(by_record.mean()) if len(data) else 0.0,
+            "max_h": float(most.max(initial=0.0)) if sensitive else None,
+            "persons": persons.number,
+            "over_threshold": over,
+            "over_threshold_share": over / persons.number if persons.number else 0.0,
+            "max_probability": float(largest.max(initial=0.0)),
+            "mean_probability": float(largest.mean()) if persons.number else 0.0,
+            "groups": len(balance),
+        }
+        per_record = pl.DataFrame(
+            {
+                "probability": probability,
+                "persons": found.persons[found.group],
+                "g": by_record,
+                "h": pl.Series(most[found.group] if sensitive else [None] * len(data), dtype=pl.Float64),
+            }
+        )
+        per_attribute = pl.DataFrame(
+            {
+                "attribute": pl.Series([column.name for column in sensitive], dtype=pl.String),
+                "max_h": found.affiliation.max(axis=1, initial=0.0),
+                "mean_h": [float(one[found.group].mean()) if len(data) else 0.0 for one in found.affiliation],
+            },
+            schema_overrides={"max_h": pl.Float64, "mean_h": pl.Float64},
+        )
+        notes = () if sensitive else ("h is not measured: no attribute has the role confidential",)
+        return Score(self.name, summary, per_record, per_attribute, notes=notes)
+
+    def persons(self, data: Microdata, *, original: Microdata | None = None) -> pl.DataFrame:
+        """A row a person: its records and groups, its largest probability, and the least persons and largest h it meets."""
+        persons, sensitive, found, _ = self._count(data, original)
+        most = _most(found.affiliation)
+        by_record = pl.DataFrame(
+            {
+                "code": persons.codes.astype(np.int64),
+                "group": found.group,
+                "probability": found.probability,
+                "persons": found.persons[found.group],
+                "h": pl.Series(most[found.group] if sensitive else [None] * len(data), dtype=pl.Float64),
+            }
+        )
+        made = by_record.group_by("code").agg(
+            pl.len().cast(pl.Int64).alias("records"),
+            pl.col("group").n_unique().cast(pl.Int64).alias("groups"),
+            pl.col("probability").max(),
+            pl.col("persons").min().alias("min_persons"),
+            pl.col("h").max().alias("max_h"),
+        )
+        made = made.sort("code")
+        return made.select(
+            persons.names[made["code"].to_numpy()].alias("person"), "records", "groups", "probability",
+            (pl.col("probability") > self.threshold).alias("over_threshold"), "min_persons", "max_h",
+        )  # fmt: skip
+
+    def _count(self, data: Microdata, original: Microdata | None) -> tuple[Persons, list[Column], PersonCounts, int]:
+        """The persons, the sensitive columns, the counts in the intruder's groups, and the plain k of the keys."""
+        from discreet.engine.intruders import agreeing_entries, by_all_records, by_count, count_column
+        from discreet.engine.persons import PersonCounts, count_persons, persons_of
+
+        keys = list(self.keys) or data.named(Role.KEY)
+        if not keys:
+            raise DataError(f"repeated_records needs at least one attribute with the role key in {data.source}")
+        persons = persons_of(data, original)
+        columns = encode(data, keys)
+        sensitive = encode(data, list(self.confidential) or data.named(Role.CONFIDENTIAL))
+        group, groups = groups_of(columns, len(data))
+        if self.missing == "category" or not any(column.has_null for column in [*columns, *sensitive]):
+            k = int(np.bincount(group, minlength=groups).min(initial=len(data)))
+            if self.knows == "count":
+                group, groups = by_count(group, groups, persons)
+            elif self.knows == "linked":
+                group, groups = by_all_records(group, persons)
+            return persons, sensitive, count_persons(group, groups, persons, sensitive), k
+        where, rows = agreeing_entries(columns, group)
+        k = int(np.bincount(where, minlength=groups).min(initial=len(data)))
+        if self.knows == "count":
+            columns = [*columns, count_column(persons)]
+            group, groups = groups_of(columns, len(data))
+            where, rows = agreeing_entries(columns, group)
+        found = count_persons(where, groups, persons, sensitive, rows=rows, wildcard=True)
+        own = np.empty(len(data), dtype=np.int64)
+        mine = group[rows] == where
+        own[rows[mine]] = found.own[mine]
+        return persons, sensitive, PersonCounts(group, own, found.records, found.persons, found.squares, found.affiliation), k
+
+
+def _most(affiliation: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """For each group the largest h over the sensitive attributes."""
+    return np.asarray(affiliation.max(axis=0, initial=0.0))
+
+
+def _largest(
+    codes: np.ndarray[tuple[int], np.dtype[np.int64]], number: int, probability: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """For each person the largest probability over all its records, so over all its groups."""
+    found = np.zeros(number)
+    np.maximum.at(found, codes, probability)
+    return found

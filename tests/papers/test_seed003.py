@@ -1,0 +1,67 @@
+"""Seed 003: Tables 1 and 2 of Kartal & Li (2016)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.model.microdata import Microdata
+from discreet.risks.repeated_records import RepeatedRecords
+from discreet.testing import table
+
+NAMES = [*["Ashley"] * 2, "Bob", *["Charlie"] * 5, *["Diana"] * 2, *["Edward"] * 2, "Fred", "Greg", *["Harry"] * 5]
+DISEASES = [
+    "Asthma", "Obesity", "Obesity", "Diabetes", "Diabetes", "Gastritis", "Gastritis", "Diabetes", "Ulcer", "Gastritis",
+    "Diabetes", "Gastritis", "Diabetes", "Ulcer", "Ulcer", "Asthma", "Epilepsy", "Asthma", "Ulcer",
+]  # fmt: skip
+
+
+def table_1b() -> Microdata:
+    """The anonymized dataset: four groups of equal key values."""
+    sizes = (2, 6, 4, 7)
+    cells = {
+        "age": ("32", "[36, 49]", "[36, 38]", "[40, 45]"),
+        "gender": ("Female", "Male", "*", "Male"),
+        "zip": ("[23000, 23200]", "[21750, 22100]", "[23500, 24200]", "[23600, 24800]"),
+    }
+    columns = {
+        name: [text for text, size in zip(texts, sizes, strict=True) for _ in range(size)] for name, texts in cells.items()
+    }
+    return table(
+        {"name": NAMES, **columns, "disease": DISEASES}, person=["name"], key=["age", "gender", "zip"], confidential=["disease"]
+    )
+
+
+def test_table_2_probabilities_of_each_person() -> None:
+    found = RepeatedRecords().persons(table_1b())
+    assert found["person"].to_list() == ["Ashley", "Bob", "Charlie", "Diana", "Edward", "Fred", "Greg", "Harry"]
+    printed = [100.0, 16.7, 83.3, 50.0, 50.0, 14.3, 14.3, 71.4]
+    assert [round(100 * value, 1) for value in found["probability"]] == printed
+    assert found["over_threshold"].to_list() == [True, False, True, False, False, False, False, True]
+    assert found["records"].to_list() == [2, 1, 5, 2, 2, 1, 1, 5]
+
+
+def test_g_and_h_of_the_four_groups() -> None:
+    rows = RepeatedRecords().measure(table_1b()).per_record
+    assert rows is not None
+    first = rows[[0, 2, 8, 12]]
+    assert np.round(first["g"].to_numpy(), 4).tolist() == [0.0, 0.2778, 0.5, 0.4490]
+    assert np.round(first["h"].to_numpy(), 4).tolist() == [1.0, 0.5, 1.0, 0.6667]
+    assert first["persons"].to_list() == [1, 2, 2, 3]
+
+
+def test_the_summary_shows_the_underestimate_of_k() -> None:
+    score = RepeatedRecords().measure(table_1b())
+    assert score["k"] == 2
+    assert score["min_persons"] == 1
+    assert score["min_g"] == 0.0
+    assert score["mean_g"] == pytest.approx((2 * 0 + 6 * 10 / 36 + 4 * 0.5 + 7 * 22 / 49) / 19, rel=1e-12)
+    assert score["max_h"] == 1.0
+    assert (score["persons"], score["over_threshold"], score["over_threshold_share"]) == (8, 3, 0.375)
+
+
+def test_the_whole_table_as_one_group() -> None:
+    data = table({"name": NAMES, "key": [0] * 19, "disease": DISEASES}, person=["name"], key=["key"], confidential=["disease"])
+    score = RepeatedRecords().measure(data)
+    assert round(score["min_g"], 4) == 0.8199
+    assert score["max_h"] == 0.375
