@@ -1,0 +1,251 @@
+"""Which values of a target agree with which values of a masked column: the ground of every linkage.
+
+Agreement is worked out once a pair of distinct values and looked up for records. A target's value agrees with
+
+* an equal value, or one within a tolerance: a run of masked codes, which lie in the order of the values,
+* an interval, group or hierarchy's label that contains it: a short list of masked codes,
+* a similar text (Jaro-Winkler similarity, or number of edits): asked for pairs of values only when they are compared,
+* a blank cell (null or ``*``), which agrees with anything. A target's null is a field that the intruder does not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.coarse import coarse
+from discreet.engine.columns import Column, encode_series
+from discreet.engine.midpoints import as_numbers, is_number, number_of
+from discreet.engine.together import alike
+from discreet.errors import DataError
+from discreet.model.cells import EVERYTHING, parse_group, parse_interval
+from discreet.model.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_COARSE_FIRST = r"^\s*[\[(<>{*+\-.\d]"
+_MOST_VALUE_PAIRS = 1_000_000
+Fuzzy = tuple[Literal["similarity", "edits"], float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One attribute of targets and masked records: codes, and the masked codes that agree with each target code.
+
+    ``first``, ``last`` are the agreeing run of masked codes a target code; ``starts``, ``members`` further agreeing
+    codes. Target code ``unknown`` is null; masked code ``blank`` says nothing.
+    """
+
+    name: str
+    targets: NDArray[np.int64]
+    masked: NDArray[np.int64]
+    unknown: int
+    blank: int
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    members: NDArray[np.int64]
+    fuzzy: Fuzzy | None = None
+    target_values: pl.Series | None = None
+    masked_values: pl.Series | None = None
+    keys: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        owners = np.repeat(np.arange(self.unknown), np.diff(self.starts))
+        object.__setattr__(self, "keys", np.sort(owners * (self.blank + 1) + self.members))
+
+    @property
+    def single(self) -> bool:
+        """Whether each target value agrees with at most one masked value."""
+        return not len(self.members) and bool(((self.last - self.first) <= 1).all())
+
+    def counts(self) -> NDArray[np.int64]:
+        """How many masked records have each code, the blank one last."""
+        return np.bincount(self.masked, minlength=self.blank + 1)
+
+    def agreeing(self) -> NDArray[np.int64]:
+        """For each target value how many masked records say so (fuzzy attributes: exactly so)."""
+        upto = np.concatenate(([0], np.cumsum(self.counts()[: self.blank])))
+        found = upto[self.last] - upto[self.first]
+        owners = np.repeat(np.arange(self.unknown), np.diff(self.starts))
+        inside = (self.members >= self.first[owners]) & (self.members < self.last[owners])
+        extra = np.where(inside, 0, self.counts()[self.members])
+        return found + np.bincount(owners, weights=extra, minlength=self.unknown).astype(np.int64)
+
+    def agree(self, targets: NDArray[np.int64], masked: NDArray[np.int64]) -> NDArray[np.int8]:
+        """For pairs of codes: 1 where they agree, 0 where they do not, -1 where one of them says nothing."""
+        silent = (targets == self.unknown) | (masked == self.blank)
+        asked = np.where(silent, 0, targets)
+        if not self.unknown:
+            return np.full(len(targets), -1, dtype=np.int8)
+        found = (masked >= self.first[asked]) & (masked < self.last[asked])
+        if len(self.keys):
+            key = asked * (self.blank + 1) + masked
+            found |= self.keys[np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)] == key
+        if self.fuzzy is not None:
+            rest = np.flatnonzero(~found & ~silent)
+            found[rest] = self.similar(targets[rest], masked[rest])
+        return np.where(silent, -1, found).astype(np.int8)
+
+    def similar(self, targets: NDArray[np.int64], masked: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the texts behind pairs of codes are similar; each different pair of texts is compared once."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA, JaroWinkler
+
+        if self.fuzzy is None or self.target_values is None or self.masked_values is None:
+            raise DataError(f"'{self.name}' is not compared by similarity")
+        pairs, back = np.unique(targets * self.blank + masked, return_inverse=True)
+        left = self.target_values.gather(pairs // self.blank).to_list()
+        right = self.masked_values.gather(pairs % self.blank).to_list()
+        kind, limit = self.fuzzy
+        if kind == "similarity":
+            found = process.cpdist(left, right, scorer=JaroWinkler.similarity, dtype=np.float64) >= limit - 1e-12
+        else:
+            found = process.cpdist(left, right, scorer=OSA.distance, dtype=np.int64) <= limit
+        return np.asarray(found)[back]
+
+    def chance_similarity(self) -> float:
+        """The probability that the values of a random target and a random masked record are similar but not equal."""
+        from discreet.engine.random import KeyedDraw
+
+        if self.fuzzy is None or not self.unknown or not self.blank:
+            return 0.0
+        counts, asked = self.counts()[: self.blank], np.bincount(self.targets, minlength=self.unknown + 1)[: self.unknown]
+        if not counts.sum() or not asked.sum():
+            return 0.0
+        if self.unknown * self.blank <= _MOST_VALUE_PAIRS:
+            left, right = (grid.ravel() for grid in np.meshgrid(np.arange(self.unknown), np.arange(self.blank), indexing="ij"))
+            weights = asked[left] * counts[right]
+            total = weights.sum()
+        else:
+            draw, pairs = KeyedDraw(0), np.arange(_MOST_VALUE_PAIRS)
+            known, held = np.flatnonzero(self.targets < self.unknown), np.flatnonzero(self.masked < self.blank)
+            left = self.targets[known[(draw.uniform(pairs, "left") * len(known)).astype(np.int64)]]
+            right = self.masked[held[(draw.uniform(pairs, "right") * len(held)).astype(np.int64)]]
+            weights, total = np.ones(len(pairs), dtype=np.int64), len(pairs)
+        rest = np.flatnonzero(~((right >= self.first[left]) & (right < self.last[left])))
+        return float(weights[rest][self.similar(left[rest], right[rest])].sum() / total)
+
+
+def compare(
+    targets: pl.Series,
+    masked: pl.Series,
+    *,
+    tolerance: float | None = None,
+    fuzzy: Fuzzy | None = None,
+    hierarchy: Hierarchy | None = None,
+) -> Comparison:
+    """How a column of a list agrees with a masked column.
+
+    >>> one = compare(pl.Series("age", [26, None]), pl.Series("age", ["20..30", "30..40", None]))
+    >>> one.agree(one.targets[[0, 0, 0, 1]], one.masked[[0, 1, 2, 0]]).tolist()
+    [1, 0, -1, -1]
+    """
+    if fuzzy is not None:
+        return _by_text(targets, masked, fuzzy)
+    if tolerance is not None:
+        return _within(targets, masked, tolerance)
+    if hierarchy is None and not _may_be_coarse(masked):
+        return _equal(targets, masked)
+    left, right = encode_series(targets), encode_series(masked)
+    read = coarse(left, right, hierarchy)
+    blank = _blank_codes(right)
+    size = len(right.values)
+    plain = ~read.blank[:size]
+    order = np.argsort(read.ranks, kind="stable")
+    owners, members = _invert(np.flatnonzero(plain), read.first[:size][plain], read.last[:size][plain], order)
+    if len(read.keys):
+        owners = np.concatenate((owners, read.keys % max(read.originals, 1)))
+        members = np.concatenate((members, read.keys // max(read.originals, 1)))
+    return _listed(targets.name, left, right, blank, owners, members)
+
+
+def _may_be_coarse(masked: pl.Series) -> bool:
+    if masked.dtype != pl.String and not isinstance(masked.dtype, pl.Categorical | pl.Enum):
+        return False
+    values = masked.cast(pl.String).unique().drop_nulls()
+    return bool((values.str.contains(_COARSE_FIRST) & values.str.contains(r"\.\.|^\s*[\[(<>{]|^\*$")).any())
+
+
+def _equal(targets: pl.Series, masked: pl.Series, fuzzy: Fuzzy | None = None) -> Comparison:
+    one, two = alike(targets, masked)
+    column = encode_series(pl.concat([one, two]))
+    size = len(column.values)
+    codes = column.codes.astype(np.int64)
+    run = np.arange(size, dtype=np.int64)
+    values = column.values if fuzzy is not None else None
+    return Comparison(
+        targets.name, codes[: len(one)], codes[len(one) :], size, size, run, run + 1,
+        np.zeros(size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), fuzzy, values, values,
+    )  # fmt: skip
+
+
+def _by_text(targets: pl.Series, masked: pl.Series, fuzzy: Fuzzy) -> Comparison:
+    for series in (targets, masked):
+        if series.dtype.is_temporal() or series.dtype.is_float():
+            raise DataError(f"'{series.name}' is {series.dtype}: similarity compares texts; give numbers and dates a tolerance")
+    one, two = (series.cast(pl.String) for series in (targets, masked))
+    return _equal(one, two.set(two == EVERYTHING, None) if len(two) else two, fuzzy)
+
+
+def _within(targets: pl.Series, masked: pl.Series, tolerance: float) -> Comparison:
+    if not is_number(targets):
+        raise DataError(f"a tolerance needs numbers or dates, but '{targets.name}' is {targets.dtype}")
+    left, right = encode_series(targets), encode_series(masked)
+    values = as_numbers(left.values)
+    if is_number(masked):
+        held = as_numbers(right.values)
+        first = np.searchsorted(held, values - tolerance * (1 + 1e-12), side="left")
+        last = np.searchsorted(held, values + tolerance * (1 + 1e-12), side="right")
+        size = len(held)
+        return Comparison(
+            targets.name, left.codes.astype(np.int64), right.codes.astype(np.int64), len(values), size, first, last,
+            np.zeros(len(values) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64),
+        )  # fmt: skip
+    spans = [(code, low, high) for code, text in enumerate(right.values.to_list()) for low, high in _spans(str(text))]
+    plain = np.array([code for code, _, _ in spans], dtype=np.int64)
+    order = np.argsort(values, kind="stable")
+    lows, highs = (np.array([span[at] for span in spans], dtype=np.float64) for at in (1, 2))
+    low = np.searchsorted(values[order], lows - tolerance * (1 + 1e-12), side="left")
+    high = np.searchsorted(values[order], highs + tolerance * (1 + 1e-12), side="right")
+    owners, members = _invert(plain, low, high, order)
+    return _listed(targets.name, left, right, _blank_codes(right), owners, members)
+
+
+def _spans(text: str) -> list[tuple[float, float]]:
+    """The numbers that a masked text stands for, as closed intervals."""
+    if interval := parse_interval(text):
+        return [(interval.lower, interval.upper)]
+    members = group.members if (group := parse_group(text)) else {text}
+    found = [number_of(member) for member in members]
+    return [(number, number) for number in found if not np.isnan(number)]
+
+
+def _blank_codes(right: Column) -> NDArray[np.bool_]:
+    found = np.zeros(right.cardinality, dtype=np.bool_)
+    if right.values.dtype == pl.String:
+        found[: len(right.values)] = (right.values == EVERYTHING).to_numpy()
+    found[len(right.values) :] = True
+    return found
+
+
+def _invert(codes: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64], order: NDArray[np.int64]) -> Any:
+    """Runs of target ranks a masked code, turned into (target code, masked code) pairs."""
+    lengths = np.maximum(last - first, 0)
+    steps = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return order[np.repeat(first, lengths) + steps], np.repeat(codes, lengths)
+
+
+def _listed(
+    name: str, left: Column, right: Column, blank: NDArray[np.bool_], owners: NDArray[np.int64], members: NDArray[np.int64]
+) -> Comparison:
+    size, known = len(right.values), len(left.values)
+    masked = np.where(np.append(blank, True)[right.codes], size, right.codes).astype(np.int64)
+    pairs = np.unique(owners * (size + 1) + members) if len(owners) else np.zeros(0, dtype=np.int64)
+    starts = np.searchsorted(pairs, np.arange(known + 1) * (size + 1))
+    none = np.zeros(known, dtype=np.int64)
+    return Comparison(name, left.codes.astype(np.int64), masked, known, size, none, none, starts, pairs % (size + 1))

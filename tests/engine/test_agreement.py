@@ -1,0 +1,103 @@
+"""Agreement of targets with masked records, against the definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.engine.agreement import agreeing_records, packed_keys
+from discreet.engine.comparisons import compare
+from discreet.errors import DataError
+from discreet.model.cells import parse_group, parse_interval
+
+numbers = st.one_of(st.none(), st.integers(0, 12))
+cells = st.one_of(st.none(), st.sampled_from(["0", "3", "12", "0..4", "2..7", "[3, 3]", ">=6", "{1|3}", "*"]))
+
+
+def plainly_agree(target, cell, tolerance=None):
+    if target is None or cell is None or cell == "*":
+        return True
+    if tolerance is not None:
+        return abs(target - cell) <= tolerance
+    if isinstance(cell, str):
+        if interval := parse_interval(cell):
+            return target in interval
+        if group := parse_group(cell):
+            return str(target) in group
+        return str(target) == cell
+    return target == cell
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(numbers, numbers, numbers), max_size=12),
+    st.lists(st.tuples(numbers, cells, numbers), max_size=15),
+    st.sampled_from([0.0, 1.0, 2.5]),
+)
+def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, held, tolerance):
+    left = pl.DataFrame(asked, schema={"a": pl.Int64, "b": pl.Int64, "c": pl.Int64}, orient="row")
+    right = pl.DataFrame(held, schema={"a": pl.Int64, "b": pl.String, "c": pl.Int64}, orient="row")
+    comparisons = [
+        compare(left["a"], right["a"]),
+        compare(left["b"], right["b"]),
+        compare(left["c"], right["c"], tolerance=tolerance),
+    ]
+    found = agreeing_records(comparisons, left.height, right.height)
+    for at, target in enumerate(asked):
+        agree = [
+            row
+            for row, record in enumerate(held)
+            if plainly_agree(target[0], record[0])
+            and plainly_agree(target[1], record[1])
+            and plainly_agree(target[2], record[2], tolerance)
+        ]
+        assert found.counts[at] == len(agree)
+        assert found.first[at] == (agree[0] if agree else -1)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=15), st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=15))
+def test_plain_values_are_joined_by_hash_as_by_definition(asked, held):
+    schema = {"a": pl.Int64, "b": pl.Int64, "c": pl.Int64}
+    left, right = (pl.DataFrame(rows, schema=schema, orient="row") for rows in (asked, held))
+    found = agreeing_records([compare(left[name], right[name]) for name in schema], left.height, right.height)
+    assert found.counts.tolist() == [held.count(row) for row in asked]
+    assert found.first.tolist() == [held.index(row) if row in held else -1 for row in asked]
+
+
+def test_keys_of_many_wide_attributes_do_not_overflow():
+    rng = np.random.default_rng(1)
+    columns = [rng.integers(0, 3, 50) for _ in range(20)]
+    left, right = packed_keys([column[:25] for column in columns], [column[25:] for column in columns], [10**6] * 20)
+    table = np.stack(columns, axis=1)
+    expected = (table[:25, None] == table[None, 25:]).all(axis=2)
+    assert ((left[:, None] == right[None]) == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [(("similarity", 0.9), [1, 0, -1, -1]), (("edits", 1), [1, 0, -1, -1]), (("edits", 0), [0, 0, -1, -1])],
+)
+def test_similar_texts_agree(limit, expected):
+    one = compare(pl.Series("n", ["martha", None]), pl.Series("n", ["marhta", "jones", None]), fuzzy=limit)
+    assert one.agree(one.targets[[0, 0, 0, 1]], one.masked[[0, 1, 2, 0]]).tolist() == expected
+
+
+def test_the_chance_of_similarity_is_that_of_a_random_pair():
+    one = compare(pl.Series("n", ["anna", "anne", None]), pl.Series("n", ["anna", "anna", "bert"]), fuzzy=("edits", 1))
+    assert one.chance_similarity() == pytest.approx(2 / 6)
+
+
+def test_tolerance_widens_a_masked_interval():
+    one = compare(pl.Series("age", [18, 17]), pl.Series("age", ["20..30", "30..40"]), tolerance=2)
+    assert one.agree(one.targets[[0, 1, 0]], one.masked[[0, 0, 1]]).tolist() == [1, 0, 0]
+
+
+def test_tolerance_and_similarity_name_the_attribute_they_do_not_fit():
+    with pytest.raises(DataError, match="'n' is String"):
+        compare(pl.Series("n", ["a"]), pl.Series("n", ["a"]), tolerance=1)
+    with pytest.raises(DataError, match="'n' is Float64"):
+        compare(pl.Series("n", [1.5]), pl.Series("n", [1.5]), fuzzy=("edits", 1))
