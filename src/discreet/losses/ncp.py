@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from discreet.engine.columns import Column, encode
 from discreet.engine.hierarchies import hierarchy_of
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Level, Role
-from discreet.model.contracts import LossMeasure
+from discreet.model.contracts import Direction, LossMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -40,7 +41,14 @@ class Ncp(LossMeasure):
         "Xu, J. et al. (2006). Utility-based anonymization using local recoding. KDD, 785-790; "
         "Orooji, M. & Knapp, G. M. (2018). Improving suppression to reduce disclosure risk and enhance data utility, eq. 4-5."
     )
-    better: ClassVar[dict[str, Any]] = {"loss": "low", "suppressed": "low", "records_lost": "low"}
+    better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "suppressed": "low", "records_lost": "low"}
+
+    meaning: ClassVar[Mapping[str, str]] = {
+        "loss": "mean penalty of a value, 0 (kept) to 1 (nothing left)",
+        "suppressed": "values that say nothing any more",
+        "values": "values compared: records x attributes",
+        "records_lost": "original records without a masked one",
+    }
 
     attributes: tuple[str, ...] = Field(
         default=(), description="attributes to count; the keys where empty, or those an intruder may know where there are no keys"

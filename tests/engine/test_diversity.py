@@ -1,0 +1,82 @@
+"""Diversity and distances of classes against their definitions, and the earth mover's distance against linear programming."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from discreet.engine.closeness import Ground
+from discreet.engine.diversity import distinct, entropy_l, histograms, overall, recursive_l
+
+LEVELS = (np.array([0, 1, 2, 3, 4, 5]), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
+
+
+def transport(p, q, ground):
+    """The earth mover's distance as the linear program that defines it."""
+    m = len(p)
+    rows = []
+    for i in range(m):
+        row = np.zeros((m, m))
+        row[i, :] = 1
+        rows.append(row.ravel())
+    for j in range(m):
+        row = np.zeros((m, m))
+        row[:, j] = 1
+        rows.append(row.ravel())
+    return linprog(ground.ravel(), A_eq=np.array(rows), b_eq=np.concatenate((p, q)), bounds=(0, None)).fun
+
+
+def ground_matrix(kind, m):
+    if kind == "equal":
+        return 1.0 - np.eye(m)
+    if kind == "ordered":
+        return np.abs(np.subtract.outer(np.arange(m), np.arange(m))) / max(m - 1, 1)
+    labels = [*LEVELS, np.zeros(6, dtype=int)]
+    return np.array([[next(h for h in range(4) if labels[h][i] == labels[h][j]) / 3 for j in range(m)] for i in range(m)])
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=25),
+    st.sampled_from(["equal", "ordered", "hierarchical"]),
+)
+def test_distances_are_those_of_the_transport_problem(rows, kind):
+    ids, codes = np.array(rows).T
+    whole = overall(codes, 6)
+    away = Ground(kind, LEVELS if kind == "hierarchical" else ()).emd(histograms(ids, 3, codes, 6), whole)
+    for group in range(3):
+        inside = codes[ids == group]
+        if len(inside):
+            p = np.bincount(inside, minlength=6) / len(inside)
+            assert away[group] == pytest.approx(transport(p, whole, ground_matrix(kind, 6)), abs=1e-9)
+        else:
+            assert math.isnan(away[group])
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), max_size=25), st.floats(0.2, 4))
+def test_diversities_are_those_of_their_definitions(rows, c):
+    ids = np.array([row[0] for row in rows], dtype=np.int64)
+    codes = np.array([row[1] for row in rows], dtype=np.int64)
+    found = histograms(ids, 3, codes, 4)  # the code 4 is null
+    for group in range(3):
+        inside = [value for at, value in rows if at == group and value < 4]
+        if not inside:
+            assert math.isnan(distinct(found)[group])
+            continue
+        counts = sorted((inside.count(value) for value in set(inside)), reverse=True)
+        assert distinct(found)[group] == len(counts)
+        entropy = -sum(n / len(inside) * math.log(n / len(inside)) for n in counts)
+        assert entropy_l(found)[group] == pytest.approx(math.exp(entropy), rel=1e-9)
+        holding = [l for l in range(1, len(counts) + 1) if counts[0] < c * sum(counts[l - 1 :])]  # noqa: E741
+        assert recursive_l(found, c)[group] == max(holding, default=0)
+
+
+def test_weights_count_a_row_that_often():
+    ids, codes, times = np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 1, 3])
+    found = histograms(ids, 2, codes, 2, times)
+    assert found.counts.tolist() == [2, 1, 3]
+    assert overall(codes, 2, times).tolist() == [2 / 6, 4 / 6]

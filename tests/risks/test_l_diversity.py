@@ -1,0 +1,56 @@
+"""l-diversity against counting record by record, in both readings of a missing key."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import DataError
+from discreet.risks.l_diversity import LDiversity
+from discreet.testing import table
+
+keys = st.one_of(st.none(), st.integers(0, 2))
+values = st.one_of(st.none(), st.sampled_from("xyz"))
+
+
+def agree(one, other, wildcard):
+    return all((wildcard and (a is None or b is None)) or a == b for a, b in zip(one, other, strict=True))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(keys, keys, values, values), max_size=12), st.sampled_from(["category", "wildcard"]))
+def test_l_is_the_fewest_values_behind_any_record(rows, missing):
+    data = table({name: [row[at] for row in rows] for at, name in enumerate("abst")}, key=["a", "b"], confidential=["s", "t"])
+    score = LDiversity(missing=missing).measure(data)
+    expected = []
+    for row in rows:
+        found = []
+        for at in (2, 3):
+            near = {other[at] for other in rows if agree(row[:2], other[:2], missing == "wildcard")} - {None}
+            found += [len(near)] if near else []
+        expected.append(min(found, default=None))
+    assert score.per_record["l"].to_list() == expected
+    told = [l for l in expected if l is not None]  # noqa: E741
+    assert score["l"] == (min(told) if told else None)
+    assert score["homogeneous"] == told.count(1)
+
+
+def test_nulls_in_a_sensitive_attribute_are_not_values():
+    data = table({"a": [1] * 5, "s": ["x", None, None, None, None]}, key=["a"], confidential=["s"])
+    assert LDiversity().measure(data)["l"] == 1
+
+
+def test_the_skewed_class_is_not_recursively_diverse():
+    data = table({"a": [1] * 10, "s": ["x"] * 8 + ["y", "z"]}, key=["a"], confidential=["s"])
+    assert LDiversity(c=3).measure(data)["recursive_l"] == 1
+    assert LDiversity(c=4.1).measure(data)["recursive_l"] == 2
+    assert LDiversity(c=8.1).measure(data)["recursive_l"] == 3
+
+
+def test_what_is_missing_is_told():
+    data = table({"a": [1], "s": ["x"]}, key=["a"], confidential=["s"])
+    with pytest.raises(DataError, match="role key"):
+        LDiversity().measure(table({"a": [1]}))
+    with pytest.raises(DataError, match="role confidential"):
+        LDiversity().measure(table({"a": [1]}, key=["a"]))
+    with pytest.raises(DataError, match="'s' cannot be a key and sensitive"):
+        LDiversity(keys=("s",)).measure(data)
