@@ -64,10 +64,8 @@ class Plugin(BaseModel, ABC):
 
     @classmethod
     def example(cls) -> Self:
-        """An instance to try: the defaults, and the first of a field's ``examples`` where it has no default."""
-        return cls(
-            **{name: field.examples[0] for name, field in cls.model_fields.items() if field.is_required() and field.examples}
-        )
+        """An instance to try: the first of a field's ``examples`` where it has some, and its default where it has none."""
+        return cls(**{name: field.examples[0] for name, field in cls.model_fields.items() if field.examples})
 
     @classmethod
     def example_data(cls) -> Microdata | None:
