@@ -62,7 +62,7 @@ def alike(left: pl.Series, right: pl.Series) -> tuple[pl.Series, pl.Series]:
     moments = (pl.Date, pl.Datetime)
     if isinstance(left.dtype, moments) and isinstance(right.dtype, moments):
         return _moment(left), _moment(right)
-    return _text(left), _text(right)
+    return as_text(left), as_text(right)
 
 
 def _plain(series: pl.Series) -> pl.Series:
@@ -75,7 +75,8 @@ def _moment(series: pl.Series) -> pl.Series:
     return series.cast(pl.Datetime("us"))
 
 
-def _text(series: pl.Series) -> pl.Series:
+def as_text(series: pl.Series) -> pl.Series:
+    """Values as a person would write them: a whole float without its ``.0``."""
     if series.dtype.is_float():
         whole = series.is_finite() & (series == series.floor()) & (series.abs() < 2.0**53)
         numbers = series.fill_nan(None).set(~whole, 0.0).cast(pl.Int64)
