@@ -52,7 +52,9 @@ class GlobalRecoding(MaskingMethod):
     breaks: tuple[Number, ...] = Field(
         default=(), description="bounds of intervals, rising; values outside go to an open interval"
     )
-    width: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(default=None, description="width of equal intervals")
+    width: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, examples=[10], description="width of equal intervals"
+    )
     origin: Number = Field(default=0.0, description="where intervals of a width start to be counted")
     groups: dict[str, tuple[str, ...]] | tuple[tuple[str, ...], ...] = Field(
         default=(), description="values by the label of their group, or lists of values, whose label is then {a|b}"

@@ -46,7 +46,7 @@ class TopBottomCoding(MaskingMethod):
 
     top: Number | None = Field(default=None, description="values at or above this are coded")
     bottom: Number | None = Field(default=None, description="values at or below this are coded")
-    top_share: Share | None = Field(default=None, description="share of the largest values that are coded")
+    top_share: Share | None = Field(default=None, examples=[0.05], description="share of the largest values that are coded")
     bottom_share: Share | None = Field(default=None, description="share of the smallest values that are coded")
     top_count: Count | None = Field(default=None, description="number of the largest values that are coded")
     bottom_count: Count | None = Field(default=None, description="number of the smallest values that are coded")

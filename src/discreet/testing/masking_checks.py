@@ -1,0 +1,165 @@
+"""The conformance kit for masking methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from discreet.engine.random import KeyedDraw
+from discreet.errors import DiscreetError
+from discreet.model.attribute import Level, Role
+from discreet.model.contracts import MaskingMethod, Scope
+from discreet.model.microdata import Microdata
+from discreet.testing.class_checks import start
+from discreet.testing.findings import Findings
+from discreet.testing.samples import Snapshot, by_record, fresh, relatives, same, sample, shuffled
+
+_DRAW = KeyedDraw(7, 1)
+
+
+def check_masking(
+    plugin: type[MaskingMethod] | MaskingMethod, data: Microdata | None = None, columns: Sequence[str] | None = None
+) -> None:
+    """Raise a :class:`ConformanceError` that lists all that is wrong with a masking method.
+
+    A class is tried through its ``example()``, on ``data``, or its ``example_data()``, or the kit's own table; on
+    ``columns``, or those that it chooses itself, or the first of the table's that its ``check`` accepts.
+
+    >>> from discreet.masking.rounding import Rounding
+    >>> check_masking(Rounding(base=5))
+    """
+    findings, method = start(plugin, "masking", MaskingMethod, "mask")
+    if method is not None:
+        cls = type(method)
+        findings.need(isinstance(getattr(cls, "scope", None), Scope), "it has no scope: say CELL, COLUMN, GROUP or TABLE")
+        findings.need(bool(cls.preserves), "it does not say what it preserves: a sentence in preserves")
+    if method is None or findings.sentences:
+        findings.tell()  # what is wrong with the class makes the rest guesswork
+    chosen = data if data is not None else type(method).example_data()
+    table = fresh(chosen if chosen is not None else sample())
+    wanted = list(columns) if columns is not None else _columns(findings, method, table)
+    if wanted is None:
+        findings.tell()
+        return
+
+    before = Snapshot(table)
+    made = findings.attempt("on a table that fits", run, method, table, wanted, must=True)
+    findings.need(not (changed := before.changes(table)), f"it changes its input: {', '.join(changed)}; work on a copy")
+    if made is not None and _is_microdata(findings, "on a table that fits", made):
+        _keeps(findings, table, made, wanted)
+        _repeats(findings, method, table, made, wanted)
+    for situation, relative in relatives(table).items():
+        own = wanted if columns is not None or not method.choose(table) else None
+        masked = findings.attempt(situation, run, method, relative, own)
+        if masked is not None and _is_microdata(findings, situation, masked):
+            _keeps(findings, relative, masked, own if own is not None else method.choose(relative), situation)
+    for name in table.columns:
+        findings.attempt(
+            f"asked to mask '{name}' ({table.level(name)}, {table.frame.schema[name]})",
+            run,
+            method,
+            fresh(table),
+            [name],
+        )
+    findings.tell()
+
+
+def run(method: MaskingMethod, data: Microdata, columns: Sequence[str] | None) -> Microdata:
+    """Check and mask as a plan's step does."""
+    wanted = list(method.choose(data)) if columns is None else list(columns)
+    method.check(data, wanted)
+    return method.mask(data, wanted, _DRAW)
+
+
+def _columns(findings: Findings, method: MaskingMethod, table: Microdata) -> list[str] | None:
+    """The columns to try the method on: the first choice that it accepts."""
+    refusal = ""
+    for some in _choices(method, table):
+        try:
+            method.check(table, some)
+            method.mask(fresh(table), some, _DRAW)
+        except DiscreetError as error:
+            refusal = refusal or str(error)
+        except Exception:  # noqa: BLE001 - told by the attempt that follows
+            return some
+        else:
+            return some
+    findings.add(f"it refuses every choice of the table's columns ({refusal}); give it example_data() to try it on")
+    return None
+
+
+def _choices(method: MaskingMethod, table: Microdata) -> Iterator[list[str]]:
+    yield list(method.choose(table))
+    keys, confidential = table.named(Role.KEY), table.named(Role.CONFIDENTIAL)
+    for names in (keys, confidential):
+        for level in (Level.NUMERIC, Level.NOMINAL, Level.ORDINAL, Level.DATE):
+            if some := [name for name in names if table.level(name) is level]:
+                yield some
+                yield some[:1]
+    yield keys
+    yield confidential
+
+
+def _is_microdata(findings: Findings, situation: str, made: object) -> bool:
+    return findings.need(
+        isinstance(made, Microdata), f"{situation}: mask returns {type(made).__name__}, not Microdata; see data.with_columns"
+    )
+
+
+def _keeps(findings: Findings, before: Microdata, after: Microdata, columns: Sequence[str], situation: str = "") -> None:
+    """Record numbers, policy and the columns it was not asked to change."""
+    told = f"{situation}: " if situation else ""
+    findings.need(
+        after.policy == before.policy, f"{told}the policy is lost: build the result with data.with_columns, replace, take or drop"
+    )
+    numbers = after.records[after.records >= 0]
+    unknown = np.setdiff1d(numbers, before.records)
+    findings.need(
+        not len(unknown), f"{told}record {unknown[:1]} is not one of the input's: a simulated record has a negative number"
+    )
+    findings.need(len(np.unique(after.records)) == len(after), f"{told}two rows have the same record number")
+    added = [name for name in after.columns if name not in before.columns]
+    findings.need(not added, f"{told}it adds the column '{added[:1]}', which nobody asked for")
+    for name in before.columns:
+        if name in columns:
+            continue
+        if name not in after.columns:
+            findings.add(f"{told}it drops the column '{name}', which it was not asked to")
+        elif not _untouched(before, after, name):
+            findings.add(
+                f"{told}it changes '{name}', which it was not asked to, or loses the record numbers: take rows with data.take"
+            )
+
+
+def _untouched(before: Microdata, after: Microdata, name: str) -> bool:
+    order = np.argsort(before.records, kind="stable")
+    rows = np.flatnonzero(np.isin(after.records, before.records))
+    at = order[np.searchsorted(before.records[order], after.records[rows])]
+    return same(before.frame[name][at], after.frame[name][rows])
+
+
+def _repeats(findings: Findings, method: MaskingMethod, table: Microdata, made: Microdata, columns: Sequence[str]) -> None:
+    """The same draw gives the same release, whatever the order of the rows, and a cell's method looks at the cell alone."""
+    again = findings.attempt("masked again", run, method, fresh(table), columns, must=True)
+    if again is not None:
+        _agree(findings, "the same draw gives two different releases: take randomness from draw alone", made, again)
+    moved = findings.attempt("on shuffled rows", run, method, shuffled(fresh(table)), columns, must=True)
+    if moved is not None:
+        advice = "key random choices by data.records and break ties by record number, not by position"
+        _agree(findings, f"rows in another order give another release: {advice}", made, moved)
+    if method.scope is Scope.CELL:
+        half = np.arange(0, len(table), 2)
+        part = findings.attempt("on half of the rows", run, method, fresh(table).take(half), columns, must=True)
+        if part is not None:
+            rest = made.take(np.flatnonzero(np.isin(made.records, part.records)))
+            _agree(findings, "its scope is CELL, but a value depends on other records: say COLUMN, GROUP or TABLE", rest, part)
+
+
+def _agree(findings: Findings, sentence: str, one: Microdata, other: Microdata) -> None:
+    if not np.array_equal(np.sort(one.records), np.sort(other.records)):
+        findings.add(f"{sentence} (other records are in it)")
+        return
+    first, second = by_record(one), by_record(other)
+    differing = [name for name in first.columns if name not in second.columns or not same(first[name], second[name])]
+    findings.need(not differing, f"{sentence} ('{', '.join(differing[:3])}' differs)")

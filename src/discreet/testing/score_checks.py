@@ -1,0 +1,84 @@
+"""What a score must be, whichever measure gave it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.model.contracts import LossMeasure, RiskMeasure
+from discreet.model.score import Score
+from discreet.testing.findings import Findings
+from discreet.testing.samples import same
+
+
+def check_score(findings: Findings, situation: str, measure: RiskMeasure | LossMeasure, score: Any, records: int) -> bool:
+    """Note what is wrong with a score on so many records; say whether it can be looked at further."""
+    if not isinstance(score, Score):
+        findings.add(f"{situation}: measure returns {type(score).__name__}, not a discreet.Score")
+        return False
+    findings.need(score.measure == measure.name, f"{situation}: the score is named '{score.measure}', not '{measure.name}'")
+    for field, value in score.summary.items():
+        inner = list(value.values()) if isinstance(value, Mapping) else [value]
+        for one in inner:
+            _number(findings, situation, field, one)
+    if score.per_record is not None:
+        told = f"{situation}: per_record has {score.per_record.height} rows for {records} records"
+        findings.need(score.per_record.height == records, told)
+    if score.per_attribute is not None:
+        findings.need(
+            "attribute" in score.per_attribute.columns, f"{situation}: per_attribute has no column 'attribute' with their names"
+        )
+    if score.interval is not None:
+        low, high = score.interval
+        findings.need(low <= high, f"{situation}: the interval ends at {high}, below its beginning {low}")
+    findings.need(all(isinstance(note, str) for note in score.notes), f"{situation}: notes are sentences, in a tuple")
+    findings.attempt(f"{situation}, the score as JSON", score.to_json)
+    return score.per_record is None or score.per_record.height == records
+
+
+def check_better(findings: Findings, measure: RiskMeasure | LossMeasure, score: Score) -> None:
+    """Limits name fields that exist, and the measure says which direction of them is better."""
+    findings.need(
+        bool(measure.better),
+        "better is empty: no limit can be set; say for a field of the summary whether 'low' or 'high' is better",
+    )
+    for field, direction in measure.better.items():
+        told = f"better names '{field}', which the summary does not have; it has {', '.join(score.summary)}"
+        findings.need(field in score.summary, told)
+        findings.need(direction in ("low", "high"), f"better['{field}'] is {direction!r}; it must be 'low' or 'high'")
+    for field in measure.meaning:
+        told = f"meaning speaks of '{field}', which the summary does not have; it has {', '.join(score.summary)}"
+        findings.need(field in score.summary, told)
+
+
+def check_same(findings: Findings, sentence: str, one: Score, other: Score, order: Any = None) -> None:
+    """Two scores agree; the records of the second stand where ``order`` says in the first."""
+    for field, value in one.summary.items():
+        if not _agree(value, other.summary.get(field)):
+            findings.add(f"{sentence}: '{field}' is {value} and then {other.summary.get(field)}")
+            return
+    if one.per_record is not None and other.per_record is not None:
+        rows = one.per_record if order is None else one.per_record[order]
+        for name in rows.columns:
+            if name not in other.per_record.columns or not same(rows[name], other.per_record[name]):
+                findings.add(f"{sentence}: '{name}' of single records differs")
+                return
+
+
+def _number(findings: Findings, situation: str, field: str, value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, int | float):
+        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        findings.add(f"{situation}: the summary's '{field}' is {value!r} ({kind}), not a number; use int, float or None")
+    elif math.isnan(value):
+        findings.add(f"{situation}: the summary's '{field}' is not a number (nan); use None where there is none")
+
+
+def _agree(one: Any, other: Any) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_agree(one[name], other[name]) for name in one)
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
+    return bool(one == other)
