@@ -56,12 +56,15 @@ def persons_of(data: Microdata, original: Microdata | None = None) -> Persons:
     if original is None or name not in original.columns:
         raise DataError(f"{data.source} has no column '{name}' with the role person; give the original beside it, which has one")
     column = _without_nulls(encode(original, [name])[0], original)
-    simulated = data.records < 0
+    order = np.argsort(original.records, kind="stable")
+    at = np.minimum(np.searchsorted(original.records[order], data.records), max(len(order) - 1, 0))
+    there = original.records[order[at]] == data.records if len(order) else np.zeros(len(data), dtype=np.bool_)
+    alone = int((~there).sum())
     codes = np.empty(len(data), dtype=np.int64)
-    codes[~simulated] = column.codes[data.records[~simulated]]
-    codes[simulated] = len(column.values) + np.arange(int(simulated.sum()))
+    codes[there] = column.codes[order[at[there]]]
+    codes[~there] = len(column.values) + np.arange(alone)
     occurring, dense = np.unique(codes, return_inverse=True)
-    names = pl.concat([column.values, pl.Series(column.name, [None] * int(simulated.sum()), dtype=column.values.dtype)])
+    names = pl.concat([column.values, pl.Series(column.name, [None] * alone, dtype=column.values.dtype)])
     return Persons(dense, len(occurring), names[occurring])
 
 
@@ -115,7 +118,7 @@ def count_persons(
     value, or where ``wildcard`` may be any of them, so that its person counts with each.
     """
     who = persons.codes if rows is None else persons.codes[rows]
-    order = _order_by(_order_by(np.arange(len(group)), who, persons.number), group, groups)
+    order = order_by(order_by(np.arange(len(group)), who, persons.number), group, groups)
     own, records, number, squares = _counts(order, group, who, groups)
     found = np.zeros((len(sensitive), groups))
     for at, column in enumerate(sensitive):
@@ -126,7 +129,7 @@ def count_persons(
 
 
 @compiled
-def _order_by(order: NDArray[np.int64], keys: NDArray[Any], number: int) -> NDArray[np.int64]:
+def order_by(order: NDArray[np.int64], keys: NDArray[Any], number: int) -> NDArray[np.int64]:
     """The same positions, stably sorted by a dense key: a counting sort."""
     ends = np.zeros(number + 1, dtype=np.int64)
     for key in keys:
