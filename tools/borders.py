@@ -50,7 +50,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "polars": ANYWHERE,
     "pydantic": ANYWHERE,
     "pydantic_core": ANYWHERE,
-    "yaml": ("model", "convert", "cli", "report", "web"),
+    "yaml": ("model", "convert", "analysis", "selection", "cli", "report", "web"),
     "numba": ("engine.compiled",),
     "scipy": ("engine", "risks", "losses", "masking", "analysis", "assessment"),
     "rapidfuzz": ("engine", "analysis"),

@@ -1,0 +1,1 @@
+"""Plug-ins for discreet from another distribution: copy one to start your own."""
