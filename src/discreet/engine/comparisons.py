@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _COARSE_FIRST = r"^\s*[\[(<>{*+\-.\d]"
-_MOST_VALUE_PAIRS = 1_000_000
+_MOST_VALUE_PAIRS = 200_000
 Fuzzy = tuple[Literal["similarity", "edits"], float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """One attribute of targets and masked records: codes, and the masked codes that agree with each target code.
 
     ``first``, ``last`` are the agreeing run of masked codes a target code; ``starts``, ``members`` further agreeing
-    codes. Target code ``unknown`` is null; masked code ``blank`` says nothing.
+    codes. Target code ``unknown`` is null, others stand for ``values``; masked code ``blank`` says nothing.
     """
 
     name: str
@@ -49,8 +49,8 @@ class Comparison:
     last: NDArray[np.int64]
     starts: NDArray[np.int64]
     members: NDArray[np.int64]
+    values: pl.Series
     fuzzy: Fuzzy | None = None
-    target_values: pl.Series | None = None
     masked_values: pl.Series | None = None
     keys: NDArray[np.int64] = field(init=False)
 
@@ -96,10 +96,10 @@ class Comparison:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA, JaroWinkler
 
-        if self.fuzzy is None or self.target_values is None or self.masked_values is None:
+        if self.fuzzy is None or self.masked_values is None:
             raise DataError(f"'{self.name}' is not compared by similarity")
         pairs, back = np.unique(targets * self.blank + masked, return_inverse=True)
-        left = self.target_values.gather(pairs // self.blank).to_list()
+        left = self.values.gather(pairs // self.blank).to_list()
         right = self.masked_values.gather(pairs % self.blank).to_list()
         kind, limit = self.fuzzy
         if kind == "similarity":
@@ -177,10 +177,9 @@ def _equal(targets: pl.Series, masked: pl.Series, fuzzy: Fuzzy | None = None) ->
     size = len(column.values)
     codes = column.codes.astype(np.int64)
     run = np.arange(size, dtype=np.int64)
-    values = column.values if fuzzy is not None else None
     return Comparison(
         targets.name, codes[: len(one)], codes[len(one) :], size, size, run, run + 1,
-        np.zeros(size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), fuzzy, values, values,
+        np.zeros(size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), column.values, fuzzy, column.values,
     )  # fmt: skip
 
 
@@ -204,7 +203,7 @@ def _within(targets: pl.Series, masked: pl.Series, tolerance: float) -> Comparis
         size = len(held)
         return Comparison(
             targets.name, left.codes.astype(np.int64), right.codes.astype(np.int64), len(values), size, first, last,
-            np.zeros(len(values) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64),
+            np.zeros(len(values) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), left.values,
         )  # fmt: skip
     spans = [(code, low, high) for code, text in enumerate(right.values.to_list()) for low, high in _spans(str(text))]
     plain = np.array([code for code, _, _ in spans], dtype=np.int64)
@@ -248,4 +247,4 @@ def _listed(
     pairs = np.unique(owners * (size + 1) + members) if len(owners) else np.zeros(0, dtype=np.int64)
     starts = np.searchsorted(pairs, np.arange(known + 1) * (size + 1))
     none = np.zeros(known, dtype=np.int64)
-    return Comparison(name, left.codes.astype(np.int64), masked, known, size, none, none, starts, pairs % (size + 1))
+    return Comparison(name, left.codes.astype(np.int64), masked, known, size, none, none, starts, pairs % (size + 1), left.values)

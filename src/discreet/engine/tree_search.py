@@ -1,4 +1,7 @@
-"""Searching sorted groups of records like a tree, following only the branches that agree."""
+"""Searching sorted groups of records like a tree, following only the branches that agree.
+
+The walk keeps its own stack: compiled functions that call themselves do not survive numba's cache on disk.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ from discreet.engine.compiled import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_NOBODY = 1 << 62
 
 
 @compiled
@@ -27,52 +28,47 @@ def _place(table: NDArray[np.int64], level: int, low: int, high: int, code: int)
 
 
 @compiled
-def _descend(
-    table: NDArray[np.int64], sizes: NDArray[np.int64], leaders: NDArray[np.int64], asked: NDArray[np.int64],
-    offsets: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64], starts: NDArray[np.int64],
-    ends: NDArray[np.int64], members: NDArray[np.int64], blanks: NDArray[np.int64], level: int, low: int, high: int,
-) -> tuple[int, int]:  # fmt: skip
-    if level == len(asked):
-        return sizes[low], leaders[low]
-    count, leader = 0, _NOBODY
-    at = offsets[level] + asked[level]
-    # the run of agreeing codes: walk the branches that exist in it
-    row = _place(table, level, low, high, first[at]) if last[at] > first[at] else high
-    while row < high and table[row, level] < last[at]:
-        end = _place(table, level, row, high, table[row, level] + 1)
-        more, who = _descend(
-            table, sizes, leaders, asked, offsets, first, last, starts, ends, members, blanks, level + 1, row, end
-        )
-        count += more
-        leader = min(leader, who)
-        row = end
-    for index in range(starts[at], ends[at] + 1):
-        code = blanks[level] if index == ends[at] else members[index]
-        row = _place(table, level, low, high, code)
-        if row < high and table[row, level] == code and not first[at] <= code < last[at]:
-            end = _place(table, level, row, high, code + 1)
-            more, who = _descend(
-                table, sizes, leaders, asked, offsets, first, last, starts, ends, members, blanks, level + 1, row, end
-            )
-            count += more
-            leader = min(leader, who)
-    return count, leader
-
-
-@compiled
 def search(
     table: NDArray[np.int64], sizes: NDArray[np.int64], leaders: NDArray[np.int64], asked: NDArray[np.int64],
     offsets: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64], starts: NDArray[np.int64],
     ends: NDArray[np.int64], members: NDArray[np.int64], blanks: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
-    """For each asked row of codes the records in agreeing rows of the sorted table, and the first of their leaders."""
+    """For each asked row of codes the records in agreeing rows of the sorted table, and the first of their leaders.
+
+    At each level of a walk, ``low`` and ``high`` bound the rows of the branch, ``run`` is the next row of the run of
+    agreeing codes, and ``turn`` the next of the listed agreeing codes, the blank one last.
+    """
+    depth = asked.shape[1]
     counts = np.zeros(len(asked), dtype=np.int64)
     leader = np.full(len(asked), -1, dtype=np.int64)
-    for row in range(len(asked)):
-        count, who = _descend(
-            table, sizes, leaders, asked[row], offsets, first, last, starts, ends, members, blanks, 0, 0, len(table)
-        )
-        counts[row] = count
-        if count:
-            leader[row] = who
+    low, high = np.zeros(depth, dtype=np.int64), np.zeros(depth, dtype=np.int64)
+    run, turn = np.zeros(depth, dtype=np.int64), np.zeros(depth, dtype=np.int64)
+    for question in range(len(asked)):
+        level = 0
+        low[0], high[0], entered = 0, len(table), True
+        while level >= 0:
+            at = offsets[level] + asked[question, level]
+            if entered:
+                run[level] = _place(table, level, low[level], high[level], first[at]) if last[at] > first[at] else high[level]
+                turn[level] = starts[at]
+                entered = False
+            row, end = int(run[level]), -1
+            if row < high[level] and table[row, level] < last[at]:
+                end = _place(table, level, row, high[level], table[row, level] + 1)
+                run[level] = end
+            while end < 0 and turn[level] <= ends[at]:
+                code = blanks[level] if turn[level] == ends[at] else members[turn[level]]
+                turn[level] += 1
+                row = _place(table, level, low[level], high[level], code)
+                if row < high[level] and table[row, level] == code and not first[at] <= code < last[at]:
+                    end = _place(table, level, row, high[level], code + 1)
+            if end < 0:
+                level -= 1
+            elif level == depth - 1:
+                counts[question] += sizes[row]
+                if leader[question] < 0 or leaders[row] < leader[question]:
+                    leader[question] = leaders[row]
+            else:
+                level += 1
+                low[level], high[level], entered = row, end, True
     return counts, leader
