@@ -143,4 +143,6 @@ def _unchanged(findings: Findings, before: Snapshot, table: Microdata) -> None:
 def _try_risk(findings: Findings, measure: RiskMeasure, situation: str, data: Microdata, original: Microdata | None) -> None:
     score = findings.attempt(situation, measure.measure, data, original=original)
     if score is not None:
-        check_score(findings, situation, measure, score, len(data))
+        # an intruder who holds the true values has a target an original record
+        targets = () if original is None else (len(original),)
+        check_score(findings, situation, measure, score, *dict.fromkeys((len(data), *targets)))

@@ -6,14 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
+
 from discreet.model.contracts import LossMeasure, RiskMeasure
 from discreet.model.score import Score
 from discreet.testing.findings import Findings
 from discreet.testing.samples import same
 
 
-def check_score(findings: Findings, situation: str, measure: RiskMeasure | LossMeasure, score: Any, records: int) -> bool:
-    """Note what is wrong with a score on so many records; say whether it can be looked at further."""
+def check_score(findings: Findings, situation: str, measure: RiskMeasure | LossMeasure, score: Any, *records: int) -> bool:
+    """Note what is wrong with a score on so many records (or targets); say whether it can be looked at further."""
     if not isinstance(score, Score):
         findings.add(f"{situation}: measure returns {type(score).__name__}, not a discreet.Score")
         return False
@@ -23,8 +25,8 @@ def check_score(findings: Findings, situation: str, measure: RiskMeasure | LossM
         for one in inner:
             _number(findings, situation, field, one)
     if score.per_record is not None:
-        told = f"{situation}: per_record has {score.per_record.height} rows for {records} records"
-        findings.need(score.per_record.height == records, told)
+        told = f"{situation}: per_record has {score.per_record.height} rows for {' or '.join(map(str, records))} records"
+        findings.need(score.per_record.height in records, told)
     if score.per_attribute is not None:
         findings.need(
             "attribute" in score.per_attribute.columns, f"{situation}: per_attribute has no column 'attribute' with their names"
@@ -34,7 +36,7 @@ def check_score(findings: Findings, situation: str, measure: RiskMeasure | LossM
         findings.need(low <= high, f"{situation}: the interval ends at {high}, below its beginning {low}")
     findings.need(all(isinstance(note, str) for note in score.notes), f"{situation}: notes are sentences, in a tuple")
     findings.attempt(f"{situation}, the score as JSON", score.to_json)
-    return score.per_record is None or score.per_record.height == records
+    return score.per_record is None or score.per_record.height in records
 
 
 def check_better(findings: Findings, measure: RiskMeasure | LossMeasure, score: Score) -> None:
@@ -61,9 +63,18 @@ def check_same(findings: Findings, sentence: str, one: Score, other: Score, orde
     if one.per_record is not None and other.per_record is not None:
         rows = one.per_record if order is None else one.per_record[order]
         for name in rows.columns:
-            if name not in other.per_record.columns or not same(rows[name], other.per_record[name]):
+            found = other.per_record.get_column(name, default=None)
+            if found is None or not (same(rows[name], found) or _names_rows(rows[name], found, order)):
                 findings.add(f"{sentence}: '{name}' of single records differs")
                 return
+
+
+def _names_rows(one: pl.Series, other: pl.Series, order: Any) -> bool:
+    """Whether the column holds row numbers, which go with the rows."""
+    if order is None or not (one.dtype.is_integer() and other.dtype.is_integer()) or other.min() is None:
+        return False
+    inside = other.drop_nulls().is_between(0, len(order) - 1).all()
+    return bool(inside) and same(one.cast(pl.Int64), pl.Series(order).cast(pl.Int64).gather(other))
 
 
 def _number(findings: Findings, situation: str, field: str, value: Any) -> None:

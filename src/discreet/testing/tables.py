@@ -12,7 +12,21 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 
-def table(columns: Mapping[str, Sequence[Any]], **roles: Sequence[str]) -> Microdata:
-    """Microdata from lists, with roles by name: ``table({"age": [1, 2]}, key=["age"])``."""
-    attributes = {name: Attribute(role=Role(role)) for role, names in roles.items() for name in names}
+def table(
+    columns: Mapping[str, Sequence[Any]],
+    *,
+    known: Mapping[str, float] | None = None,
+    sensitivity: Mapping[str, float] | None = None,
+    **roles: Sequence[str],
+) -> Microdata:
+    """Microdata from lists, with roles by name: ``table({"age": [1, 2]}, key=["age"])``.
+
+    ``known`` and ``sensitivity`` give attributes their known probabilities and sensitivities.
+    """
+    chance, weight = dict(known or {}), dict(sensitivity or {})
+    role = {name: Role(word) for word, names in roles.items() for name in names}
+    attributes = {
+        name: Attribute(role=role.get(name, Role.OTHER), known=chance.get(name, 0.0), sensitivity=weight.get(name, 0.0))
+        for name in [*role, *chance, *weight]
+    }
     return Microdata(pl.DataFrame(columns, strict=False), Policy(attributes=attributes), "the example")
