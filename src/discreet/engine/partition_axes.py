@@ -135,17 +135,22 @@ def _interval_writer(values: list[Any]) -> Callable[[int, int], str]:
 
 def _category_writer(axis: Axis, values: list[Any]) -> Callable[[int, int], str]:
     """A run of categories in as few words as the hierarchy has for it."""
+    single = [(code, leaf_text(value)) for code, value in enumerate(values)]
     starting: dict[int, list[tuple[int, str]]] = {}
     for first, last, label in axis.runs:
         starting.setdefault(first, []).append((last, label))
+    # the grammar's escapes, worked out once a word
+    escaped = {
+        word: str(Group(frozenset([word])))[1:-1] for _, word in [*single, *(run for runs in starting.values() for run in runs)]
+    }
 
     def write(first: int, last: int) -> str:
         words = []
         while first <= last:
-            end, word = next((run for run in starting.get(first, ()) if run[0] <= last), (first, leaf_text(values[first])))
+            end, word = next((run for run in starting.get(first, ()) if run[0] <= last), single[first])
             words.append(word)
             first = end + 1
-        return words[0] if len(words) == 1 else str(Group(frozenset(words)))
+        return words[0] if len(words) == 1 else "{" + "|".join([escaped[word] for word in sorted(words)]) + "}"
 
     return write
 
