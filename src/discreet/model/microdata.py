@@ -31,6 +31,8 @@ class Microdata:
 
     ``records`` says who each row is: the row's number in the initial microdata, or a negative number for a
     simulated record. It keys every random choice and is the link from masked to original; it is never written.
+    ``labels`` are the words for a column's codes and ``variable_labels`` those for the column itself, as files of SPSS,
+    Stata and SAS hold them.
     """
 
     frame: pl.DataFrame
@@ -39,6 +41,7 @@ class Microdata:
     records: NDArray[np.int64] = field(default=None)  # type: ignore[arg-type]
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    variable_labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, dtype in self.frame.schema.items():
@@ -103,7 +106,8 @@ class Microdata:
 
     def replace(self, frame: pl.DataFrame, records: NDArray[np.int64] | None = None) -> Self:
         """Another table of the same source; give ``records`` where rows went, came or moved."""
-        return type(self)(frame, self.policy, self.source, self.records if records is None else records, self.labels)
+        kept = self.records if records is None else records
+        return type(self)(frame, self.policy, self.source, kept, self.labels, variable_labels=self.variable_labels)
 
     def with_columns(self, changed: Mapping[str, pl.Series]) -> Self:
         """The same records with some columns replaced; the encoded forms of the others stay."""
@@ -125,7 +129,7 @@ class Microdata:
 
     def with_policy(self, policy: Policy) -> Self:
         """The same table under another policy."""
-        return type(self)(self.frame, policy, self.source, self.records, self.labels, dict(self.cache))
+        return type(self)(self.frame, policy, self.source, self.records, self.labels, dict(self.cache), self.variable_labels)
 
     def to_polars(self) -> pl.DataFrame:
         return self.frame
@@ -138,3 +142,8 @@ class Microdata:
 
 
 _PLAIN = Attribute()
+
+
+def _order(policy: Policy, name: str) -> tuple[str, ...] | None:
+    """The order that decides a column's codes."""
+    return policy.attributes.get(name, _PLAIN).order

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -14,23 +13,41 @@ Number = int | float
 Summary = Mapping[str, Number | Mapping[str, Number] | None]
 
 
-@dataclass(frozen=True)
 class Score:
     """The result of one risk or loss measure.
 
-    ``summary`` holds the numbers, ``per_record`` a row a record in the order of the data, ``per_attribute`` a row
-    an attribute, ``interval`` bounds of the headline number where it is not exact, ``notes`` sentences for people.
+    ``summary`` holds the numbers, ``per_record`` a row a record in the order of the data (made when first asked for, where a
+    measure gives a function), ``per_attribute`` a row an attribute, ``interval`` bounds of the headline number where it is not
+    exact, ``notes`` sentences for people.
     """
 
-    measure: str
-    summary: Summary
-    per_record: pl.DataFrame | None = None
-    per_attribute: pl.DataFrame | None = None
-    interval: tuple[float, float] | None = None
-    notes: tuple[str, ...] = field(default=())
+    def __init__(
+        self,
+        measure: str,
+        summary: Summary,
+        per_record: pl.DataFrame | Callable[[], pl.DataFrame] | None = None,
+        per_attribute: pl.DataFrame | None = None,
+        interval: tuple[float, float] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.measure = measure
+        self.summary = summary
+        self.per_attribute = per_attribute
+        self.interval = interval
+        self.notes = notes
+        self._per_record = per_record
+
+    @property
+    def per_record(self) -> pl.DataFrame | None:
+        if callable(self._per_record):
+            self._per_record = self._per_record()
+        return self._per_record
 
     def __getitem__(self, name: str) -> Any:
         return self.summary[name]
+
+    def __repr__(self) -> str:
+        return f"Score({self.measure!r}, {dict(self.summary)!r})"
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain JSON values; a number that JSON cannot hold becomes null."""

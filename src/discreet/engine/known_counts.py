@@ -1,0 +1,314 @@
+"""Counting over a tree of known sets: the engine of the record-level risk.
+
+The sets of a family share prefixes, so a set's groups are its parent's groups split by one attribute. Only *queries* (records
+with something to learn) ask for counts; all other records are merely counted. Three things leave as the walk goes down: a query
+that is alone (its count stays 1 in every larger set, so its whole subtree is added at once), records in groups where no query is
+left, and whole subtrees where nobody asks. Group numbers stay dense, so that a table of counts stays small; where it would not,
+the records are sorted by group and counted with a table of one group.
+
+The records counted may be of several *classes*, each with its own codes: records that lack an attribute (a null that agrees with
+anything) or tell it coarsely are another class. A query's count is the sum over classes.
+
+The answer is the same to the last bit for any number of threads: counts are integers, and each query's sum runs over the sets in
+the order of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine import known_kernels as kernels
+from discreet.engine.columns import threads
+from discreet.engine.families import Family
+from discreet.engine.known_terms import Pattern, Terms
+from discreet.engine.progress import tell
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SMALL = 1 << 16
+_TABLE_PER_RECORD = 2
+
+
+@dataclass(frozen=True)
+class RecordClass:
+    """Records that tell the same attributes: their rows (all where None), and a code a row and a query for each place in the order."""
+
+    rows: NDArray[np.uint32] | None
+    size: int
+    codes: Sequence[NDArray[Any]]
+    asked: Sequence[NDArray[Any]]
+    cardinalities: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Who asks: weights (C, the rest's D and P, the c of the singles and their places), and the pattern of each."""
+
+    weight: NDArray[np.float64]
+    rest: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    single: NDArray[np.float64]
+    singles: list[int]
+    pattern: NDArray[np.int32]
+    patterns: list[Pattern]
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def plain(self) -> bool:
+        """Whether no sensitive attribute occurs in a kept set, so that every set finds the same consequence."""
+        return self.single.shape[1] == 0
+
+    def silent(self, place: int) -> NDArray[np.bool_] | None:
+        """Which queries do not ask by an attribute, or None where all do."""
+        blocked = np.array([place in shape.unknown or place in shape.lost for shape in self.patterns])
+        return blocked[self.pattern] if blocked.any() else None
+
+
+@dataclass
+class _List:
+    """Records and queries of one class, each with its group of the set at hand."""
+
+    who: NDArray[np.uint32] | None
+    group: NDArray[np.uint32]
+    asking: NDArray[np.uint32]
+    asked: NDArray[np.uint32]
+    groups: int
+
+
+@dataclass
+class Found:
+    """The sums of each query, before the consequence coefficient."""
+
+    risk: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    top: NDArray[np.float64]
+    top_node: NDArray[np.int32]
+    likelihood: NDArray[np.float64]
+    count_all: NDArray[np.int64]
+    visited: int
+
+
+@dataclass
+class _Sums:
+    """What the walk adds up: parts of kept sets, parts with all that lies below them, and the largest part."""
+
+    near: NDArray[np.float64]
+    far: NDArray[np.float64]
+    likelihood: NDArray[np.float64]
+    top: NDArray[np.float64]
+    top_node: NDArray[np.int32]
+
+
+class Counter:
+    """Walks a family and counts; holds the scratch arrays."""
+
+    def __init__(self, classes: Sequence[RecordClass], queries: Queries) -> None:
+        self.classes = classes
+        self.queries = queries
+        self.found = np.zeros(len(queries), dtype=np.int32)
+        self.table = np.zeros(_SMALL, dtype=np.int32)
+        self.workers = threads()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Counter:
+        if self.workers > 1:
+            self._pool = ThreadPoolExecutor(self.workers)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def walk(self, tree: Family, parts: Terms, count_all: NDArray[np.int64]) -> Found:
+        """Visit every set of the family that still has queries, in the tree's order."""
+        size = len(self.queries)
+        sums = _Sums(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int32))
+        self.found[:] = sum(one.size for one in self.classes)
+        active = np.arange(size, dtype=np.uint32)
+        self._add(tree, parts, 0, active, sums)
+        visited = 1
+        state = [self._begin()]
+        actives = [active[self.found > 1]]
+        node, total = 1, len(tree)
+        while node < total:
+            depth, place = int(tree.depth[node]), int(tree.last[node])
+            del state[depth:], actives[depth:]
+            silent = self.queries.silent(place)
+            active = actives[-1] if silent is None else actives[-1][~silent[actives[-1]]]
+            if not len(active):
+                node = int(tree.end[node])
+                continue
+            tell("counting known sets", node, total)
+            inner = int(tree.end[node]) > node + 1
+            lists = self._split(state[-1], place, active, silent, inner)
+            self._add(tree, parts, node, active, sums)
+            visited += 1
+            if inner:
+                state.append([self._descend(*one) for one in lists])
+                stay = np.empty(len(active), dtype=np.uint32)
+                actives.append(stay[: kernels.remain(active, self.found, stay)])
+            node += 1
+        return self._finish(parts, sums, count_all, visited)
+
+    def count_all(self, width: int) -> NDArray[np.int64]:
+        """How many records agree with each query on all attributes it asks by."""
+        counted = np.ones(len(self.queries), dtype=np.int64)
+        for shape, pattern in enumerate(self.queries.patterns):
+            active = np.flatnonzero(self.queries.pattern == shape).astype(np.uint32)
+            lists = self._begin(active)
+            self.found[active] = sum(one.size for one in self.classes)
+            for place in range(width):
+                active = active[self.found[active] > 1]
+                if place in pattern.unknown or place in pattern.lost or not len(active):
+                    continue
+                lists = [self._descend(*one) for one in self._split(lists, place, active, None, True)]
+            counted[self.queries.pattern == shape] = self.found[self.queries.pattern == shape]
+        return counted
+
+    def _begin(self, asking: NDArray[np.uint32] | None = None) -> list[_List]:
+        """Everybody in one group."""
+        who = np.arange(len(self.queries), dtype=np.uint32) if asking is None else asking
+        return [
+            _List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), min(1, one.size)) for one in self.classes
+        ]
+
+    def _split(
+        self, lists: Sequence[_List], place: int, active: NDArray[np.uint32], silent: NDArray[np.bool_] | None, inner: bool
+    ) -> list[tuple[_List, NDArray[Any], NDArray[Any], int, NDArray[np.int32]]]:
+        """Count the set with one attribute more: each active query's count is in ``found`` afterwards."""
+        self.found[active] = 0
+        made = []
+        for one, own in zip(lists, self.classes, strict=True):
+            if silent is not None:
+                loud = ~silent[one.asking]
+                one = _List(one.who, one.group, one.asking[loud], one.asked[loud], one.groups)  # noqa: PLW2901 - a narrower view
+            codes, asked, cardinality = own.codes[place], own.asked[place], own.cardinalities[place]
+            room = one.groups * cardinality
+            if room > max(_SMALL, _TABLE_PER_RECORD * len(one.group)):
+                one, room = _sorted(one, codes, asked, cardinality)  # noqa: PLW2901 - the same list with its own groups
+                codes = asked = _Zeros.like(codes, asked)
+                cardinality = 1
+            table = self._count(one, codes, cardinality, room)
+            self._each(kernels.look, len(one.asking), one.asking, one.asked, asked, cardinality, table, self.found)
+            made.append((one, codes, asked, cardinality, table.copy() if inner and len(self.classes) > 1 else table))
+        return made
+
+    def _count(self, one: _List, codes: NDArray[Any], cardinality: int, room: int) -> NDArray[np.int32]:
+        size = len(one.group)
+        workers = self.workers if size > _SMALL and room * self.workers <= size // 4 else 1
+        if len(self.table) < room * workers:
+            self.table = np.zeros(room * workers, dtype=np.int32)
+        tables = self.table[: room * workers].reshape(workers, room)
+        tables[:] = 0
+        if workers == 1:
+            kernels.count(one.who, one.group, codes, cardinality, tables[0], 0, size)
+            return tables[0]
+        bounds = np.linspace(0, size, workers + 1).astype(np.int64)
+        self._together(
+            [
+                lambda at=at: kernels.count(one.who, one.group, codes, cardinality, tables[at], bounds[at], bounds[at + 1])  # type: ignore[misc]
+                for at in range(workers)
+            ]
+        )
+        tables[0] += tables[1:].sum(axis=0, dtype=np.int32)
+        return tables[0]
+
+    def _descend(self, one: _List, codes: NDArray[Any], asked: NDArray[Any], cardinality: int, table: NDArray[np.int32]) -> _List:
+        """The lists of the set just counted: groups where a query is not alone, numbered anew."""
+        marked = np.zeros(len(table), dtype=np.uint8)
+        asking = kernels.mark(one.asking, one.asked, asked, cardinality, table, self.found, marked)
+        groups = kernels.number(table, marked)
+        new_asking, new_asked = np.empty(asking, np.uint32), np.empty(asking, np.uint32)
+        kernels.keep_queries(one.asking, one.asked, asked, cardinality, table, self.found, new_asking, new_asked)
+        size = len(one.group)
+        workers = self.workers if size > _SMALL else 1
+        bounds = np.linspace(0, size, workers + 1).astype(np.int64)
+        stay = np.zeros(workers + 1, dtype=np.int64)
+
+        def measure(at: int) -> None:
+            stay[at + 1] = kernels.staying(one.who, one.group, codes, cardinality, table, bounds[at], bounds[at + 1])
+
+        self._together([lambda at=at: measure(at) for at in range(workers)])  # type: ignore[misc]
+        begin = np.cumsum(stay)
+        all_stay = begin[-1] == size
+        who = None if all_stay else np.empty(begin[-1], np.uint32)
+        group = np.empty(begin[-1], np.uint32)
+        self._together(
+            [
+                lambda at=at: kernels.keep(  # type: ignore[misc]
+                    one.who, one.group, codes, cardinality, table, who, group, bounds[at], bounds[at + 1], begin[at]
+                )
+                for at in range(workers)
+            ]
+        )
+        return _List(one.who if all_stay else who, group, new_asking, new_asked, groups)
+
+    def _add(self, tree: Family, parts: Terms, node: int, active: NDArray[np.uint32], sums: _Sums) -> None:
+        ask, chance = self.queries, float(tree.chance[node])
+        rows = (parts.kept[node], parts.whole[node], parts.kept_below[node], parts.whole_below[node])
+        if ask.plain:
+            self._each(
+                kernels.add_plain, len(active), active, self.found, ask.pattern, *rows, chance, node, tree.rank,
+                sums.near, sums.far, sums.likelihood, sums.top_node,
+            )  # fmt: skip
+        else:
+            self._each(
+                kernels.add, len(active), active, self.found, ask.pattern, ask.weight, ask.rest, ask.single, *rows, parts.member[node],
+                chance, node, tree.rank, sums.near, sums.far, sums.likelihood, sums.top, sums.top_node,
+            )  # fmt: skip
+
+    def _finish(self, parts: Terms, sums: _Sums, count_all: NDArray[np.int64], visited: int) -> Found:
+        """Sums into risks: what epsilon dropped is at most its whole mass at the smallest count there is."""
+        ask = self.queries
+        near, far, top = sums.near, sums.far, sums.top
+        if ask.plain:
+            near, far, top = near * ask.weight, far * (ask.weight - ask.rest), sums.likelihood * ask.weight
+        kept, whole = parts.kept_below[0][ask.pattern], parts.whole_below[0][ask.pattern]
+        kept_mass = kept[:, 0] * ask.weight + (kept[:, 1:] * ask.single).sum(axis=1)
+        whole_mass = whole[:, 0] * (ask.weight - ask.rest) + (whole[:, 1:] * ask.single).sum(axis=1)
+        lower = np.maximum(far * ask.spread, near)  # equal but for rounding where nothing was dropped
+        upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
+        return Found(near, lower, upper, top, sums.top_node, sums.likelihood, count_all, visited)
+
+    def _each(self, kernel: Callable[..., Any], size: int, *arguments: Any) -> None:
+        """Run a kernel over slices of a list, on all threads where the list is long."""
+        if size <= _SMALL or self.workers == 1:
+            kernel(*arguments, 0, size)
+            return
+        bounds = np.linspace(0, size, self.workers + 1).astype(np.int64)
+        self._together([lambda at=at: kernel(*arguments, bounds[at], bounds[at + 1]) for at in range(self.workers)])  # type: ignore[misc]
+
+    def _together(self, jobs: Sequence[Callable[[], Any]]) -> None:
+        if self._pool is None or len(jobs) == 1:
+            for job in jobs:
+                job()
+            return
+        for future in [self._pool.submit(job) for job in jobs]:
+            future.result()
+
+
+class _Zeros:
+    """Codes that say nothing: every record and query has the code 0."""
+
+    @staticmethod
+    def like(*codes: NDArray[Any]) -> NDArray[Any]:
+        """One array of zeros as long as the longest, without memory of its own."""
+        return np.broadcast_to(np.zeros(1, np.uint8), max(len(one) for one in codes))
+
+
+def _sorted(one: _List, codes: NDArray[Any], asked: NDArray[Any], cardinality: int) -> tuple[_List, int]:
+    """The list with the groups of the larger set numbered one by one, for sets that are not worth a table."""
+    order, begin = kernels.by_group(one.group, one.groups)
+    q_order, q_begin = kernels.by_group(one.asked, one.groups)
+    new, q_new = np.empty(len(one.group), np.uint32), np.full(len(one.asked), -1, np.int64)
+    keys = kernels.split(one.who, codes, order, begin, one.asking, asked, q_order, q_begin, cardinality, new, q_new)
+    return _List(one.who, new, one.asking, q_new.astype(np.uint32), one.groups), keys + 1

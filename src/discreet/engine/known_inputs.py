@@ -1,0 +1,246 @@
+"""Who asks and who is counted: the tables behind a count over known sets, in each reading of missing values.
+
+* ``category``: a null is one more value. One class of records.
+* ``wildcard``: a null agrees with anything on either side. A class for each pattern of nulls.
+* with an original: the intruder holds true values and searches the masked table. A masked cell agrees with what it contains, so
+  an attribute's masked values are laid in *layers* of disjoint cells (plain values, intervals of one width, … , blanks), through each
+  of which a true value has at most one cell. A class for each combination of layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.coarse import Coarse, coarse
+from discreet.engine.columns import Column, encode, value_weights
+from discreet.engine.compiled import compiled
+from discreet.engine.families import Family
+from discreet.engine.groups import group_ids
+from discreet.engine.hierarchies import hierarchy_of
+from discreet.engine.known_counts import Queries, RecordClass
+from discreet.engine.known_terms import Pattern
+from discreet.errors import DataError
+from discreet.model.attribute import Level
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_CLASSES = 20_000
+
+
+def consequences(data: Microdata, names: Sequence[str]) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """C with nothing known for each record (equation 4 over all attributes), and W(A) W(value) a code for each sensitive attribute."""
+    if ("consequences", tuple(names)) in data.cache:
+        kept: tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]] = data.cache["consequences", tuple(names)]
+        return kept
+    weights = {
+        column.name: value
+        for column in encode(data, names)
+        if data.attribute(column.name).sensitivity > 0 and (value := value_weights(column, data.attribute(column.name))).any()
+    }
+    total = np.zeros(len(data))
+    for column in encode(data, weights):
+        _add_weights(column.codes, weights[column.name], total)
+    data.cache["consequences", tuple(names)] = total, weights
+    return total, weights
+
+
+@compiled
+def _add_weights(codes: Any, weights: Any, total: Any) -> None:
+    for at in range(len(codes)):
+        total[at] += weights[codes[at]]
+
+
+def queries(
+    data: Microdata, tree: Family, names: Sequence[str], slots: NDArray[np.int64], pattern: NDArray[np.int32], patterns: list[Pattern]
+) -> Queries:
+    """The records that ask, with their weights split into singles and rest."""
+    total, weights = consequences(data, names)
+    ordered = [names[at] for at in tree.order]
+    singles = [place for place in range(tree.width) if ordered[place] in weights]
+    columns = {column.name: column.codes[slots] for column in encode(data, weights)}
+    single = np.zeros((len(slots), len(singles)))
+    for at, place in enumerate(singles):
+        single[:, at] = weights[ordered[place]][columns[ordered[place]]]
+    rest, spread = np.zeros(len(slots)), np.ones(len(slots))
+    for place in range(tree.width, len(ordered)):
+        chance = tree.probabilities[place]
+        if chance == 0:
+            continue
+        lost = np.array([place in shape.lost for shape in patterns])[pattern]
+        spread *= np.where(lost, 1.0, 1 + chance)
+        if ordered[place] in weights:
+            learnt = weights[ordered[place]][columns[ordered[place]]] * chance / (1 + chance)
+            rest += np.where(lost, 0.0, learnt)
+    return Queries(total[slots], rest, spread, single, singles, pattern, patterns)
+
+
+def one_class(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> list[RecordClass]:
+    """Every record in one class, a null being one more value."""
+    asked = [column.codes[slots] for column in columns] if len(slots) < size else [column.codes for column in columns]
+    return [RecordClass(None, size, [column.codes for column in columns], asked, [column.cardinality for column in columns])]
+
+
+def alike(size: int) -> tuple[NDArray[np.int32], list[Pattern]]:
+    """Queries that all ask by every attribute."""
+    return np.zeros(size, dtype=np.int32), [Pattern()]
+
+
+def by_nulls(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
+    """A class, and a pattern of queries, for each set of attributes that records lack."""
+    layers = [column.is_null.astype(np.uint8) for column in columns]
+    blank = np.zeros(size, dtype=np.uint8)
+
+    def codes(place: int, layer: int) -> NDArray[Any]:
+        return blank if layer else columns[place].codes
+
+    def asked(place: int, layer: int) -> NDArray[Any]:
+        return blank[: len(slots)] if layer else columns[place].codes[slots]
+
+    classes = _classes([(one, 2) for one in layers], size, codes, asked, lambda place, layer: 1 if layer else columns[place].cardinality)
+    pattern, patterns = _patterns([one[slots] for one in layers], [None] * len(columns), len(slots))
+    return classes, pattern, patterns
+
+
+def by_layers(
+    masked: Microdata, original: Microdata, names: Sequence[str], slots: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
+    """Masked records in classes by layers, asked for with the true values: query ``i`` is masked record ``slots[i]``, original ``rows[i]``."""
+    held, true = encode(masked, names), encode(original, names)
+    read = [_read(original, one, other) for one, other in zip(true, held, strict=True)]
+    layered = [_layers(one, len(column.values), other.cardinality) for one, column, other in zip(read, true, held, strict=True)]
+    unknown = [column.is_null[rows].astype(np.uint8) for column in true]
+    lost = [
+        (~meaning.contains(other.codes[slots], one.codes[rows])).astype(np.uint8)
+        for meaning, one, other in zip(read, true, held, strict=True)
+    ]
+    blank = np.zeros(max(len(masked), len(slots)), dtype=np.uint8)
+
+    def codes(place: int, layer: int) -> NDArray[Any]:
+        return blank[: len(masked)] if layer == 0 else held[place].codes
+
+    def asked(place: int, layer: int) -> NDArray[Any]:
+        if layer == 0:
+            return blank[: len(slots)]
+        cell_of: NDArray[np.uint32] = layered[place][1][layer - 1]
+        return cell_of[true[place].codes[rows]]
+
+    def cardinality(place: int, layer: int) -> int:
+        return 1 if layer == 0 else held[place].cardinality + 1
+
+    sides = [(layer[other.codes], len(maps) + 1) for (layer, maps), other in zip(layered, held, strict=True)]
+    classes = _classes(sides, len(masked), codes, asked, cardinality)
+    pattern, patterns = _patterns(unknown, lost, len(slots))
+    return classes, pattern, patterns
+
+
+def _read(original: Microdata, true: Column, held: Column) -> Coarse:
+    spec = original.attribute(true.name).hierarchy
+    hierarchy = hierarchy_of(original, true.name) if spec is not None else None
+    return coarse(true, held, hierarchy, numeric=original.level(true.name) in (Level.NUMERIC, Level.DATE))
+
+
+def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]]:
+    """The layer of each masked code (0: it says nothing), and for each layer the one cell that holds a true value, or none."""
+    layer = np.zeros(cells, dtype=np.uint8)
+    plain = np.flatnonzero(~read.blank & (read.last - read.first == 1))
+    maps = [np.full(originals + 1, cells, dtype=np.uint32)]
+    unrank = np.argsort(read.ranks, kind="stable")
+    own = unrank[read.first[plain]]
+    free = np.ones(originals, dtype=np.bool_)
+    first_seen = np.unique(own, return_index=True)[1]
+    maps[0][own[first_seen]] = plain[first_seen]
+    free[own] = False
+    layer[plain[first_seen]] = 1
+    covered = [~free]
+    done = np.zeros(cells, dtype=np.bool_)
+    done[plain[first_seen]] = True
+    every = np.arange(originals)
+    for code in np.flatnonzero(~done & ~read.blank):
+        inside = every[read.contains(np.full(originals, code), every)]
+        at = next((at for at, cover in enumerate(covered) if not cover[inside].any()), None)
+        if at is None:
+            if len(covered) == 254:
+                raise DataError("the masked cells of one attribute overlap in more than 254 ways; recode it to fewer")
+            covered.append(np.zeros(originals, dtype=np.bool_))
+            maps.append(np.full(originals + 1, cells, dtype=np.uint32))
+            at = len(covered) - 1
+        covered[at][inside] = True
+        maps[at][inside] = code
+        layer[code] = at + 1
+    return layer, maps
+
+
+def _classes(
+    sides: Sequence[tuple[NDArray[np.uint8], int]],
+    size: int,
+    codes: Callable[[int, int], NDArray[Any]],
+    asked: Callable[[int, int], NDArray[Any]],
+    cardinality: Callable[[int, int], int],
+) -> list[RecordClass]:
+    """A class of records for each combination of layers that occurs."""
+    ids, number = group_ids(sides, size)
+    if number > MOST_CLASSES:
+        raise DataError(
+            f"nulls and coarse values stand in {number:,} different combinations of attributes, and at most {MOST_CLASSES:,} can be "
+            "counted at once; use missing: category, or recode fewer attributes"
+        )
+    order = np.argsort(ids, kind="stable")
+    begin = np.searchsorted(ids[order], np.arange(number + 1))
+    known: dict[tuple[int, int], NDArray[Any]] = {}
+    made = []
+    for group in range(number):
+        rows = order[begin[group] : begin[group + 1]].astype(np.uint32)
+        layers = [int(side[rows[0]]) for side, _ in sides]
+        for place, layer in enumerate(layers):
+            if (place, layer) not in known:
+                known[place, layer] = asked(place, layer)
+        made.append(
+            RecordClass(
+                None if len(rows) == size else rows,
+                len(rows),
+                [codes(place, layer) for place, layer in enumerate(layers)],
+                [known[place, layer] for place, layer in enumerate(layers)],
+                [cardinality(place, layer) for place, layer in enumerate(layers)],
+            )
+        )
+    return made
+
+
+def _patterns(
+    unknown: Sequence[NDArray[np.uint8]], lost: Sequence[NDArray[np.uint8] | None], size: int
+) -> tuple[NDArray[np.int32], list[Pattern]]:
+    """The distinct patterns of the queries, and which each has."""
+    sides = [(unknown[at] + (0 if gone is None else 2 * gone), 4) for at, gone in enumerate(lost)]
+    sides = [(side, cardinality) for side, cardinality in sides if side.any()] or [(np.zeros(size, np.uint8), 1)]
+    ids, number = group_ids(sides, size)
+    first = np.zeros(number, dtype=np.int64)
+    first[ids[::-1]] = np.arange(size - 1, -1, -1)
+    patterns = [
+        Pattern(
+            frozenset(at for at, flags in enumerate(unknown) if flags[row]),
+            frozenset(at for at, flags in enumerate(lost) if flags is not None and flags[row]),
+        )
+        for row in first
+    ]
+    return ids.astype(np.int32), patterns or [Pattern()]
+
+
+def cells_agree(
+    data: Microdata, name: str, record: int, row: int, missing: str, original: Microdata | None
+) -> NDArray[np.bool_]:
+    """Which records of the data agree on an attribute with one record: its cell there, or its true value in the original."""
+    column = encode(data, [name])[0]
+    if original is None:
+        code = column.codes[record]
+        same = column.codes == code
+        if missing == "wildcard":
+            same = same | column.is_null | (code == column.null_code)
+        return np.asarray(same)
+    true = encode(original, [name])[0]
+    meaning = _read(original, true, column)
+    return meaning.contains(column.codes, np.full(len(data), true.codes[row]))

@@ -1,0 +1,99 @@
+"""Record-level risk over every state of an intruder's knowledge (Orooji & Knapp 2018), with an interval for all 2^m sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from discreet.engine.columns import encode
+from discreet.engine.families import Family, family
+from discreet.engine.known_counts import Counter, Found, Queries, RecordClass
+from discreet.engine.known_inputs import alike, by_layers, by_nulls, consequences, one_class, queries
+from discreet.engine.known_terms import terms
+from discreet.engine.links import links_or_raise
+from discreet.errors import DataError
+from discreet.model.attribute import Role
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Missing = Literal["category", "wildcard"]
+
+
+@dataclass(frozen=True)
+class KnownSets:
+    """The sums of the records that have something to learn; every other record's are zero.
+
+    ``slots`` are those records (rows of the data), ``found`` their sums before the coefficient alpha, ``consequence`` C of
+    every record with nothing known.
+    """
+
+    names: list[str]
+    tree: Family
+    slots: NDArray[np.int64]
+    found: Found
+    consequence: NDArray[np.float64]
+
+    def set_name(self, node: int) -> str:
+        """A known set's attributes in the table's order, joined by '+'."""
+        return "+".join(self.names[at] for at in self.tree.members(node))
+
+
+def attributes(data: Microdata) -> list[str]:
+    """The attributes that take part: known with some probability, or sensitive; identifiers and persons are none."""
+    named = [
+        name
+        for name in data.columns
+        if data.attribute(name).role not in (Role.IDENTIFIER, Role.PERSON)
+        and (data.attribute(name).known > 0 or data.attribute(name).sensitivity > 0)
+    ]
+    if not named:
+        raise DataError(f"known_sets needs at least one attribute of {data.source} with known > 0 or a sensitivity")
+    return named
+
+
+def known_sets(
+    data: Microdata,
+    *,
+    epsilon: float,
+    max_sets: int,
+    missing: Missing = "category",
+    original: Microdata | None = None,
+    everyone: bool = False,
+) -> KnownSets:
+    """Sum over the kept sets, and bound the sum over all sets, for each record that has something to learn (or for everyone)."""
+    names = attributes(data)
+    if original is not None:
+        names = [name for name in names if name in original.columns]
+    tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
+    consequence = consequences(data, names)
+    asking = np.ones(len(data), dtype=np.bool_) if everyone else consequence[0] > 0
+    if original is not None:
+        asking &= links_or_raise(data, original, "known_sets") >= 0
+    slots = np.flatnonzero(asking)
+    classes, asked, ordered = classes_of(data, names, tree, slots, missing, original)
+    parts = terms(tree, asked.singles, asked.patterns)
+    with Counter(classes, asked) as counter:
+        everything = counter.count_all(len(ordered))
+        found = counter.walk(tree, parts, everything)
+    return KnownSets(names, tree, slots, found, consequence[0])
+
+
+def classes_of(
+    data: Microdata, names: list[str], tree: Family, slots: NDArray[np.int64], missing: Missing, original: Microdata | None
+) -> tuple[list[RecordClass], Queries, list[str]]:
+    """Who is counted, who asks, and the attributes in the family's order that an intruder may know."""
+    ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
+    columns = encode(data, ordered)
+    if original is not None:
+        rows = links_or_raise(data, original, "known_sets")[slots]
+        classes, pattern, patterns = by_layers(data, original, ordered, slots, rows)
+    elif missing == "wildcard" and any(column.has_null for column in columns):
+        classes, pattern, patterns = by_nulls(columns, slots, len(data))
+    else:
+        classes = one_class(columns, slots, len(data))
+        pattern, patterns = alike(len(slots))
+    return classes, queries(data, tree, names, slots, pattern, patterns), ordered

@@ -1,0 +1,219 @@
+"""known_sets against a sum over all sets that is written as the definition reads."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.engine.families import family
+from discreet.errors import DataError, ParameterError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.risks.known_sets import KnownSets
+
+CHANCES = st.sampled_from([0.0, 0.001, 0.05, 0.1, 0.3, 0.3, 0.7, 0.9, 1.0])
+CELLS = st.sampled_from([None, "a", "a", "b", "c"])
+
+
+@st.composite
+def tables(draw: st.DrawFn, cells: st.SearchStrategy[Any] = CELLS, least: int = 1) -> Microdata:
+    width = draw(st.integers(1, 5))
+    height = draw(st.integers(least, 9))
+    columns = {f"x{at}": pl.Series([draw(cells) for _ in range(height)], dtype=pl.String) for at in range(width)}
+    attributes = {}
+    for name in columns:
+        attribute: dict[str, Any] = {"known": draw(CHANCES), "sensitivity": draw(st.sampled_from([0.0, 0.0, 0.5, 1.0]))}
+        if draw(st.booleans()):
+            attribute["values"] = {"a": draw(st.sampled_from([0.0, 0.2, 1.0])), "b": 0.4}
+            if draw(st.booleans()):
+                attribute["default"] = 0.3
+        attributes[name] = attribute
+    attributes["x0"]["known"] = attributes["x0"]["known"] or 0.5
+    return Microdata(pl.DataFrame(columns), Policy.from_dict({"attributes": attributes}))
+
+
+def agrees(one: Any, other: Any, wildcard: bool) -> bool:
+    return one == other or (wildcard and (one is None or other is None))
+
+
+def brute(
+    data: Microdata, epsilon: float, alpha: float, *, wildcard: bool = False, original: Microdata | None = None
+) -> list[dict[str, Any]]:
+    """Equations (1) to (4), set by set and record by record."""
+    names = [n for n, a in data.policy.attributes.items() if a.known > 0 or a.sensitivity > 0]
+    rows = data.frame.to_dicts()
+    true = rows if original is None else original.frame.to_dicts()
+    made = []
+    for at, row in enumerate(rows):
+        weight = {n: data.attribute(n).sensitivity * data.attribute(n).value_weight(row[n]) for n in names}
+        kept, whole, best, likelihood = 0.0, 0.0, (-1.0, 0, ()), 0.0
+        for size in range(len(names) + 1):
+            for chosen in itertools.combinations(range(len(names)), size):
+                known = [names[i] for i in chosen]
+                chance = math.prod(data.attribute(n).known for n in known)
+                same = [all(agrees(other[n], true[at][n], wildcard or original is not None) for n in known) for other in rows]
+                found = chance / sum(same) if same[at] else 0.0
+                value = found * alpha * sum(weight[n] for n in names if n not in known)
+                whole += value
+                if chance > epsilon or not known:
+                    kept += value
+                    likelihood = max(likelihood, found)
+                    if value > best[0] * (1 + 1e-12) + 0.0 or best[0] < 0:
+                        best = (value, size, chosen)
+        made.append({"risk": kept, "whole": whole, "top": "+".join(names[i] for i in best[2]), "likelihood": likelihood,
+                     "consequence": sum(weight.values()), "share": best[0] / kept if kept else 0.0})  # fmt: skip
+    return made
+
+
+def compare(data: Microdata, measure: KnownSets, wildcard: bool = False, original: Microdata | None = None) -> None:
+    slow = brute(data, measure.epsilon, measure.alpha, wildcard=wildcard, original=original)
+    score = measure.measure(data, original=original)
+    fast = score.per_record.to_dicts()
+    for one, other in zip(fast, slow, strict=True):
+        assert one["risk"] == pytest.approx(other["risk"], rel=1e-9, abs=1e-15)
+        assert one["lower"] <= other["whole"] * (1 + 1e-9) + 1e-15
+        assert one["upper"] >= other["whole"] * (1 - 1e-9) - 1e-15
+        assert one["likelihood"] == pytest.approx(other["likelihood"], rel=1e-9)
+        assert one["consequence"] == pytest.approx(other["consequence"], rel=1e-9)
+        assert one["top_set"] == other["top"]
+        assert one["top_share"] == pytest.approx(other["share"], rel=1e-9)
+    risks = [one["risk"] for one in slow]
+    assert score["high_risk"] == sum(one["risk"] > measure.threshold for one in fast)
+    assert score["mean"] == pytest.approx(sum(risks) / len(risks), rel=1e-9, abs=1e-15)
+    assert sum(score["histogram"].values()) == len(risks)
+
+
+EPSILONS = st.sampled_from([0.0, 1e-4, 0.01, 0.1, 0.5])
+
+
+@settings(deadline=None, max_examples=150)
+@given(tables(), EPSILONS)
+def test_a_null_as_a_category_agrees_with_the_definition(data: Microdata, epsilon: float) -> None:
+    compare(data, KnownSets(epsilon=epsilon))
+
+
+@settings(deadline=None, max_examples=150)
+@given(tables(), EPSILONS)
+def test_a_null_as_a_wildcard_agrees_with_the_definition(data: Microdata, epsilon: float) -> None:
+    compare(data, KnownSets(epsilon=epsilon, missing="wildcard"), wildcard=True)
+
+
+@settings(deadline=None, max_examples=150)
+@given(tables(st.sampled_from(["a", "a", "b", "c"])), EPSILONS, st.data())
+def test_an_intruder_with_true_values_searches_the_masked_table(original: Microdata, epsilon: float, draw: st.DataObject) -> None:
+    cells = [[draw.draw(st.sampled_from([value, value, None, "b"])) for value in original.frame[name]] for name in original.columns]
+    masked = original.with_columns(
+        {name: pl.Series(name, column, dtype=pl.String) for name, column in zip(original.columns, cells, strict=True)}
+    )
+    compare(masked, KnownSets(epsilon=epsilon), original=original)
+
+
+@settings(deadline=None, max_examples=200)
+@given(tables(), EPSILONS, st.booleans(), st.sampled_from([0.5, 0.05, 0.001]))
+def test_narrowed_intervals_are_certain_and_as_narrow_as_asked(data: Microdata, epsilon: float, wildcard: bool, tolerance: float) -> None:
+    measure = KnownSets(epsilon=epsilon, tolerance=tolerance, missing="wildcard" if wildcard else "category")
+    slow = brute(data, epsilon, measure.alpha, wildcard=wildcard)
+    for one, other in zip(measure.measure(data).per_record.to_dicts(), slow, strict=True):
+        assert one["lower"] <= other["whole"] * (1 + 1e-9) + 1e-15
+        assert one["upper"] >= other["whole"] * (1 - 1e-9) - 1e-15
+        assert one["upper"] - one["lower"] <= tolerance * one["lower"] * (1 + 1e-9) + 1e-15
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables(), st.sampled_from([0.1, 0.5]), st.floats(0.001, 300))
+def test_decide_leaves_no_record_in_doubt(data: Microdata, epsilon: float, threshold: float) -> None:
+    measure = KnownSets(epsilon=epsilon, threshold=threshold, decide=True)
+    slow = brute(data, epsilon, measure.alpha)
+    if any(abs(one["whole"] - threshold) < 1e-6 * threshold for one in slow):
+        return
+    score = measure.measure(data)
+    assert score["undecided"] == 0
+    for one, other in zip(score.per_record.to_dicts(), slow, strict=True):
+        assert (one["lower"] > threshold) == (other["whole"] > threshold)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables(least=2), st.data())
+def test_shuffled_rows_and_threads_change_no_bit(data: Microdata, draw: st.DataObject) -> None:
+    order = np.array(draw.draw(st.permutations(range(len(data)))))
+    shuffled = Microdata(data.frame[order], data.policy)
+    straight = KnownSets().measure(data).per_record[order]
+    assert KnownSets().measure(shuffled).per_record.equals(straight)
+
+
+def test_one_and_two_threads_agree_to_the_last_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.testing import students
+
+    data = students(150_000, dense=True)
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setitem(os.environ, "DISCREET_THREADS", threads)
+        found.append(KnownSets().measure(data).per_record)
+    assert found[0].equals(found[1])
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.one_of(CHANCES, st.floats(0, 1)), min_size=1, max_size=8), st.floats(0, 0.9))
+def test_the_pruned_family_is_every_set_above_epsilon(chances: list[float], epsilon: float) -> None:
+    slow = {
+        chosen
+        for size in range(len(chances) + 1)
+        for chosen in itertools.combinations(range(len(chances)), size)
+        if not chosen or math.prod(chances[at] for at in chosen) > epsilon
+    }
+    tree = family(chances, epsilon, 1000)
+    fast = [tree.members(node) for node in range(len(tree))]
+    assert set(fast) == slow
+    assert len(fast) == len(slow)
+
+
+def test_sixty_attributes_are_pruned_without_visiting_what_is_dropped() -> None:
+    assert len(family([0.05] * 60, 0.01, 1000)) == 61
+
+
+def test_too_many_sets_say_which_epsilon_fits() -> None:
+    with pytest.raises(ParameterError, match=r"epsilon: 0\.\d+ would fit"):
+        family([0.9] * 40, 0.001, 500)
+    fitting = 0.9**2 * (1 + 1e-5)
+    assert len(family([0.9] * 40, fitting, 500)) <= 500
+    with pytest.raises(ParameterError, match="no epsilon below 1 fits"):
+        family([1.0] * 40, 0.001, 500)
+
+
+def test_no_attribute_is_an_error_that_says_so() -> None:
+    with pytest.raises(DataError, match="known > 0 or a sensitivity"):
+        KnownSets().measure(Microdata(pl.DataFrame({"x": [1, 2]})))
+
+
+def test_no_rows_have_no_risk() -> None:
+    policy = Policy.from_dict({"attributes": {"x": {"known": 0.5, "sensitivity": 1.0}}})
+    score = KnownSets().measure(Microdata(pl.DataFrame({"x": pl.Series([], dtype=pl.Int64)}), policy))
+    assert score["high_risk"] == 0
+    assert score.per_record.height == 0
+
+
+def test_a_coarse_cell_agrees_with_what_it_contains() -> None:
+    policy = Policy.from_dict({"attributes": {"age": {"known": 0.5, "role": "key"}, "ill": {"sensitivity": 1.0}}})
+    original = Microdata(pl.DataFrame({"age": [30, 34, 41, 55], "ill": ["a", "b", "c", "d"]}), policy)
+    masked = original.with_columns({"age": pl.Series("age", ["30..40", "30..40", "*", "55"])})
+    found = KnownSets(alpha=1, epsilon=0).measure(masked, original=original).per_record["risk"].to_list()
+    # 30 and 34 lie in both intervals and under the star; 41 under the star only; 55 under the star and in its own cell
+    assert found == pytest.approx([1 / 4 + 0.5 / 3, 1 / 4 + 0.5 / 3, 1 / 4 + 0.5, 1 / 4 + 0.5 / 2])
+
+
+def test_an_explanation_names_sets_counts_and_what_is_learnt() -> None:
+    policy = Policy.from_dict({"attributes": {"age": {"known": 0.5}, "ill": {"sensitivity": 0.5, "known": 0.1}}})
+    data = Microdata(pl.DataFrame({"age": [30, 30, 41], "ill": ["a", "b", "c"]}), policy)
+    told = KnownSets().explain(data, 2)
+    assert "record 3 of 3" in told[0]
+    assert any("knows age" in line and "it alone" in line and "ill (0.5)" in line for line in told)
+    risk = KnownSets().measure(data).per_record["risk"][2]
+    assert f"{risk:.6g}" in told[0]
