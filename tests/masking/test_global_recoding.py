@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_breaks_cut_the_line_into_intervals_that_hold_their_numbers(values, brea
         if value is None:
             assert label is None
         else:
-            low, high = next((a, b) for a, b in zip(bounds, bounds[1:], strict=False) if a <= value < b)
+            low, high = next((a, b) for a, b in itertools.pairwise(bounds) if a <= value < b)
             interval = parse_interval(label)
             assert (interval.lower, interval.upper) == (low, high)
             assert value in interval

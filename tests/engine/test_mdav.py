@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.engine.aggregates import aggregate
+from discreet.engine.mdav import mdav_groups, split
+from discreet.engine.neighbours import Features
+from discreet.engine.optimal_groups import optimal_groups
+
+
+def scanned(values: np.ndarray, weights: np.ndarray, nominal: np.ndarray, size: int) -> list[int]:
+    """MDAV as the textbook has it: everything left is looked at for every group; of equal distances the higher row."""
+    rows, width = values.shape
+    left, groups, number = list(range(rows)), [-1] * rows, 0
+
+    def distance(a, b) -> float:
+        total = 0.0
+        for at in range(width):
+            total += weights[at] * (float(a[at] != b[at]) if nominal[at] else (a[at] - b[at]) ** 2)
+        return total
+
+    def to_centroid(row: int, centre: list[float]) -> float:
+        total = 0.0
+        for at in range(width):
+            same = sum(values[other, at] == values[row, at] for other in left) / len(left)
+            total += weights[at] * (1.0 - same if nominal[at] else (values[row, at] - centre[at]) ** 2)
+        return total
+
+    def form(seed: int) -> None:
+        nonlocal number
+        others = sorted((row for row in left if row != seed), key=lambda row: (distance(values[row], values[seed]), -row))
+        for row in [seed, *others[: size - 1]]:
+            groups[row] = number
+            left.remove(row)
+        number += 1
+
+    while len(left) >= 2 * size:
+        centre = [math.fsum(values[left, at]) / len(left) for at in range(width)]
+        first = max(left, key=lambda row: (to_centroid(row, centre), row))
+        second = max((row for row in left if row != first), key=lambda row: (distance(values[row], values[first]), row))
+        both = len(left) >= 3 * size
+        form(first)
+        if both:
+            if second not in left:
+                second = max(left, key=lambda row: (distance(values[row], values[first]), row))
+            form(second)
+    return [number if group < 0 else group for group in groups]
+
+
+@st.composite
+def points(draw):
+    rows, width = draw(st.integers(1, 40)), draw(st.integers(1, 3))
+    cell = draw(st.sampled_from([st.integers(0, 3).map(float), st.floats(-5, 5), st.integers(0, 30).map(float)]))
+    values = np.array(draw(st.lists(st.lists(cell, min_size=width, max_size=width), min_size=rows, max_size=rows)))
+    coded = bool((values == np.floor(values)).all() and (values >= 0).all())
+    nominal = np.array([coded and draw(st.booleans()) for _ in range(width)])
+    return values, nominal
+
+
+@settings(deadline=None, max_examples=200)
+@given(points(), st.integers(1, 5))
+def test_the_tree_finds_the_groups_that_the_scan_finds_ties_included(made, size):
+    values, nominal = made
+    weights = Features.of(list(values.T), nominal).weights
+    assert mdav_groups(values, weights, nominal, size).tolist() == scanned(values, weights, nominal, size)
+
+
+@settings(deadline=None, max_examples=100)
+@given(points(), st.integers(2, 6))
+def test_every_group_has_at_least_size_and_fewer_than_twice_size_records(made, size):
+    values, nominal = made
+    sizes = np.bincount(mdav_groups(values, np.ones(values.shape[1]), nominal, size))
+    assert (sizes < 2 * size).all()
+    assert (sizes >= min(size, len(values))).all()
+
+
+def test_many_records_keep_the_bounds_of_group_sizes_and_centroids_do_not_drift():
+    values = np.random.default_rng(1).lognormal(size=(3000, 3)) + 1e6
+    groups = mdav_groups(values, 1 / values.var(axis=0), np.zeros(3, bool), 3)
+    assert set(np.bincount(groups)) <= {3, 4, 5}
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.integers(-9, 9) | st.floats(-9, 9), min_size=1, max_size=12), st.integers(1, 4))
+def test_the_shortest_path_is_as_good_as_the_best_of_all_partitions(values, size):
+    ordered = np.sort(np.array(values, dtype=float))
+    groups = optimal_groups(ordered, size)
+    sizes = np.bincount(groups)
+    assert (np.diff(groups) >= 0).all()
+    assert (sizes >= min(size, len(ordered))).all()
+
+    def cost(cuts) -> float:
+        parts = np.split(ordered, cuts)
+        return math.inf if min(map(len, parts)) < size else sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+
+    every = [cost(cuts) for number in range(len(ordered)) for cuts in itertools.combinations(range(1, len(ordered)), number)]
+    found = sum(float(((ordered[groups == g] - ordered[groups == g].mean()) ** 2).sum()) for g in range(len(sizes)))
+    if len(ordered) >= size:
+        assert found == pytest.approx(min(every), rel=1e-9, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3)), min_size=1, max_size=20),
+    st.sampled_from(["mean", "median", "mode"]),
+)
+def test_a_group_gets_its_mean_median_or_commonest_value(pairs, how):
+    dense = {group: at for at, group in enumerate(sorted({group for group, _ in pairs}))}
+    groups, values = np.array([dense[g] for g, _ in pairs]), np.array([float(v) for _, v in pairs])
+    made = aggregate(values, groups, how)
+    for group in set(groups.tolist()):
+        members = sorted(values[groups == group].tolist())
+        expected = {
+            "mean": math.fsum(members) / len(members),
+            "median": float(np.median(members)),
+            "mode": min(members, key=lambda value: (-members.count(value), value)),
+        }[how]
+        assert made[groups == group] == pytest.approx(expected)
+
+
+def test_parts_hold_every_row_once_and_none_is_larger_than_allowed():
+    values = np.random.default_rng(2).integers(0, 5, size=(1000, 2)).astype(float)
+    parts = split(values, np.ones(2), np.zeros(2, bool), 130)
+    assert max(map(len, parts)) <= 130
+    assert sorted(np.concatenate(parts).tolist()) == list(range(1000))

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet import Policy
+from discreet.engine.random import KeyedDraw
+from discreet.errors import DiscreetError, ParameterError
+from discreet.masking.microaggregation import Microaggregation
+from discreet.model.microdata import Microdata
+from discreet.registry import make
+from discreet.testing import table
+
+DRAW = KeyedDraw(1)
+
+
+def masked(method: Microaggregation, data: Microdata, columns: list[str]) -> pl.DataFrame:
+    method.check(data, columns)
+    return method.mask(data, columns, DRAW).frame
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3)), min_size=6, max_size=40), st.integers(2, 3), st.randoms())
+def test_the_release_does_not_depend_on_how_the_rows_lie(rows, size, random):
+    data = table({"x": [a for a, _ in rows], "y": [float(b) for _, b in rows]}, key=["x", "y"])
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    shuffled = data.take(np.array(order))
+    for columns in (["x"], ["x", "y"]):
+        straight, other = (
+            masked(Microaggregation(size=size), data, columns),
+            masked(Microaggregation(size=size), shuffled, columns),
+        )
+        assert straight[order].equals(other)
+
+
+def test_means_and_totals_stay_and_every_value_is_shared():
+    rng = np.random.default_rng(3)
+    data = table({"x": rng.normal(size=500), "y": rng.lognormal(size=500)}, confidential=["x", "y"])
+    made = masked(Microaggregation(size=5), data, ["x", "y"])
+    for name in ("x", "y"):
+        assert made[name].mean() == pytest.approx(data.frame[name].mean(), rel=1e-9, abs=1e-12)
+    sizes = made.group_by("x", "y").len()["len"]
+    assert sizes.min() >= 5
+    assert sizes.max() < 10
+
+
+def test_within_strata_records_are_grouped_with_their_own_kind_only():
+    data = table({"x": [1, 2, 3, 4, 100, 101], "sex": ["f", "m", "f", "m", "f", "m"]}, key=["x", "sex"])
+    made = masked(Microaggregation(size=3, strata=("sex",)), data, ["x"])
+    assert made["x"].to_list() == pytest.approx([104 / 3, 107 / 3] * 3)
+
+
+def test_whole_numbers_stay_whole_where_nothing_is_lost_or_where_asked():
+    data = table({"x": [1, 2, 7, 7]}, key=["x"])
+    assert masked(Microaggregation(size=2), data, ["x"])["x"].to_list() == [1.5, 1.5, 7, 7]
+    assert masked(Microaggregation(size=2, whole=True), data, ["x"])["x"].to_list() == [2, 2, 7, 7]
+    assert masked(Microaggregation(size=2), table({"x": [1, 3, 7, 7]}, key=["x"]), ["x"])["x"].dtype == pl.Int64
+
+
+def test_ordinal_categories_get_the_median_and_nominal_ones_the_mode():
+    policy = Policy.from_dict({"attributes": {"grade": {"role": "key", "order": ["low", "mid", "high"]}, "job": {"role": "key"}}})
+    frame = pl.DataFrame({"grade": ["low", "low", "mid", "high", "high", "mid"], "job": ["a", "a", "b", "c", "c", "c"]})
+    data = Microdata(frame, policy)
+    assert masked(Microaggregation(size=3), data, ["grade"])["grade"].to_list() == ["low", "low", "low", "high", "high", "high"]
+    both = masked(Microaggregation(size=3), data, ["grade", "job"])
+    assert both.group_by("grade", "job").len()["len"].min() == 3
+    jobs = masked(Microaggregation(size=3), data, ["job"])["job"].to_list()
+    assert sorted(jobs) == ["a", "a", "a", "c", "c", "c"], "b is too rare to be a mode"
+
+
+def test_dates_are_averaged_as_dates():
+    days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 3), datetime.date(2021, 5, 5), datetime.date(2021, 5, 7)]
+    made = masked(Microaggregation(size=2), table({"day": days}, key=["day"]), ["day"])
+    assert made["day"].to_list() == [datetime.date(2020, 1, 2)] * 2 + [datetime.date(2021, 5, 6)] * 2
+
+
+def test_nulls_stay_null_and_records_that_lack_alike_are_grouped_together():
+    data = table({"x": [1, 2, None, None, 5, 6], "y": [1.0, 2.0, 8.0, 9.0, 3.0, None]}, key=["x", "y"])
+    made = masked(Microaggregation(size=2), data, ["x", "y"])
+    assert made["x"].to_list()[2:4] == [None, None]
+    assert made["y"].to_list()[2:4] == [8.5, 8.5]
+    assert made.row(5) == (None, None), "a record that alone lacks y cannot be in a group, so it says nothing"
+    notes = Microaggregation(size=2).notes(data, data.with_columns({"x": made["x"], "y": made["y"]}), ["x", "y"])
+    assert notes[0].startswith("1 values were suppressed")
+
+
+def test_a_table_above_the_exact_size_is_split_and_the_log_says_what_it_costs():
+    rng = np.random.default_rng(5)
+    data = table({"x": rng.normal(size=2000), "y": rng.normal(size=2000)}, key=["x", "y"])
+    method = Microaggregation(size=3, exact_up_to=500)
+    made = method.mask(data, ["x", "y"], DRAW)
+    assert made.frame.group_by("x", "y").len()["len"].min() >= 3
+    (note,) = method.notes(data, made, ["x", "y"])
+    assert "2,000 records were split into 4 parts" in note
+    exact = Microaggregation(size=3).mask(data, ["x", "y"], DRAW)
+
+    def error(masked: Microdata) -> float:
+        return sum(float(((masked.frame[name] - data.frame[name]) ** 2).sum()) / data.frame[name].var() for name in ("x", "y"))
+
+    assert error(exact) <= error(made) * 1.05
+    assert error(made) <= error(exact) * 1.2
+
+
+def test_a_broken_group_is_told_with_its_columns_and_size():
+    data = table({"x": [1, 1, 2], "y": [1, None, 2]}, key=["x", "y"])
+    assert Microaggregation(size=2).promise(data, ["x"]) == [
+        "its groups of at least 2 records with equal x are broken: 1 record is now in smaller ones, the smallest of 1"
+    ]
+    assert Microaggregation(size=2).promise(table({"x": [None, 1, 1]}, key=["x"]), ["x", "gone"]) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"), [({}, "required"), ({"size": 1}, "greater than or equal to 2"), ({"size": 2, "how": "x"}, "mdav")]
+)
+def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+    with pytest.raises(ParameterError, match=rule):
+        make("masking", "microaggregation", parameters)
+
+
+@pytest.mark.parametrize(
+    ("columns", "parameters", "words"),
+    [
+        ({"x": [1, 2]}, {"size": 3}, "values in only 2 records"),
+        ({"x": [1]}, {"size": 2}, "values in only 1 record"),
+        ({"x": [None, None]}, {"size": 2}, "null in every record"),
+        ({"x": ["a", "b"]}, {"size": 2, "aggregate": "mean"}, "use mode"),
+        ({"x": ["a", "b"]}, {"size": 2, "how": "optimal"}, "needs an order"),
+        ({"x": [1, 2, 3], "s": ["a", "a", "b"]}, {"size": 2, "strata": ("s",)}, "in the stratum s = b"),
+        ({"x": [1, 2]}, {"size": 2, "strata": ("x",)}, "the step itself changes"),
+        ({"x": [1, 2]}, {"size": 2, "strata": ("z",)}, "not a column"),
+        ({"x": [1.0, float("inf")]}, {"size": 2}, "infinite"),
+    ],
+)
+def test_what_the_data_do_not_allow_is_said_before_anything_changes(columns, parameters, words):
+    with pytest.raises(DiscreetError, match=words):
+        Microaggregation(**parameters).check(table(columns, key=["x"]), ["x"])

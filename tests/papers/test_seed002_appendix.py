@@ -1,0 +1,76 @@
+"""Truta, Fotouhi & Barth-Jones, Appendix A: Table A.1 masked by microaggregation of Age and sampling."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import discreet
+from discreet import Plan, Policy
+from discreet.masking.generate import generate
+from discreet.model.microdata import Microdata
+
+ROWS = """
+John Wayne,123456789,44,MI,AIDS,45500,1200
+Mary Gore,323232323,44,MI,Asthma,37900,2500
+John Banks,232345656,55,MI,AIDS,67000,3000
+Jesse Casey,333333333,44,MI,Asthma,21000,1000
+Jack Stone,444444444,55,MI,Asthma,90000,900
+Mike Kopi,666666666,45,MI,Diabetes,48000,750
+Angela Simms,777777777,25,IN,Diabetes,49000,1200
+Nike Wood,888888888,35,MI,AIDS,66000,2200
+Mikhail Aaron,999999999,55,MI,AIDS,69000,4200
+Sam Pall,100000000,45,MI,Tuberculosis,34000,3100
+"""
+PATIENT = pl.read_csv(("Name,SSN,Age,State,Diagnosis,Income,Billing" + ROWS).encode())
+POLICY = {
+    "attributes": {
+        "Name": {"role": "identifier"}, "SSN": {"role": "identifier"}, "Age": {"role": "key"}, "State": {"role": "key"},
+        "Diagnosis": {"role": "confidential"}, "Income": {"role": "confidential"}, "Billing": {"role": "confidential"},
+    },
+    "plan": {
+        "seed": 1,
+        "steps": [
+            {"method": "remove_identifiers"},
+            {"method": "microaggregation", "columns": ["Age"], "size": 2},
+            {"method": "sampling", "fraction": 0.8},
+        ],
+    },
+}  # fmt: skip
+DATA = Microdata(PATIENT, Policy.from_dict(POLICY), "patient")
+
+
+def test_eight_of_ten_records_are_released_without_identifiers_and_the_factors_are_reported():
+    release = discreet.mask(DATA)
+    assert release.masked.columns == ["Age", "State", "Diagnosis", "Income", "Billing"]
+    assert (release.n, release.t, release.r, release.sf, release.fs) == (10, 8, 8, 0.8, 0.0)
+    assert [entry.method for entry in release.log] == ["remove_identifiers", "microaggregation", "sampling"]
+    assert [entry.records_removed for entry in release.log] == [0, 0, 2]
+    assert release.log[1].values_changed == 2, "25 and 35 become 30, the other ages are groups already"
+
+
+def test_microaggregation_alone_leaves_no_age_unpaired():
+    release = discreet.mask(DATA, {"steps": POLICY["plan"]["steps"][:2]})
+    assert sorted(release.masked.frame["Age"]) == [30, 30, 44, 44, 44, 45, 45, 55, 55, 55]
+    assert release.warnings == ()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_sample_that_breaks_the_groups_is_warned_of_by_name_and_no_other_is(seed):
+    release = generate(DATA, Plan(seed=seed, steps=DATA.policy.plan.steps))
+    ages = release.masked.frame["Age"].to_list()
+    alone = sum(ages.count(age) == 1 for age in ages)
+    if not alone:
+        assert release.warnings == ()
+    else:
+        (warning,) = release.warnings
+        assert warning.startswith("step 2 (microaggregation): its groups of at least 2 records with equal Age are broken")
+        assert f"{alone} record" in warning
+
+
+def test_the_lesson_of_the_appendix_happens_two_records_end_up_unpaired():
+    found = set()
+    for seed in range(60):
+        ages = generate(DATA, Plan(seed=seed, steps=DATA.policy.plan.steps)).masked.frame["Age"].to_list()
+        found.add(sum(ages.count(age) == 1 for age in ages))
+    assert {0, 1, 2} <= found
