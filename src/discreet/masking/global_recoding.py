@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -96,6 +96,10 @@ class GlobalRecoding(MaskingMethod):
                 if seen.setdefault(member, label) != label:
                     raise ValueError(f"'{member}' stands in the groups '{seen[member]}' and '{label}'")
         return self
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(width=10)
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         need_columns(self.name, columns, "the attributes to recode")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -67,6 +67,10 @@ class TopBottomCoding(MaskingMethod):
         if self.top is not None and self.bottom is not None and self.bottom >= self.top:
             raise ValueError(f"bottom must lie below top; got {self.bottom} and {self.top}")
         return self
+
+    @classmethod
+    def example(cls) -> Self:
+        return cls(top_share=0.1)
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         need_numbers(self.name, data, columns)
