@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.engine.random import KeyedDraw
+from discreet.engine.transitions import change, invariant, retention_matrix
+from discreet.errors import DiscreetError, ParameterError
+from discreet.masking.pram import Pram
+from discreet.registry import make
+from discreet.testing import table
+
+N = 60_000
+WORDS = np.array(["a", "b", "c", "d"])
+DATA = table(
+    {"k": WORDS[np.random.default_rng(4).choice(4, size=N, p=[0.5, 0.3, 0.15, 0.05])], "s": ["x", "y", "y"] * (N // 3)},
+    key=["k", "s"],
+)
+MATRIX = {"a": {"a": 0.7, "b": 0.3}, "b": {"b": 1.0}, "c": {"a": 0.5, "c": 0.5}, "d": {"d": 0.9, "c": 0.1}}
+
+
+def crossed(masked: pl.DataFrame) -> np.ndarray:
+    """Shares of the new categories by old one."""
+    old, new = (np.searchsorted(WORDS, frame["k"].to_numpy()) for frame in (DATA.frame, masked))
+    table_ = np.bincount(old * 4 + new, minlength=16).reshape(4, 4)
+    return table_ / table_.sum(axis=1, keepdims=True)
+
+
+def test_categories_change_as_often_as_the_matrix_says_and_never_where_it_says_0():
+    shares = crossed(Pram(matrix=MATRIX).mask(DATA, ["k"], KeyedDraw(2)).frame)
+    truth = np.array([[MATRIX[old].get(new, 0.0) for new in "abcd"] for old in "abcd"])
+    assert np.allclose(shares, truth, atol=0.04)
+    assert (shares[truth == 0] == 0).all()
+
+
+def test_retention_keeps_that_share_and_spreads_the_rest_evenly():
+    shares = crossed(Pram(retention=0.6).mask(DATA, ["k"], KeyedDraw(3)).frame)
+    assert np.allclose(shares, retention_matrix(0.6, 4), atol=0.04)
+
+
+def counted(frame: pl.DataFrame) -> np.ndarray:
+    return np.bincount(np.searchsorted(WORDS, frame["k"].to_numpy()), minlength=4)
+
+
+@pytest.mark.parametrize("parameters", [{"retention": 0.5}, {"matrix": MATRIX}])
+def test_invariant_pram_keeps_expected_frequencies(parameters):
+    old, new = counted(DATA.frame), counted(Pram(**parameters, invariant=True).mask(DATA, ["k"], KeyedDraw(5)).frame)
+    assert (np.abs(new - old) < 4 * np.sqrt(old)).all()
+    plain = counted(Pram(**parameters).mask(DATA, ["k"], KeyedDraw(5)).frame)
+    assert (np.abs(plain - old) > 4 * np.sqrt(old)).any(), "which a plain matrix does not"
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.data())
+def test_the_invariant_matrix_has_the_counts_as_a_fixed_point(counts, data):
+    size = len(counts)
+    raw = np.array([data.draw(st.lists(st.integers(0, 9), min_size=size, max_size=size)) for _ in range(size)], dtype=float)
+    raw += np.eye(size)
+    made = invariant(raw / raw.sum(axis=1, keepdims=True), np.array(counts))
+    assert np.allclose(made.sum(axis=1), 1)
+    assert np.allclose(np.array(counts) @ made, counts, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=20), st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_a_draw_falls_on_the_step_of_the_ladder_that_holds_it(uniform, weights):
+    if not sum(weights):
+        return
+    row = np.array(weights) / sum(weights)
+    made = change(np.zeros(len(uniform), int), row[None, :], np.array(uniform))
+    for u, code in zip(uniform, made, strict=True):
+        assert row[code] > 0
+        assert row[:code].sum() <= u + 1e-12
+        assert u < row[: code + 1].sum() + 1e-12
+
+
+def test_within_strata_categories_stay_among_those_of_the_stratum_and_keep_frequencies():
+    k = ["a", "b"] * 3000 + ["c", "d", "d"] * 2000
+    data = table({"k": k, "s": ["one"] * 6000 + ["two"] * 6000}, key=["k", "s"])
+    made = Pram(retention=0.5, invariant=True, strata=("s",)).mask(data, ["k"], KeyedDraw(1)).frame
+    counts = dict(made.group_by("s", "k").len().select(pl.concat_str("s", "k"), "len").iter_rows())
+    assert set(counts) == {"onea", "oneb", "twoc", "twod"}
+    assert abs(counts["twoc"] - 2000) < 4 * np.sqrt(2000)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.none() | st.sampled_from("abc"), min_size=2, max_size=30), st.randoms())
+def test_nulls_stay_and_the_release_does_not_depend_on_how_the_rows_lie(values, random):
+    data = table({"k": values, "s": [v == "a" for v in values]}, key=["k"])
+    if len({v for v in values if v is not None}) < 2:
+        return
+    order = list(range(len(values)))
+    random.shuffle(order)
+    for method in (Pram(retention=0.5), Pram(invariant=True), Pram(invariant=True, strata=("s",))):
+        one = method.mask(data, ["k"], KeyedDraw(5)).frame["k"]
+        other = method.mask(data.take(np.array(order)), ["k"], KeyedDraw(5)).frame["k"]
+        assert one[order].equals(other, null_equal=True)
+        assert one.is_null().to_list() == [value is None for value in values]
+
+
+def test_numbers_that_are_codes_stay_numbers_and_booleans_booleans():
+    data = table({"k": [1, 2, 3] * 20, "b": [True, False, None] * 20}, key=["k", "b"])
+    made = Pram(retention=0.2).mask(data, ["k", "b"], KeyedDraw(1)).frame
+    assert made.schema == data.frame.schema
+    assert not made["k"].equals(data.frame["k"])
+    yes = Pram(matrix={"true": {"true": 1}, "false": {"true": 1}}).mask(data, ["b"], KeyedDraw(1)).frame["b"]
+    assert yes.drop_nulls().all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        ({"matrix": {"a": {"a": 0.5, "b": 0.4}}}, "that of 'a' sums to 0.9"),
+        ({"matrix": {"a": {"a": 2, "b": -1}}}, "less than or equal to 1"),
+        ({"retention": 1.5}, "less than or equal to 1"),
+        ({"retention": 0.5, "matrix": {"a": {"a": 1}}}, "not both"),
+    ],
+)
+def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+    with pytest.raises(ParameterError, match=rule):
+        make("masking", "pram", parameters)
+
+
+@pytest.mark.parametrize(
+    ("values", "method", "words"),
+    [
+        (["a", "b"], Pram(matrix={"a": {"a": 0.5, "z": 0.5}, "b": {"b": 1}}), "names 'z', which is no category of 'x'"),
+        (["a", "b"], Pram(matrix={"a": {"a": 1}}), "no row for the category 'b'"),
+        (["a"], Pram(), "at least 2 categories"),
+        ([None, None], Pram(), "null in every record"),
+        ([1.5, 2.5], Pram(), "decimal"),
+        (["a", "b"], Pram(strata=("x",)), "the step itself changes"),
+    ],
+)
+def test_what_the_data_do_not_allow_is_said_before_anything_changes(values, method, words):
+    with pytest.raises(DiscreetError, match=words):
+        method.check(table({"x": values}, key=["x"]), ["x"])
