@@ -132,7 +132,8 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
         codes = table[offsets]
     if has_null:
         codes[physical.is_null().to_numpy()] = size
-    values = pl.Series(series.name, occurring + int(least), dtype=physical.dtype)
+    shifted = occurring.astype(np.uint64) + np.uint64(least) if physical.dtype == pl.UInt64 else occurring + int(least)
+    values = pl.Series(series.name, shifted, dtype=physical.dtype)
     return Column(series.name, codes, values.cast(series.dtype), has_null)
 
 

@@ -79,7 +79,7 @@ class Microdata:
 
     def attribute(self, name: str) -> Attribute:
         """What the policy says of a column; a column it does not name has the role 'other'."""
-        if name not in self.frame.columns:
+        if name not in self._names:
             raise DataError(f"{self.source} has no column '{name}'; {nearest(name, self.frame.columns)}")
         return self.policy.attributes.get(name, _PLAIN)
 
@@ -98,6 +98,11 @@ class Microdata:
         if dtype.is_numeric():
             return Level.NUMERIC
         return Level.DATE if dtype.is_temporal() else Level.NOMINAL
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Listing a frame's columns takes as long as it is wide, which is too long to do for each of thousands."""
+        return frozenset(self.frame.columns)
 
     @cached_property
     def is_initial(self) -> bool:

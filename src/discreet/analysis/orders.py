@@ -1,0 +1,82 @@
+"""Orders that words carry: scales of agreement, size, schooling, months, and bands of numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+
+from discreet.analysis.scales import SCALES, Scale
+
+_NUMBER = r"[$€£]?\s*(\d[\d,' ]*(?:\.\d+)?)\s*(k|m|mio|tsd)?\s*(?:[$€£%]|years?|yrs?|y)?"
+_BETWEEN = re.compile(rf"[\[(]?\s*{_NUMBER}\s*(?:-|–|—|to|bis|a|\.\.|,|;)\s*{_NUMBER}\s*[\])]?")
+_BELOW = re.compile(rf"(?:<=|<|≤|under|below|less than|up to|unter|bis|moins de|menos de)\s*{_NUMBER}")
+_ABOVE = re.compile(
+    rf"(?:>=|>|≥|over|above|more than|at least|über|ab|plus de|mas de)\s*{_NUMBER}"
+    rf"|{_NUMBER}\s*(?:\+|and over|and above|or more|or older|und mehr)"
+)
+_ALONE = re.compile(_NUMBER)
+_TIMES = {"": 1.0, "k": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6}
+_MOST_BANDS = 60
+
+
+def order_of(values: Sequence[str]) -> tuple[tuple[str, ...], str] | None:
+    """The order of the values and the scale's name, where all of them lie on one scale.
+
+    >>> order_of(["High", "Low", "medium"])
+    (('Low', 'medium', 'High'), 'low to high')
+    >>> order_of(["[10-20)", "[0-10)", "65+"])
+    (('[0-10)', '[10-20)', '65+'), 'bands of numbers')
+    >>> order_of(["red", "green"]) is None
+    True
+    """
+    if not 2 <= len(values) <= _MOST_BANDS:
+        return None
+    plain = [_plain(value) for value in values]
+    for scale in SCALES:
+        steps = _steps(scale)
+        ranks = [steps.get(text, -1) for text in plain]
+        if min(ranks) >= 0 and len(set(ranks)) >= scale.least:
+            return tuple(value for _, value in sorted(zip(ranks, values, strict=True))), scale.name
+    bands = [band_of(value) for value in values]
+    found = [band for band in bands if band is not None]
+    if len(found) < len(values) or all(low == high for low, high in found):
+        return None
+    ordered = sorted(zip(found, values, strict=True))
+    if any(after[0][1] < before[0][1] for before, after in pairwise(ordered)):
+        return None
+    return tuple(value for _, value in ordered), "bands of numbers"
+
+
+def band_of(text: str) -> tuple[float, float] | None:
+    """The bounds of a band of numbers as people write it: ``10-19``, ``[10, 20)``, ``<18``, ``65+``, ``3``."""
+    lower = text.strip().lower()
+    if match := _BETWEEN.fullmatch(lower):
+        low, high = _number(match[1], match[2] or match[4]), _number(match[3], match[4])
+        return (low, high) if low < high else None
+    if match := _BELOW.fullmatch(lower):
+        return -math.inf, _number(match[1], match[2])
+    if match := _ABOVE.fullmatch(lower):
+        return _number(match[1] or match[3], match[2] or match[4]), math.inf
+    if match := _ALONE.fullmatch(lower):
+        return (_number(match[1], match[2]),) * 2
+    return None
+
+
+def _number(digits: str, unit: str | None) -> float:
+    return float(re.sub(r"[,' ]", "", digits)) * _TIMES[unit or ""]
+
+
+@cache
+def _steps(scale: Scale) -> dict[str, int]:
+    return {_plain(name): rank for rank, step in enumerate(scale.steps.split(",")) for name in step.split("|")}
+
+
+def _plain(text: str) -> str:
+    bare = "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(char))
+    ended = re.sub(r"[.]", "", bare).strip()
+    sign = ended[-1:] if re.fullmatch(r"[a-f][+-]", ended) else ""
+    return re.sub(r"[\s_\-'’(),]+", " ", ended).strip() + sign

@@ -1,0 +1,133 @@
+"""The analyzer's answer: a proposed policy, with what was counted and a reason for each attribute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, time, timedelta
+from typing import Any
+
+from discreet import registry
+from discreet.analysis.measures import risks_for
+from discreet.analysis.quasi_identifiers import Strength
+from discreet.analysis.render import as_yaml
+from discreet.model.attribute import Attribute, Role
+from discreet.model.policy import Plan, Policy, Step
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: what was counted, what is proposed, and why."""
+
+    name: str
+    type: str
+    attribute: Attribute
+    reason: str
+    distinct: int
+    """Distinct values, null not counted."""
+    nulls: int
+    minimum: Any
+    """Least value of a number or date that is not an identifier; None otherwise, and likewise the maximum."""
+    maximum: Any
+    most_frequent_share: float
+    """The share of the records that hold the most frequent value."""
+    strength: Strength
+    """The attribute alone as a quasi-identifier."""
+    given: bool = False
+    """Whether the policy already spoke of it."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A proposal for a table; nothing is decided until its owner says so."""
+
+    source: str
+    records: int
+    columns: tuple[ColumnProfile, ...]
+    quasi_identifiers: tuple[Strength, ...]
+    """The strongest sets of each size, and the minimal keys found."""
+    threshold: float
+    """The distinct ratio from which a set counts as a key."""
+    given: Policy = field(default_factory=Policy)
+
+    def __getitem__(self, name: str) -> ColumnProfile:
+        return next(column for column in self.columns if column.name == name)
+
+    def named(self, role: Role | str) -> list[str]:
+        """The columns that are proposed for a role, in the table's order."""
+        return [column.name for column in self.columns if column.attribute.role == role]
+
+    def policy(self, *, reasons: bool = False) -> Policy:
+        """The proposal as a policy; what the given policy says beside its attributes is kept."""
+        attributes = {
+            column.name: column.attribute.model_copy(update={"reason": column.reason}) if reasons else column.attribute
+            for column in self.columns
+        }
+        risk = self.given.risk or risks_for([column.attribute for column in self.columns], registry.names("risk"))
+        plan = self.given.plan
+        if not plan.steps:
+            plan = Plan(seed=plan.seed, steps=(Step(method="remove_identifiers"),))
+        kept = {name: attribute for name, attribute in self.given.attributes.items() if name not in attributes}
+        return self.given.with_(attributes=attributes | kept, risk=risk, plan=plan)
+
+    def to_yaml(self) -> str:
+        """The policy as a file to edit, the reason before each attribute as a comment."""
+        return as_yaml(self.policy(), {column.name: column.reason for column in self.columns}, self._heading())
+
+    def _heading(self) -> list[str]:
+        lines = [
+            f"Proposed for {self.source}: {self.records:,} records, {len(self.columns):,} attributes.",
+            "Every role and number is a proposal: edit what you know better. known is the chance that an intruder knows the",
+            "attribute of a person, sensitivity how much it matters when it is learnt.",
+        ]
+        if self.quasi_identifiers:
+            lines += ["", "Sets that tell records apart (distinct ratio, share of pairs separated, share of records unique):"]
+            lines += [
+                f"  {', '.join(one.attributes)}: {one.distinct_ratio:.4g}, {one.separation_ratio:.6g}, {one.unique_share:.4g}"
+                + (f"; a minimal key (distinct ratio at least {self.threshold:g})" if one.minimal_key else "")
+                for one in self.quasi_identifiers
+            ]
+        return lines
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row an attribute, for a table on a screen."""
+        return [
+            {
+                "attribute": column.name, "type": column.type, "distinct": column.distinct, "nulls": column.nulls,
+                "role": column.attribute.role.value, "level": column.attribute.level.value if column.attribute.level else "",
+                "known": column.attribute.known, "sensitivity": column.attribute.sensitivity, "reason": column.reason,
+            }
+            for column in self.columns
+        ]  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        return {
+            "source": self.source,
+            "records": self.records,
+            "attributes": {
+                column.name: {
+                    "type": column.type, "distinct": column.distinct, "nulls": column.nulls, "minimum": _plain(column.minimum),
+                    "maximum": _plain(column.maximum), "most_frequent_share": column.most_frequent_share,
+                    "distinct_ratio": column.strength.distinct_ratio, "separation_ratio": column.strength.separation_ratio,
+                    "given": column.given, "reason": column.reason,
+                    "proposed": column.attribute.model_dump(mode="json", exclude_defaults=True),
+                }
+                for column in self.columns
+            },
+            "quasi_identifiers": [
+                {
+                    "attributes": list(one.attributes), "distinct": one.distinct, "distinct_ratio": one.distinct_ratio,
+                    "separation_ratio": one.separation_ratio, "unique": one.unique, "minimal_key": one.minimal_key,
+                }
+                for one in self.quasi_identifiers
+            ],
+            "policy": self.policy().model_dump(mode="json", exclude_defaults=True),
+        }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return None
+    return str(value) if value is not None and (isinstance(value, timedelta) or not isinstance(value, int | float)) else value

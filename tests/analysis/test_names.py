@@ -1,0 +1,58 @@
+"""What names say, in several languages and spellings; and words that must not be found inside others."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.analysis.names import naming
+
+SAYS = {
+    "name": "Name NAME nombre navn mother_name",
+    "person's name": "first_name patientName lastName FULL-NAME surname Vorname apellido username userName FNAME sukunimi prénom",
+    "national number": "SSN soc_sec_id personnummer codice_fiscale fødselsnummer henkilötunnus BSN",
+    "e-mail address": "email e-mail Email_Address work.email sähköposti",
+    "phone number": "phone phone2 TelefonNr mobile_phone telefono",
+    "address": "street_address address_1 Straße Adresse house_number",
+    "account number": "IBAN account_no creditCard",
+    "device address": "IPAddress ip mac_address device_id",
+    "web address": "url homepage",
+    "record id": "id patient_id patient_nbr customerID RECID uuid Kundennummer encounter_id",
+    "age": "age AGE age_years alter edad age_at_diagnosis ageGroup",
+    "sex": "sex Gender geschlecht",
+    "birth date": "dob dateOfBirth date_of_birth BirthDate Geburtsdatum",
+    "birth year": "birth_year YOB Geburtsjahr",
+    "postal code": "zip ZIP5 zip_code postcode PLZ código_postal",
+    "region": "state county Parish city fips city_name city_id",
+    "country": "native-country nationality father_country",
+    "marital status": "marital-status Familienstand",
+    "occupation": "occupation occupation_code job_title job_id",
+    "school": "school school_id school_name",
+    "disease": "diagnosis diagnosis_id icd10 ICD-10 disease_name diag_1 medicalCondition covid",
+    "medication": "drug drug_name metformin glyburide-metformin insulin simvastatin",
+    "income": "income annual_income_usd HHIncome salary-class wage_per_hour Einkommen household_income",
+    "bill": "billing Charges total_cost",
+    "benefit": "snap_ben veterans_benefits tanf",
+    "crime": "felony criminal_record",
+    "survey weight": "weight fnlwgt instance_weight PWGTP",
+    "body weight": "weight_kg body_weight birthWeight",
+}
+NOTHING = """period valid usage message hidden identity idea video android percentage average stage agency page image
+    file_name product_name table_name colour x1 q17 change stratum 姓名 __ 12"""
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in SAYS.items() for name in names.split()])
+def test_a_name_says_its_kind(kind, name):
+    found = naming(name)
+    assert found.kind is not None
+    assert found.kind.name == kind
+
+
+@pytest.mark.parametrize("name", [*NOTHING.split(), "", " "])
+def test_other_names_say_nothing(name):
+    assert naming(name).kind is None
+
+
+@given(st.text(max_size=60))
+@settings(deadline=None, max_examples=300)
+def test_any_name_is_answered(name):
+    assert naming(name) == naming(name)
