@@ -1,0 +1,187 @@
+r"""What it costs to disclose: the losses of records under a disclosure rule, for dictionaries independent or as they are.
+
+A rule is a matrix of truth values, a row a record and a column an attribute: what is disclosed. With one dictionary
+the loss of a record is $\Phi / |\rho|$ (seed 004); where the dictionary's attributes are taken as independent,
+
+    |rho| = N prod over disclosed j of alpha_j / N,   so   loss = (1/N) prod gamma_j,   gamma_j = e^{w_j} N / alpha_j
+
+for the multiplicative Phi_5, with alpha_j the number of people who have the record's value of j, or none on file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.columns import Column, encode
+from discreet.engine.dictionaries import Dictionary
+from discreet.engine.groups import consistent_counts
+from discreet.engine.sensitivity import Sensitivity, times
+from discreet.engine.together import Shared, alike, encode_together
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rule = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+
+def popularity(column: Column, dictionary: Dictionary) -> NDArray[np.int64]:
+    """alpha_j for each code of a column: the rows of the dictionary that have the value, or none; all rows for null."""
+    size = len(dictionary)
+    counts = np.full(column.cardinality, size, dtype=np.int64)
+    if column.name not in dictionary.attributes or not len(column.values):
+        return counts
+    values, series = alike(column.values, dictionary.frame[column.name])
+    if series.dtype.is_float():
+        series = series.fill_nan(None) + 0.0
+    unknown = series.null_count()
+    held = series.drop_nulls().alias("value").value_counts(name="rows")
+    asked = pl.DataFrame({"value": values, "code": np.arange(len(values))})
+    found = asked.join(held, on="value", how="left").sort("code")
+    counts[: len(values)] = found["rows"].fill_null(0).to_numpy() + unknown
+    return counts
+
+
+def raised(logs: Floats, weight: Floats | float) -> Floats:
+    """Logarithms plus a weight; minus infinity stays, also where the weight is infinite."""
+    nobody = np.isneginf(logs)
+    return np.where(nobody, -np.inf, np.where(nobody, 0.0, logs) + weight)
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """A table whose ``columns`` may be disclosed or not; its other attributes are disclosed anyway."""
+
+    data: Microdata
+    columns: tuple[str, ...]
+    function: Sensitivity
+    dictionaries: tuple[Dictionary, ...]
+    independent: bool = True
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether each loss is a product over the disclosed attributes, as algorithm MinRisk asks."""
+        return self.independent and self.function.is_multiplicative
+
+    @cached_property
+    def available(self) -> Rule:
+        """Where there is a value to disclose."""
+        made = np.empty((len(self), self.width), dtype=np.bool_)
+        for at, column in enumerate(encode(self.data, self.columns)):
+            made[:, at] = ~column.is_null
+        return made
+
+    @property
+    def always(self) -> list[str]:
+        """Attributes of worth or of side information that the rule does not decide on."""
+        told = dict.fromkeys(self.function.names)
+        for dictionary in self.dictionaries:
+            told |= dict.fromkeys(dictionary.attributes)
+        return [name for name in told if name not in self.columns]
+
+    @cached_property
+    def _rarities(self) -> dict[tuple[int, str], tuple[NDArray[Any], Floats]]:
+        return {}
+
+    def log_rarity(self, number: int, name: str) -> tuple[NDArray[Any], Floats]:
+        """The codes of an attribute and log(N / alpha) a code; minus infinity where nobody has the value."""
+        if (number, name) not in self._rarities:
+            dictionary = self.dictionaries[number]
+            (column,) = encode(self.data, [name])
+            alpha = popularity(column, dictionary)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rarity = np.log(len(dictionary)) - np.log(alpha)
+            self._rarities[number, name] = column.codes, np.where(alpha == 0, -np.inf, rarity)
+        return self._rarities[number, name]
+
+    def log_costs(self, number: int, rows: slice = slice(None)) -> Floats:
+        """The logarithm of gamma for every record and attribute; infinity where there is no value (see ``available``)."""
+        size = len(range(*rows.indices(len(self))))
+        made = np.empty((size, self.width))
+        for at, name in enumerate(self.columns):
+            codes, rarity = self.log_rarity(number, name)
+            weight = self.function.weight(name)
+            if isinstance(weight, float):
+                made[:, at] = raised(rarity, weight)[codes[rows]]
+            else:
+                made[:, at] = raised(rarity[codes[rows]], weight[rows])
+        made[~self.available[rows]] = np.inf
+        return made
+
+    def log_start(self, number: int) -> Floats:
+        """The logarithm of the loss that a record has with none of the columns disclosed (Phi_5, independent)."""
+        total = np.full(len(self), -np.log(max(len(self.dictionaries[number]), 1)))
+        nobody = np.full(len(self), not len(self.dictionaries[number]))
+        for name in self.always:
+            codes, rarity = self.log_rarity(number, name)
+            shown = self.data.frame[name].is_not_null().to_numpy()
+            looked = rarity[codes]
+            nobody |= shown & np.isneginf(looked)
+            total += np.where(shown, np.where(np.isneginf(looked), 0.0, looked) + self.function.weight(name), 0.0)
+        return np.where(nobody, -np.inf, total)
+
+    def losses(self, rule: Rule) -> Floats:
+        """The loss of each record under each dictionary: a row a dictionary."""
+        rule = rule & self.available
+        phi = self.function.phi([self.shown(name, rule) for name in self.function.names], len(self))
+        return np.array([times(phi, self.chance(number, rule)) for number in range(len(self.dictionaries))])
+
+    def chance(self, number: int, rule: Rule) -> Floats:
+        """1 / |rho| of each record under one dictionary, by independence or as it is; 0 where nobody is consistent."""
+        if self.independent:
+            return self._chance(number, rule)
+        rho = self._rho(number, rule)
+        return np.divide(1.0, rho, out=np.zeros(len(self)), where=rho > 0)
+
+    def shown(self, name: str, rule: Rule) -> NDArray[np.bool_]:
+        """Which records disclose an attribute."""
+        if name in self.columns:
+            return rule[:, self.columns.index(name)]
+        return self.data.frame[name].is_not_null().to_numpy()
+
+    @cached_property
+    def _codes(self) -> list[list[Shared]]:
+        return [
+            encode_together(self.data.frame, one.frame, [(name, name) for name in one.attributes]) for one in self.dictionaries
+        ]
+
+    def _rho(self, number: int, rule: Rule) -> NDArray[np.int64]:
+        """|rho| as the dictionary is."""
+        dictionary, shared = self.dictionaries[number], self._codes[number]
+        if not len(dictionary) or not len(self):
+            return np.zeros(len(self), dtype=np.int64)
+        nulls = [one.cardinality if one.null is None else one.null for one in shared]
+        asked = [
+            np.where(self.shown(name, rule), one.left.astype(np.int64), null)
+            for name, one, null in zip(dictionary.attributes, shared, nulls, strict=True)
+        ]
+        sizes = [max(one.cardinality, null + 1) for one, null in zip(shared, nulls, strict=True)]
+        return consistent_counts(asked, [one.right for one in shared], sizes, nulls)
+
+    def _chance(self, number: int, rule: Rule) -> Floats:
+        if not len(self.dictionaries[number]):
+            return np.zeros(len(self))
+        total = np.full(len(self), -np.log(len(self.dictionaries[number])))
+        for name in [*self.columns, *self.always]:
+            codes, rarity = self.log_rarity(number, name)
+            total = np.where(self.shown(name, rule), total + rarity[codes], total)
+        with np.errstate(over="ignore"):
+            made: Floats = np.exp(total)
+        return made
+
+    def suppressed(self, rule: Rule) -> dict[str, pl.Series]:
+        """The columns with nulls where the rule does not disclose."""
+        return {name: self.data.frame[name].set(pl.Series(~rule[:, at]), None) for at, name in enumerate(self.columns)}
