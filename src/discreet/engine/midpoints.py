@@ -65,3 +65,9 @@ def _number(text: Any) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+def bounds(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """The least and the largest number there is; infinite where there is none."""
+    known = numbers[~np.isnan(numbers)]
+    return (float(known.min()), float(known.max())) if len(known) else (-math.inf, math.inf)

@@ -44,6 +44,21 @@ class TargetLinkage(RiskMeasure):
     better: ClassVar[Mapping[str, Direction]] = {
         "expected_links": "low", "mean": "low", "max": "low", "over_threshold": "low", "marketer": "low", "gain": "low",
     }  # fmt: skip
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+    meaning: ClassVar[Mapping[str, str]] = {
+        "targets": "targets on the intruder's list",
+        "expected_links": "targets linked to their own record, in expectation; exact where the truth is known",
+        "mean": "mean probability of the best link",
+        "max": "largest probability of a link",
+        "over_threshold": "share of targets above the threshold",
+        "marketer": "share of targets linked correctly by one who links all",
+        "claimed_links": "correct links as the intruder believes them",
+        "guessing": "probability of a correct link by guessing",
+        "gain": "what linking gains beyond guessing, 0 to 1",
+        "linked_targets": "targets with at least one candidate",
+        "mean_candidates": "candidates of a target on average",
+        "pairs_left_out": "pairs that blocking did not compare",
+    }
 
     population: Positive | None = Field(default=None, description="persons in the population the file was drawn from")
     sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
