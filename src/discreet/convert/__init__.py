@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.convert.policy_file import load_policy
-from discreet.convert.source import read_source, write_target
+from discreet.convert.source import read_source
+from discreet.convert.target import convert, write_target
 
-__all__ = ["load_policy", "read_source", "write_target"]
+__all__ = ["convert", "load_policy", "read_source", "write_target"]

@@ -1,31 +1,84 @@
-"""Reading sources and writing targets."""
+"""Reading a source: a file, a database table, or a frame in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from discreet.convert.failures import told
+from discreet.convert.formats import Format, format_of
+from discreet.convert.frames import from_frame
+from discreet.convert.missing import without_markers
+from discreet.convert.plain import plain
+from discreet.convert.tables import Table
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 
 def read_source(source: Any, policy: Policy) -> Microdata:
-    if isinstance(source, pl.DataFrame):
-        return Microdata(source, policy, "the frame")
-    path = Path(source)
-    if path.suffix == ".parquet":
-        return Microdata(pl.read_parquet(path), policy, str(path))
-    if path.suffix == ".csv":
-        return Microdata(pl.read_csv(path), policy, str(path))
-    raise SourceError(f"{path}: unknown format")
+    """Microdata from a file name, a ``URL#table``, or a frame of pandas, Polars, Arrow or their kin."""
+    if isinstance(source, Microdata):
+        return source.with_policy(policy)
+    if is_url(source):
+        from discreet.convert.database import open_database
+
+        place = open_database(source)
+        return _microdata(place.read(), policy, place.name)
+    if isinstance(source, str | Path):
+        return _from_file(Path(source).expanduser(), policy)
+    lazy, name = from_frame(source)
+    with told(name, "cannot be read"):
+        return _microdata(Table(lazy.collect(engine="streaming")), policy, name)
 
 
-def write_target(data: Microdata, target: Any) -> None:
-    path = Path(target)
-    if path.suffix == ".parquet":
-        data.frame.write_parquet(path)
-    else:
-        data.frame.write_csv(path)
+def is_url(place: Any) -> bool:
+    """Whether a source or target is a database table rather than a file."""
+    return isinstance(place, str) and "://" in place
+
+
+def prepared(lazy: pl.LazyFrame, policy: Policy, source: str) -> pl.LazyFrame:
+    """Plain columns without missing-value markers, checked against the policy."""
+    made = plain(lazy, source)
+    made = made.with_columns(without_markers(made.collect_schema(), policy))
+    Microdata(made.collect_schema().to_frame(), policy, source)  # the policy's words on columns hold for the empty table too
+    return made
+
+
+def attempts(path: Path, policy: Policy) -> Iterator[pl.LazyFrame]:
+    """A file that can be streamed as prepared lazy tables, each tried where the one before failed."""
+    for lazy in existing(path).scan(path, policy):
+        yield prepared(lazy, policy, str(path))
+
+
+def existing(path: Path) -> Format:
+    """The format of a file that is there and can be opened."""
+    if path.is_dir():
+        raise SourceError(f"{path}: is a folder, not a file")
+    found = format_of(path)
+    if not path.exists():
+        raise SourceError(f"{path}: there is no such file")
+    with told(str(path), "cannot be opened"), path.open("rb"):
+        return found
+
+
+def _from_file(path: Path, policy: Policy) -> Microdata:
+    found = existing(path)
+    with told(str(path), f"cannot be read as {found.name}"):
+        if not found.streams:
+            return _microdata(found.read(path, policy), policy, str(path))
+        failure: Exception | None = None
+        for lazy in attempts(path, policy):
+            try:
+                return Microdata(lazy.collect(engine="streaming"), policy, str(path))
+            except pl.exceptions.PolarsError as error:
+                failure = error
+        raise failure or SourceError(f"{path}: holds no table")
+
+
+def _microdata(table: Table, policy: Policy, source: str) -> Microdata:
+    frame = prepared(table.frame.lazy(), policy, source).collect()
+    return Microdata(frame, policy, source, labels=table.labels, variable_labels=table.variable_labels)

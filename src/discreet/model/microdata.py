@@ -134,7 +134,10 @@ class Microdata:
 
     def with_policy(self, policy: Policy) -> Self:
         """The same table under another policy."""
-        return type(self)(self.frame, policy, self.source, self.records, self.labels, dict(self.cache), self.variable_labels)
+        made = type(self)(self.frame, policy, self.source, self.records, self.labels, variable_labels=self.variable_labels)
+        # codes follow the policy's order, and whatever else is cached its weights: only columns that neither touches stay
+        moved = {name for name in self._names if made.attribute(name).order != self.attribute(name).order}
+        return self._keep_encoded(made, moved)
 
     def to_polars(self) -> pl.DataFrame:
         return self.frame

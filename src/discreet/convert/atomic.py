@@ -1,0 +1,81 @@
+"""Files that are written whole or not at all.
+
+The new content goes into a temporary file in the target's own folder, is forced to the disk, and is then moved into
+place in one step of the file system. A run that is killed leaves the old file or the new one, never half of one;
+an exception (a full disk, Ctrl-C) leaves no temporary file behind.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from discreet.convert.failures import told
+from discreet.errors import SourceError
+
+
+@contextmanager
+def replacing(target: str | Path) -> Iterator[Path]:
+    """A path to write to in place of ``target``; what was written there takes its place when the block ends well."""
+    place = checked(target)
+    # the suffix stays last: some libraries look at it
+    temporary = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}.part{place.suffix}")
+    try:
+        with told(str(target), "cannot be written"):
+            # made first, and by its owner alone: what is half written is nobody else's to read
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            yield temporary
+            _settle(temporary, place)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def write_text(target: str | Path, text: str) -> None:
+    """Write a small text file (UTF-8) whole or not at all."""
+    write_bytes(target, text.encode())
+
+
+def write_bytes(target: str | Path, content: bytes) -> None:
+    """Write a small file whole or not at all."""
+    with replacing(target) as temporary:
+        temporary.write_bytes(content)
+
+
+def checked(target: str | Path) -> Path:
+    """The place of a target, links followed; raises where no file can be put there."""
+    with told(str(target), "cannot be written"):
+        place = Path(os.path.realpath(Path(target).expanduser()))
+        if place.is_dir():
+            raise SourceError(f"{target}: is a folder; name a file in it")
+        if place.exists() and not place.is_file():
+            raise SourceError(f"{target}: is not a regular file, so nothing can be moved into its place")
+        if not place.parent.is_dir():
+            raise SourceError(f"{target}: the folder {place.parent} does not exist")
+    return place
+
+
+def _settle(temporary: Path, place: Path) -> None:
+    """Force the content to the disk, give it the rights of the file it replaces, and move it into place."""
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.chmod(_mode(place))
+    temporary.replace(place)
+    folder = os.open(place.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _mode(place: Path) -> int:
+    """The rights of the file that is replaced, or those that the user's mask gives a new one."""
+    if place.exists():
+        return stat.S_IMODE(place.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

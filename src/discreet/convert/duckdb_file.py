@@ -1,0 +1,94 @@
+"""DuckDB tables, natively. The connection sees nothing but its own file: no other files, no variables, no downloads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from discreet.convert.database import Database, database_file, quoting
+from discreet.convert.names import unique
+from discreet.convert.rows import typed_text
+from discreet.convert.tables import Table
+from discreet.errors import SourceError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_MAGIC, _AT = b"DUCK", 8
+_SHUT = {
+    "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
+    "enable_external_access": "false", "python_enable_replacements": "false",
+}  # fmt: skip
+_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "INTERVAL", "BIT", "TIME WITH TIME ZONE", "UUID", "JSON")
+_NUMBERS = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
+_GIVEN = "discreet_given"
+_quoted = quoting("postgresql")
+
+
+class DuckDB(Database):
+    """One table of a DuckDB file."""
+
+    def _read(self) -> Table:
+        with closing(self._open(read_only=True)) as link:
+            kind, schema = self._find(link)
+            if kind is None:
+                raise self.no_table()
+            place = _quoted(schema, self.address.table)
+            shape = link.sql(f"SELECT * FROM {place} LIMIT 0")
+            types = dict(zip(shape.columns, map(str, shape.types), strict=True))
+            parts = [f"{_quoted(n)}::VARCHAR AS {_quoted(n)}" if t in _AS_TEXT else _quoted(n) for n, t in types.items()]
+            content = link.sql(f"SELECT {', '.join(parts)} FROM {place}").to_arrow_table()
+        frame = pl.DataFrame(content.rename_columns(unique(content.column_names)))
+        return Table(typed_text(frame, numbers=[name for name, word in types.items() if word in _NUMBERS]))
+
+    def _write(self, table: Table) -> None:
+        path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
+        is_new = not path.exists()
+        try:
+            with closing(self._open()) as link:
+                self._replace(link, table.frame)
+        except BaseException:
+            if is_new:
+                path.unlink(missing_ok=True)
+                path.with_name(path.name + ".wal").unlink(missing_ok=True)
+            raise
+
+    def _replace(self, link: DuckDBPyConnection, frame: pl.DataFrame) -> None:
+        """Write beside and rename, all in one transaction."""
+        kind, schema = self._find(link)
+        if kind == "view":
+            raise self.is_view()
+        seen = Counter(name.lower() for name in frame.columns)
+        if twice := next((name for name in frame.columns if seen[name.lower()] > 1), None):
+            raise SourceError(f"{self.name}: to DuckDB the column '{twice}' and another are one name; rename one of them")
+        beside = self.beside()
+        link.register(_GIVEN, frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+        link.execute("BEGIN TRANSACTION")
+        try:
+            link.execute(f"CREATE TABLE {_quoted(schema, beside)} AS SELECT * FROM {_GIVEN}")
+            link.execute(f"DROP TABLE IF EXISTS {_quoted(schema, self.address.table)}")
+            link.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(self.address.table)}")
+            link.execute("COMMIT")
+        except BaseException:
+            link.execute("ROLLBACK")
+            raise
+
+    def _find(self, link: DuckDBPyConnection) -> tuple[str | None, str]:
+        """Whether the name is a table, a view or neither; and its schema."""
+        schema = self.address.schema or "main"
+        asked = [schema, self.address.table]
+        for kind, catalog, column in (("table", "duckdb_tables()", "table_name"), ("view", "duckdb_views()", "view_name")):
+            sought = f"SELECT 1 FROM {catalog} WHERE lower(schema_name) = lower(?) AND lower({column}) = lower(?)"
+            if link.execute(sought, asked).fetchall():
+                return kind, schema
+        return None, schema
+
+    def _open(self, *, read_only: bool = False) -> DuckDBPyConnection:
+        import duckdb
+
+        path: Path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=read_only)
+        return duckdb.connect(str(path), read_only=read_only, config=dict(_SHUT))

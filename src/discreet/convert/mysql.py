@@ -1,0 +1,145 @@
+"""MySQL and MariaDB tables, through PyMySQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from discreet.convert.database import Database, quoting
+from discreet.convert.names import unique
+from discreet.convert.plain import printable
+from discreet.convert.rows import BATCH, frame_of, row_batches, typed_if_empty, typed_text
+from discreet.convert.tables import Table
+from discreet.errors import SourceError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+_DAY = 86_400_000_000  # in microseconds
+_TYPES: list[tuple[Any, str]] = [
+    (pl.Boolean, "BOOLEAN"), (pl.Int8, "SMALLINT"), (pl.Int16, "SMALLINT"), (pl.Int32, "INT"), (pl.Int64, "BIGINT"),
+    (pl.UInt8, "SMALLINT"), (pl.UInt16, "INT"), (pl.UInt32, "BIGINT"), (pl.UInt64, "BIGINT UNSIGNED"),
+    (pl.Date, "DATE"), (pl.Datetime, "DATETIME(6)"), (pl.Time, "TIME(6)"), (pl.String, "LONGTEXT"),
+]  # fmt: skip
+_quoted = quoting("mysql")
+
+
+class MySQL(Database):
+    """One table of a MySQL or MariaDB database."""
+
+    def _engine(self) -> Engine:
+        import sqlalchemy as sa
+
+        url = self.address.url.set(drivername="mysql+pymysql")
+        if "charset" not in url.query:
+            url = url.update_query_dict({"charset": "utf8mb4"})
+        return sa.create_engine(url, poolclass=sa.NullPool)
+
+    def _read(self) -> Table:
+        import sqlalchemy as sa
+
+        engine = self._engine()
+        inspector = sa.inspect(engine)
+        if not inspector.has_table(self.address.table, schema=self.address.schema):
+            raise self.no_table()
+        reflected = inspector.get_columns(self.address.table, schema=self.address.schema)
+        table = sa.table(_named(self.address.table), schema=self.address.schema and _named(self.address.schema))
+        with engine.connect().execution_options(stream_results=True) as link:
+            # the names come from the server itself: reflection leaves a ` in a name doubled
+            names = list(link.execute(sa.select(sa.text("*")).select_from(table).limit(0)).keys())
+            kinds = {name: column["type"] for name, column in zip(unique(names), reflected, strict=True)}
+            parts = [_part(sa.column(_named(name)), column["type"]) for name, column in zip(names, reflected, strict=True)]
+            result = link.execute(sa.select(*parts).select_from(table))
+            frame = frame_of(([tuple(row) for row in batch] for batch in result.partitions(BATCH)), list(kinds))
+        return Table(_as_declared(frame, kinds))
+
+    def _write(self, table: Table) -> None:
+        import sqlalchemy as sa
+
+        engine = self._engine()
+        inspector = sa.inspect(engine)
+        schema, name, beside = self.address.schema, self.address.table, self.beside()
+        if name in inspector.get_view_names(schema=schema):
+            raise self.is_view()
+        frame = _storable(table.frame, self.name)
+        # with a list of rows the driver takes % for a mark of its own, in names too
+        names = ", ".join(_quoted(column).replace("%", "%%") for column in frame.columns)
+        marks = ", ".join(["%s"] * frame.width)
+        definition = ", ".join(f"{_quoted(column)} {_declared(dtype)} NULL" for column, dtype in frame.schema.items())
+        with engine.connect() as link:
+            try:
+                _run(
+                    link,
+                    f"CREATE TABLE {_quoted(schema, beside)} ({definition}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+                )
+                for rows in row_batches(frame):
+                    link.exec_driver_sql(f"INSERT INTO {_quoted(schema, beside)} ({names}) VALUES ({marks})", rows)
+                link.commit()
+                self._put_in_place(link, beside, replaces=inspector.has_table(name, schema=schema))
+            except BaseException:
+                link.rollback()
+                _run(link, f"DROP TABLE IF EXISTS {_quoted(schema, beside)}")
+                raise
+
+    def _put_in_place(self, link: Any, beside: str, *, replaces: bool) -> None:
+        """Rename in one statement, which MySQL carries out whole or not at all."""
+        schema, name = self.address.schema, self.address.table
+        place, new, old = _quoted(schema, name), _quoted(schema, beside), _quoted(schema, f"{beside}_old")
+        if not replaces:
+            _run(link, f"RENAME TABLE {new} TO {place}")
+            return
+        _run(link, f"RENAME TABLE {place} TO {old}, {new} TO {place}")
+        _run(link, f"DROP TABLE {old}")
+
+
+def _named(name: str) -> Any:
+    from sqlalchemy import quoted_name
+
+    return quoted_name(name, quote=True)
+
+
+def _run(link: Any, statement: str) -> None:
+    link.connection.driver_connection.cursor().execute(statement)  # without a list of values % is just a sign
+
+
+def _declared(dtype: pl.DataType) -> str:
+    return next((word for kind, word in _TYPES if dtype == kind), "DOUBLE")
+
+
+def _part(column: Any, kind: Any) -> Any:
+    """A FLOAT is sent with six digits unless it is made a double first."""
+    return (column + 0.0).label(column.name) if type(kind).__name__ == "FLOAT" else column
+
+
+def _as_declared(frame: pl.DataFrame, kinds: dict[str, Any]) -> pl.DataFrame:
+    """What the column types say beyond the driver's values: truth values, times of a day, numbers sent as decimals."""
+    frame = typed_if_empty(frame, kinds)
+    changes: list[pl.Expr | pl.Series] = []
+    for name, kind in kinds.items():
+        word, values = type(kind).__name__, frame[name].drop_nulls()
+        if word == "TINYINT" and kind.display_width == 1 and (not len(values) or values.is_in([0, 1]).all()):
+            changes.append(pl.col(name).cast(pl.Boolean))
+        elif word == "BIT" and values.dtype == pl.Binary:
+            bits = [None if value is None else int.from_bytes(value) for value in frame[name].to_list()]
+            changes.append(pl.Series(name, bits, dtype=pl.Int64))
+        elif word == "TIME" and values.dtype == pl.Duration:
+            spans = values.cast(pl.Int64)
+            if spans.is_between(0, _DAY, closed="left").all():
+                changes.append((pl.col(name).cast(pl.Int64) * 1000).cast(pl.Time))
+        elif word in ("DATE", "DATETIME", "TIMESTAMP") and values.dtype == pl.String:  # MySQL's zero for a missing date
+            changes.append(pl.col(name).replace({"0000-00-00": None, "0000-00-00 00:00:00": None}))
+    numbers = [name for name, kind in kinds.items() if type(kind).__name__ in ("DECIMAL", "NUMERIC", "BIGINT")]
+    moments = [name for name, kind in kinds.items() if type(kind).__name__ in ("DATE", "DATETIME", "TIMESTAMP")]
+    return typed_text(frame.with_columns(changes), numbers, moments)
+
+
+def _storable(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The table in types that MySQL has; a moment with a zone is kept in UTC."""
+    changes: list[pl.Expr] = printable(frame.schema)
+    for column, dtype in frame.schema.items():
+        if dtype.is_float() and bool(frame[column].is_infinite().any()):
+            raise SourceError(f"{name}: the column '{column}' holds infinity, which MySQL cannot hold")
+        if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+            changes.append(pl.col(column).dt.convert_time_zone("UTC").dt.replace_time_zone(None))
+    return frame.with_columns(changes)

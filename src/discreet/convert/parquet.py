@@ -1,0 +1,25 @@
+"""Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from discreet.model.policy import Policy
+
+
+def scan(path: Path, _policy: Policy) -> Iterator[pl.LazyFrame]:
+    """The file as a lazy table."""
+    yield pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def sink(lazy: pl.LazyFrame, path: Path) -> None:
+    """Write as Parquet (zstd)."""
+    lazy.sink_parquet(path)
+
+
+def count(path: Path) -> int:
+    """The records in a file."""
+    return int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())

@@ -1,0 +1,105 @@
+"""PostgreSQL tables: looked up by SQLAlchemy, carried in bulk by ADBC."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from discreet.convert.database import Database, quoting
+from discreet.convert.names import unique
+from discreet.convert.rows import typed_text
+from discreet.convert.tables import Table
+from discreet.errors import SourceError
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+_LONGEST = 63
+_TIMEOUT = "15"
+# what ADBC gives as it is; everything else is asked for as text
+_AS_IT_IS = (
+    "BOOLEAN",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "REAL",
+    "DOUBLE_PRECISION",
+    "TEXT",
+    "VARCHAR",
+    "DATE",
+    "TIMESTAMP",
+    "TIME",
+)
+_quoted = quoting("postgresql")
+
+
+class PostgreSQL(Database):
+    """One table of a PostgreSQL database."""
+
+    def _read(self) -> Table:
+        import adbc_driver_postgresql.dbapi as adbc
+        import sqlalchemy as sa
+
+        engine = sa.create_engine(self._url("postgresql+psycopg"), poolclass=sa.NullPool)
+        inspector = sa.inspect(engine)
+        if not inspector.has_table(self.address.table, schema=self.address.schema):
+            raise self.no_table()
+        columns = inspector.get_columns(self.address.table, schema=self.address.schema)
+        if not columns:
+            raise SourceError(f"{self.name}: has no columns")
+        names = unique(column["name"] for column in columns)
+        parts = [self._part(column["name"], column["type"]) for column in columns]
+        with adbc.connect(self._url("postgresql").render_as_string(hide_password=False)) as link, link.cursor() as cursor:
+            cursor.execute(f"SELECT {', '.join(parts)} FROM {_quoted(self.address.schema, self.address.table)}")
+            frame = pl.DataFrame(cursor.fetch_arrow_table().rename_columns(names))
+        numeric = [name for name, column in zip(names, columns, strict=True) if _word(column["type"]) in ("NUMERIC", "MONEY")]
+        return Table(typed_text(frame, numbers=numeric))
+
+    def _part(self, name: str, kind: Any) -> str:
+        quoted = _quoted(name)
+        word = _word(kind)
+        if word in _AS_IT_IS and not (word == "TIME" and kind.timezone):
+            return quoted
+        return f"{quoted}::numeric::text" if word == "MONEY" else f"{quoted}::text"
+
+    def _write(self, table: Table) -> None:
+        import adbc_driver_postgresql.dbapi as adbc
+
+        frame = _storable(table.frame, self.name)
+        schema, name, beside = self.address.schema, self.address.table, self.beside()
+        if len(name.encode()) > _LONGEST:
+            raise SourceError(f"{self.name}: a name in PostgreSQL has at most {_LONGEST} bytes")
+        with adbc.connect(self._url("postgresql").render_as_string(hide_password=False)) as link, link.cursor() as cursor:
+            content = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+            cursor.adbc_ingest(beside, content, mode="create", db_schema_name=schema)
+            cursor.execute(f"DROP TABLE IF EXISTS {_quoted(schema, name)}")
+            cursor.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(name)}")
+            link.commit()
+
+    def _url(self, driver: str) -> URL:
+        url = self.address.url.set(drivername=driver)
+        return url if "connect_timeout" in url.query else url.update_query_dict({"connect_timeout": _TIMEOUT})
+
+
+def _word(kind: Any) -> str:
+    return str(type(kind).__name__)
+
+
+def _storable(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The table in types that PostgreSQL has: no unsigned 64 bits, no spans of time."""
+    for column in frame.columns:
+        if len(column.encode()) > _LONGEST:
+            raise SourceError(f"{name}: a name in PostgreSQL has at most {_LONGEST} bytes; got the column '{column}'")
+    changes: list[pl.Expr] = []
+    for column, dtype in frame.schema.items():
+        if dtype == pl.UInt64:
+            fits = (frame[column].max() or 0) < 2**63  # type: ignore[operator]
+            changes.append(pl.col(column).cast(pl.Int64 if fits else pl.String))
+        elif dtype.is_unsigned_integer():
+            changes.append(pl.col(column).cast(pl.Int64))
+        elif dtype == pl.Duration:
+            changes.append(pl.col(column).dt.to_string("iso"))
+        elif isinstance(dtype, pl.Datetime):
+            changes.append(pl.col(column).cast(pl.Datetime("us", dtype.time_zone)))
+    return frame.with_columns(changes)

@@ -1,0 +1,128 @@
+"""SQLite tables. SQLite's types belong to values, not to columns, so the values are looked at."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from discreet.convert.database import Database, database_file, quoting
+from discreet.convert.names import unique
+from discreet.convert.plain import printable
+from discreet.convert.rows import BATCH, frame_of, row_batches, typed_if_empty, typed_text
+from discreet.convert.tables import Table
+
+_MAGIC = b"SQLite format 3\0"
+_WAIT = 15.0
+_quoted = quoting("sqlite")
+
+
+class SQLite(Database):
+    """One table of an SQLite file."""
+
+    def _read(self) -> Table:
+        import sqlalchemy as sa
+
+        path = self._path(must_exist=True)
+        engine = sa.create_engine("sqlite://", creator=lambda: _open(path, read_only=True), poolclass=sa.NullPool)
+        inspector = sa.inspect(engine)
+        if not inspector.has_table(self.address.table, schema=self.address.schema):
+            raise self.no_table()
+        columns = inspector.get_columns(self.address.table, schema=self.address.schema)
+        names = unique(column["name"] for column in columns)
+        kinds = {name: column["type"] for name, column in zip(names, columns, strict=True)}
+        parts = ", ".join(_quoted(column["name"]) for column in columns)
+        with closing(_open(path, read_only=True)) as link:
+            cursor = link.execute(f"SELECT {parts} FROM {_quoted(self.address.schema, self.address.table)}")
+            frame = frame_of(_batches(cursor), names)
+        return Table(_as_declared(frame, kinds))
+
+    def _write(self, table: Table) -> None:
+        path = self._path(must_exist=False)
+        is_new = not path.exists()
+        try:
+            with closing(_open(path)) as link:
+                frame = _storable(table.frame)
+                # what had to become text is declared as such; a date is ISO text but declared as a date
+                kept = {n: d for n, d in table.frame.schema.items() if d.is_temporal()}
+                self._replace(link, frame, {n: _declared(kept.get(n, d)) for n, d in frame.schema.items()})
+        except BaseException:
+            if is_new:
+                path.unlink(missing_ok=True)
+            raise
+
+    def _replace(self, link: sqlite3.Connection, frame: pl.DataFrame, declared: dict[str, str]) -> None:
+        """Write beside and rename, all in one transaction."""
+        schema, name, beside = self.address.schema, self.address.table, self.beside()
+        definition = ", ".join(f"{_quoted(column)} {word}" for column, word in declared.items())
+        marks = ", ".join(["?"] * frame.width)
+        link.execute("PRAGMA legacy_alter_table = ON")  # else a view on the old table forbids the renaming
+        link.execute("BEGIN IMMEDIATE")
+        try:
+            catalog = f"{_quoted(schema)}.sqlite_master" if schema else "sqlite_master"
+            found = link.execute(
+                f"SELECT type FROM {catalog} WHERE lower(name) = lower(?) AND type IN ('table', 'view')", (name,)
+            ).fetchone()
+            if found == ("view",):
+                raise self.is_view()
+            link.execute(f"CREATE TABLE {_quoted(schema, beside)} ({definition})")
+            for rows in row_batches(frame):
+                link.executemany(f"INSERT INTO {_quoted(schema, beside)} VALUES ({marks})", rows)
+            link.execute(f"DROP TABLE IF EXISTS {_quoted(schema, name)}")
+            link.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(name)}")
+            link.execute("COMMIT")
+        except BaseException:
+            if link.in_transaction:
+                link.execute("ROLLBACK")
+            raise
+
+    def _path(self, *, must_exist: bool) -> Path:
+        return database_file(self.address, _MAGIC, 0, "SQLite", must_exist=must_exist)
+
+
+def _open(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    mode = "ro" if read_only else "rwc"
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_WAIT, isolation_level=None)
+
+
+def _batches(cursor: sqlite3.Cursor) -> Iterator[list[Any]]:
+    while batch := cursor.fetchmany(BATCH):
+        yield batch
+
+
+def _declared(dtype: pl.DataType) -> str:
+    if dtype == pl.Boolean:
+        return "BOOLEAN"
+    if dtype.is_integer():
+        return "INTEGER"
+    if dtype.is_float():
+        return "REAL"
+    return "DATE" if dtype == pl.Date else "DATETIME" if isinstance(dtype, pl.Datetime) else "TEXT"
+
+
+def _storable(frame: pl.DataFrame) -> pl.DataFrame:
+    """Dates and times as ISO text, whole numbers beyond 64 bits as text."""
+    changes: list[pl.Expr] = printable(frame.schema)
+    for name, dtype in frame.schema.items():
+        too_long = dtype == pl.UInt64 and (frame[name].max() or 0) >= 2**63  # type: ignore[operator]
+        if too_long or dtype in (pl.Date, pl.Time):
+            changes.append(pl.col(name).cast(pl.String))
+        elif isinstance(dtype, pl.Datetime):
+            changes.append(pl.col(name).dt.to_string("iso:strict"))
+    return frame.with_columns(changes)
+
+
+def _as_declared(frame: pl.DataFrame, kinds: dict[str, Any]) -> pl.DataFrame:
+    """What the declared types add to the values: truth values, dates, times."""
+    truths = [
+        name
+        for name, kind in kinds.items()
+        if type(kind).__name__ == "BOOLEAN" and frame.schema[name] == pl.Int64 and frame[name].drop_nulls().is_in([0, 1]).all()
+    ]
+    moments = [name for name, kind in kinds.items() if type(kind).__name__ in ("DATE", "DATETIME", "TIMESTAMP")]
+    made = typed_text(frame.with_columns(pl.col(truths).cast(pl.Boolean)), moments=moments)
+    return typed_if_empty(made, kinds)

@@ -1,0 +1,71 @@
+"""Writing a table to a file or a database table: whole, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from discreet.convert.atomic import checked, replacing
+from discreet.convert.failures import told
+from discreet.convert.formats import format_of
+from discreet.convert.plain import plain
+from discreet.convert.source import attempts, existing, is_url, read_source
+from discreet.convert.tables import Table
+from discreet.errors import SourceError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+
+def write_target(data: Microdata, target: str | Path) -> None:
+    """Write to a file name or a ``URL#table``."""
+    frame = plain(data.frame.lazy(), data.source).collect()
+    if not frame.width:
+        raise SourceError(f"{data.source}: has no columns left, so there is nothing to write")
+    table = Table(frame, data.labels, data.variable_labels)
+    if isinstance(target, str) and is_url(target):
+        from discreet.convert.database import open_database
+
+        open_database(target).write(table)
+        return
+    path = Path(target).expanduser()
+    found = format_of(path)
+    with replacing(path) as temporary:
+        if found.streams:
+            found.sink(frame.lazy(), temporary)
+        else:
+            found.write(table, temporary)
+
+
+def convert(source: str | Path, target: str | Path, policy: Policy) -> tuple[int, int]:
+    """Convert a table and say how many records and columns were written.
+
+    Between CSV, Parquet, Arrow and JSON lines it streams; the result is that of reading and writing.
+    """
+    if not is_url(source) and not is_url(target) and isinstance(source, str | Path):
+        path, place = Path(source).expanduser(), Path(target).expanduser()
+        if existing(path).streams and format_of(place).streams:
+            return _stream(path, place, policy)
+    data = read_source(source, policy)
+    write_target(data, target)
+    return len(data), len(data.columns)
+
+
+def _stream(source: Path, target: Path, policy: Policy) -> tuple[int, int]:
+    form = format_of(target)
+    checked(target)
+    with told(str(source), f"cannot be read as {format_of(source).name}"):
+        tried = attempts(source, policy)
+        lazy = next(tried)
+    with replacing(target) as temporary:
+        while True:
+            try:
+                form.sink(lazy, temporary)
+                break
+            except pl.exceptions.PolarsError:
+                with told(str(source), f"cannot be converted to {target}"):
+                    following = next(tried, None)
+                    if following is None:
+                        raise
+                    lazy = following
+        return form.count(temporary), len(lazy.collect_schema())
