@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import discreet
+from discreet.masking.remove_identifiers import RemoveIdentifiers
+from discreet.testing import table
+
+DATA = table(
+    {"ssn": ["1", "2"], "name": ["a", "b"], "patient": [7, 7], "age": [44, 55]},
+    identifier=["ssn", "name"],
+    person=["patient"],
+    key=["age"],
+)
+
+
+def test_identifiers_go_and_nothing_else_changes():
+    release = discreet.mask(DATA, {"steps": [{"method": "remove_identifiers"}]})
+    assert release.masked.columns == ["patient", "age"]
+    assert release.masked.frame.equals(DATA.frame.select("patient", "age"))
+    assert release.log[0].values_changed == 4
+
+
+def test_the_step_may_name_what_goes():
+    assert RemoveIdentifiers().mask(DATA, ["patient"], draw=None).columns == ["ssn", "name", "age"]
+
+
+def test_a_table_without_identifiers_stays_as_it_is():
+    plain = table({"age": [1]}, key=["age"])
+    assert RemoveIdentifiers().choose(plain) == []
+    assert RemoveIdentifiers().mask(plain, [], draw=None).frame.equals(plain.frame)
