@@ -45,7 +45,7 @@ def hierarchy_of(data: Microdata, name: str) -> Hierarchy:
     key = (name, spec.model_dump_json() if spec is not None else "")  # the policy may have changed under the same values
     if key not in kept:
         (column,) = encode(data, [name])
-        made = _build(column, spec, data)
+        made = hierarchy_from(column, spec, data)
         leaf_codes(column, made)
         kept[key] = made
     return kept[key]
@@ -100,7 +100,8 @@ def read_rows(path: Path, attribute: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=separator))
 
 
-def _build(column: Column, spec: HierarchySpec | None, data: Microdata) -> Hierarchy:
+def hierarchy_from(column: Column, spec: HierarchySpec | None, data: Microdata) -> Hierarchy:
+    """The hierarchy that a specification makes of a column's values."""
     name = column.name
     if spec is not None and spec.file:
         folder = data.policy.folder

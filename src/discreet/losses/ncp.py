@@ -71,6 +71,8 @@ class Ncp(LossMeasure):
             share, blank = _attribute(original, masked, name, rows, link)
             cost += weight * share
             table.append((name, weight, float(share.mean()) if len(share) else 0.0, int(blank.sum()), int((share > 0).sum())))
+        kept = np.zeros(len(original), dtype=np.bool_)
+        kept[link] = True
         per_record = np.full(len(masked), np.nan)
         per_record[rows] = cost
         return Score(
@@ -79,7 +81,7 @@ class Ncp(LossMeasure):
                 "loss": float(cost.mean()) if len(cost) else 0.0,
                 "suppressed": sum(row[3] for row in table),
                 "values": len(link) * len(names),
-                "records_lost": len(original) - len(np.unique(link)),
+                "records_lost": int((~kept).sum()),
             },
             pl.DataFrame({"loss": pl.Series(per_record).fill_nan(None)}),
             pl.DataFrame(table, schema=["attribute", "weight", "loss", "suppressed", "changed"], orient="row"),
