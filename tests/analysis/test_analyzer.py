@@ -15,6 +15,7 @@ import discreet
 from discreet import registry
 from discreet.analysis.analyzer import profile
 from discreet.analysis.measures import kept_sets, risks_for
+from discreet.engine.columns import encode
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy
@@ -306,3 +307,10 @@ def test_epsilon_grows_where_too_many_sets_would_be_kept():
 def test_five_thousand_columns():
     frame = pl.DataFrame({f"{letter}{at}": [at, at + 1, at] for letter in string.ascii_lowercase[:5] for at in range(1000)})
     assert len(profile(Microdata(frame)).columns) == 5000
+
+
+def test_a_proposed_order_is_used_on_the_table_that_was_analyzed():
+    data = Microdata(pl.DataFrame({"pain": ["low", "high", "medium"]}))
+    under = data.with_policy(profile(data).policy())
+    assert encode(under, ["pain"])[0].values.to_list() == ["low", "medium", "high"]
+    assert encode(data, ["pain"])[0].values.to_list() == ["high", "low", "medium"]
