@@ -20,7 +20,7 @@ from discreet.masking.balanced_partition import BalancedPartition
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.repeated_records import RepeatedRecords
-from discreet.testing import table
+from discreet.testing import check_masking, table
 
 DRAW = KeyedDraw(7)
 KEY_NAMES = ["age", "zip", "school", "town"]
@@ -399,3 +399,7 @@ def test_with_one_record_a_person_balance_is_k_anonymity() -> None:
     records = BalancedPartition(criterion="records", k=4).partition(data, ["age", "zip"])
     persons = BalancedPartition(criterion="persons", k=4).partition(data, ["age", "zip"])
     assert balance.group.tolist() == records.group.tolist() == persons.group.tolist()
+
+
+def test_the_method_keeps_the_contract() -> None:
+    check_masking(BalancedPartition)

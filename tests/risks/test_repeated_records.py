@@ -15,7 +15,7 @@ from discreet.errors import DataError, ParameterError
 from discreet.model.microdata import Microdata
 from discreet.risks.k_anonymity import KAnonymity
 from discreet.risks.repeated_records import RepeatedRecords
-from discreet.testing import table
+from discreet.testing import check_risk, table
 
 ROLES: dict[str, list[str]] = {"person": ["who"], "key": ["a", "b"], "confidential": ["s", "t"]}
 ROWS = st.lists(
@@ -169,6 +169,31 @@ def test_wrong_roles_are_told(roles: dict[str, list[str]], match: str) -> None:
     data = table({"who": [1], "also": [1], "age": [5]}, **roles)
     with pytest.raises(DataError, match=match):
         RepeatedRecords().measure(data)
+
+
+def test_limits_are_judged_where_the_release_has_no_persons_any_more() -> None:
+    policy = {
+        "attributes": {"who": {"role": "person"}, "age": {"role": "key"}},
+        "limits": {"repeated_records.over_threshold": 0, "repeated_records.min_persons": 2},
+    }
+    data = discreet.read(pl.DataFrame({"who": [1, 2, 3, 4], "age": [5, 5, 6, 6]}), policy)
+    release = discreet.mask(data, {"steps": [{"method": "remove_identifiers", "columns": ["who"]}]})
+    assert discreet.assess(data, release).ok
+
+
+def test_a_record_is_explained_by_its_group() -> None:
+    data = table(
+        {"who": ["u", "u", "v"], "age": [5, 5, 5], "ill": list("aab")}, person=["who"], key=["age"], confidential=["ill"]
+    )
+    assert RepeatedRecords().explain(data, 0) == [
+        "person u has 2 of the 3 records that look alike to this intruder: 66.7%",
+        "the 3 records belong to 2 persons, g-balance 0.4444",
+        "one value of 'ill' is that of 50.0% of these persons",
+    ]
+
+
+def test_the_measure_keeps_the_contract() -> None:
+    check_risk(RepeatedRecords)
 
 
 def test_a_null_person_is_an_error_that_counts_the_records() -> None:

@@ -15,10 +15,10 @@ def assess(original: Microdata, masked: Microdata, risks: list[RiskMeasure], los
     """Every risk before and after, beside losses already measured, and the verdict limit by limit."""
     before, after, informed = {}, {}, {}
     for measure in risks:
-        required = measure.original_use == "required"
-        before[measure.name] = measure.measure(original, original=original if required else None)
+        required = measure.needs_original(masked)
+        before[measure.name] = measure.measure(original, original=original if measure.needs_original(original) else None)
         after[measure.name] = measure.measure(masked, original=original if required else None)
-        if measure.original_use == "optional":
+        if measure.original_use == "optional" and not required:
             informed[measure.name] = measure.measure(masked, original=original)
     limits = original.policy.limits
     verdicts = tuple(_verdict(limit, wanted, {**after, **losses}) for limit, wanted in limits.items())

@@ -88,6 +88,10 @@ class RiskMeasure(Plugin):
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         """Measure ``data``; with ``original`` the intruder holds its true values and searches ``data``."""
 
+    def needs_original(self, data: Microdata) -> bool:
+        """Whether this table can be measured beside its original only."""
+        return self.original_use == "required"
+
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         """Sentences on why one record (a row of ``data``, from 0) is at risk."""
         return []

@@ -46,6 +46,20 @@ class RepeatedRecords(RiskMeasure):
         "k": "high", "min_persons": "high", "min_g": "high", "mean_g": "high", "max_h": "low", "over_threshold": "low",
         "over_threshold_share": "low", "max_probability": "low", "mean_probability": "low",
     }  # fmt: skip
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+    meaning: ClassVar[Mapping[str, str]] = {
+        "k": "records in the smallest group of equal keys, as k-anonymity counts",
+        "min_persons": "persons in the smallest group (distinct K)",
+        "min_g": "least g-balance of a group, 0 to 1",
+        "mean_g": "mean g-balance over records",
+        "max_h": "largest h-affiliation of a group and confidential attribute, 0 to 1",
+        "persons": "persons in the table",
+        "over_threshold": "persons found with a probability above the threshold",
+        "over_threshold_share": "their share of all persons",
+        "max_probability": "largest probability of a person",
+        "mean_probability": "mean over persons of their largest probability",
+        "groups": "groups that the intruder tells apart",
+    }
 
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.5, description="a person found with a probability greater than this is counted"
@@ -132,6 +146,23 @@ class RepeatedRecords(RiskMeasure):
             persons.names[made["code"].to_numpy()].alias("person"), "records", "groups", "probability",
             (pl.col("probability") > self.threshold).alias("over_threshold"), "min_persons", "max_h",
         )  # fmt: skip
+
+    def needs_original(self, data: Microdata) -> bool:
+        """A release without the person attribute is counted by the persons of its original."""
+        return not any(name in data.columns for name in data.policy.named(Role.PERSON))
+
+    def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
+        persons, sensitive, found, _ = self._count(data, original)
+        group = found.group[record]
+        own, records, number = int(found.own[record]), int(found.records[group]), int(found.persons[group])
+        person = persons.names[int(persons.codes[record])]
+        told = [
+            f"person {person} has {own} of the {records} records that look alike to this intruder: {own / records:.1%}",
+            f"the {records} records belong to {number} persons, g-balance {found.balance[group]:.4g}",
+        ]
+        for column, by_group in zip(sensitive, found.affiliation, strict=True):
+            told.append(f"one value of '{column.name}' is that of {by_group[group]:.1%} of these persons")
+        return told
 
     def _count(self, data: Microdata, original: Microdata | None) -> tuple[Persons, list[Column], PersonCounts, int]:
         """The persons, the sensitive columns, the counts in the intruder's groups, and the plain k of the keys."""
