@@ -159,7 +159,7 @@ def loss_metric(data, masked, rows):
     return product ** (1 / 3) - 1
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=150)
 @given(rows_of, models, st.sampled_from([0.0, 0.2, 0.5, 1.0]))
 def test_full_domain_is_the_optimum_of_exhaustive_search(rows, model, limit):
     data = microdata(rows)
@@ -177,7 +177,7 @@ def test_full_domain_is_the_optimum_of_exhaustive_search(rows, model, limit):
             assert keeps(model, [rows[i] for i in members], rows)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=150)
 @given(rows_of, models, st.booleans())
 def test_every_class_of_a_partition_keeps_the_model_and_holds_its_values(rows, model, strict):
     data = microdata(rows)

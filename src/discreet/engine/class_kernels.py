@@ -73,17 +73,13 @@ def relabel(
 
 @compiled
 def added(
-    codes: NDArray[np.int32],
-    counts: NDArray[np.int64],
-    ids: NDArray[np.int32],
-    flags: NDArray[np.bool_],
-    more: NDArray[np.float64],
+    codes: NDArray[np.int32], counts: NDArray[np.int64], flags: NDArray[np.bool_], more: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.float64]]:
-    """Records in flagged classes, and for each attribute the sum of ``more[attribute, code]`` over them."""
+    """Records of flagged rows, and for each attribute the sum of ``more[attribute, code]`` over them."""
     sums = np.zeros(len(more))
     number = 0
     for row in range(len(codes)):
-        if flags[ids[row]]:
+        if flags[row]:
             number += counts[row]
             for at in range(len(more)):
                 sums[at] += more[at, codes[row, at]] * counts[row]

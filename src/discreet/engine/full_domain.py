@@ -50,7 +50,7 @@ def full_domain(
     cards = [ladder.cards(level) for ladder, level in zip(ladders, found.node, strict=True)]
     ids, first, _ = table.classes(maps, cards)
     broken, _ = model.of_rows(table, ids, len(first))
-    return FullDomain(found, released, broken[ids][rows], int(np.prod(lattice.shape)), len(lattice.checked))
+    return FullDomain(found, released, broken[rows], int(np.prod(lattice.shape)), len(lattice.checked))
 
 
 def _geometric(shares: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Node = tuple[int, ...]
 Model = Callable[[ClassTable, "NDArray[Any]", int], tuple["NDArray[np.bool_]", "NDArray[np.bool_]"]]
-"""Of rows, their class and the number of classes: which classes break the model, and which of them would in every finer node."""
+"""Of rows, their class and the number of classes: which rows break the model, and which of them would in every finer node."""
 
 _MOST_NODES = 20_000_000
 _ROWS_KEPT = 4
@@ -198,8 +198,8 @@ class Lattice:
         more = np.zeros((width, max(cards)))
         for at, (ladder, level) in enumerate(zip(self.ladders, node, strict=True)):
             more[at, : cards[at]] = ladder.by_label(level, ladder.suppressed - ladder.costs[level])
-        suppressed, extra = added(rows.codes, rows.counts, ids, broken, more)
-        least, always = (suppressed, extra) if (core == broken).all() else added(rows.codes, rows.counts, ids, core, more)
+        suppressed, extra = added(rows.codes, rows.counts, broken, more)
+        least, always = (suppressed, extra) if (core == broken).all() else added(rows.codes, rows.counts, core, more)
         costs = [(base[level] + one) / max(self.records, 1) for base, level, one in zip(self.base, node, extra, strict=True)]
         loss = float(self.combine([np.array(cost) for cost in costs]))
         if self.limit == 0 and suppressed:

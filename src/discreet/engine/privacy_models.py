@@ -44,21 +44,22 @@ class PrivacyModel:
     def broken(
         self, ids: NDArray[Any], number: int, counts: NDArray[np.int64], sensitive: Sequence[NDArray[Any]]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which classes break the model; and which break a part of it that any class within them breaks too.
+        """Which rows lie in classes that break the model; and which of them would in any part of their class too.
 
-        Fewer than k records or fewer than l values stay too few in every part of a class. A low entropy, a dominant value or
-        a distant distribution need not: a part of the class may be better than the whole.
+        Fewer than k records or fewer than l values stay too few in every part of a class (where a row has a value: a part
+        without any value has nothing to be learnt). A low entropy, a dominant value or a distant distribution need not stay: a
+        part of the class may be better than the whole.
         """
-        core = np.bincount(ids, weights=counts, minlength=number) < self.k
+        core = (np.bincount(ids, weights=counts, minlength=number) < self.k)[ids]
         broken = core.copy()
         for attribute, codes in zip(self.sensitive, sensitive, strict=True):
             found = histograms(ids.astype(np.int64), number, codes, attribute.values, counts)
             if self.l is not None:
                 few, poor = self._undiverse(found)
-                core |= few
-                broken |= few | poor
+                core |= few[ids] & (codes < attribute.values)
+                broken |= (few | poor)[ids]
             if self.t is not None:
-                broken |= np.nan_to_num(attribute.ground.emd(found, attribute.whole)) > self.t + ROUNDING
+                broken |= (np.nan_to_num(attribute.ground.emd(found, attribute.whole)) > self.t + ROUNDING)[ids]
         return broken, core
 
     def _undiverse(self, found: Histograms) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -160,9 +160,9 @@ class Generalization(MaskingMethod):
         broken, _ = model.broken(ids, number, np.ones(len(final), dtype=np.int64), [c.codes for c in sensitive])
         blank = np.logical_and.reduce([column.is_null for column in keys])
         told = []
-        if (broken[ids] & ~blank).any():
-            told.append(f"{int((broken[ids] & ~blank).sum()):,} records lie in classes that do not keep the model any more")
-        if (broken[ids] & blank).any():
+        if (broken & ~blank).any():
+            told.append(f"{int((broken & ~blank).sum()):,} records lie in classes that do not keep the model any more")
+        if (broken & blank).any():
             told.append(
                 f"the {int(blank.sum()):,} suppressed records are together a class that does not keep the model: "
                 "who is sure that his target was suppressed finds it among them; suppressed: remove takes them out"
