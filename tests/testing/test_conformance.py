@@ -358,3 +358,36 @@ def test_a_loss_that_takes_rows_for_records_is_told() -> None:
 
     told = said(check_loss, variant(Gone, measure=by_row))
     assert "masked rows in another order give another score" in told
+
+
+def test_explanations_and_promises_are_sentences() -> None:
+    def explain(self: Any, data: Microdata, record: int, *, original: Microdata | None = None) -> Any:
+        return "because"
+
+    def promise(self: Any, final: Microdata, columns: Sequence[str]) -> list[str]:
+        return ["it does not hold"]
+
+    def notes(self: Any, before: Microdata, after: Microdata, columns: Sequence[str]) -> Any:
+        return [3]
+
+    assert "explain returns 'because', not a list of sentences" in said(check_risk, variant(Right, explain=explain))
+    assert "it says of the table that it has just made" in said(check_masking, variant(Blank, promise=promise))
+    assert "notes returns [3], not a list of sentences" in said(check_masking, variant(Blank, notes=notes))
+
+
+def test_a_measure_that_needs_the_original_table_says_so_and_gets_it() -> None:
+    def measure(self: Any, data: Microdata, *, original: Microdata | None = None) -> Score:
+        if original is None:
+            raise DataError("it needs the original table: give original")
+        return Score(self.name, {"records": len(original)})
+
+    assert "it refuses data that it should take" in said(check_risk, variant(Right, measure=measure))
+    check_risk(variant(Right, measure=measure, original_use="required"))
+
+
+def test_a_measure_that_uses_the_original_table_must_say_so() -> None:
+    def measure(self: Any, data: Microdata, *, original: Microdata | None = None) -> Score:
+        return Score(self.name, {"records": len(data if original is None else original)})
+
+    assert "original= changes its answer" in said(check_risk, variant(Right, measure=measure))
+    check_risk(variant(Right, measure=measure, original_use="optional"))

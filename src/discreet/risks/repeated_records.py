@@ -172,9 +172,9 @@ class RepeatedRecords(RiskMeasure):
         keys = list(self.keys) or data.named(Role.KEY)
         if not keys:
             raise DataError(f"repeated_records needs at least one attribute with the role key in {data.source}")
-        persons = persons_of(data, original)
-        columns = encode(data, keys)
-        sensitive = encode(data, list(self.confidential) or data.named(Role.CONFIDENTIAL))
+        confidential = list(self.confidential) or data.named(Role.CONFIDENTIAL)
+        encode(data, [*keys, *confidential, *data.named(Role.PERSON)])  # all at once, so that threads share the work
+        persons, columns, sensitive = persons_of(data, original), encode(data, keys), encode(data, confidential)
         group, groups = groups_of(columns, len(data))
         if self.missing == "category" or not any(column.has_null for column in [*columns, *sensitive]):
             k = int(np.bincount(group, minlength=groups).min(initial=len(data)))

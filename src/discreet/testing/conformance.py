@@ -10,6 +10,7 @@ import polars as pl
 from discreet.model.attribute import Role
 from discreet.model.contracts import LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
+from discreet.model.score import Score
 from discreet.testing.class_checks import start
 from discreet.testing.findings import Findings
 from discreet.testing.samples import Snapshot, fresh, relatives, sample, shuffled
@@ -35,6 +36,7 @@ def check_risk(plugin: type[RiskMeasure] | RiskMeasure, data: Microdata | None =
     _unchanged(findings, before, table)
     if score is not None and check_score(findings, "on a table that fits", measure, score, len(table)):
         check_better(findings, measure, score)
+        _explains(findings, measure, table, original)
         again = findings.attempt("measured again", measure.measure, fresh(table), original=original, must=True)
         if again is not None:
             check_same(findings, "the same table measured twice gives two scores", score, again)
@@ -46,7 +48,30 @@ def check_risk(plugin: type[RiskMeasure] | RiskMeasure, data: Microdata | None =
         _try_risk(findings, measure, situation, relative, fresh(relative) if original is not None else None)
     for situation, masked in masked_versions(table).items():
         _try_risk(findings, measure, f"with original=, {situation}", masked, fresh(table))
+        if measure.original_use == "none":
+            _needs_no_original(findings, measure, masked, table)
     findings.tell()
+
+
+def _needs_no_original(findings: Findings, measure: RiskMeasure, masked: Microdata, table: Microdata) -> None:
+    """A measure whose answer depends on the original table says so, since an assessment goes by its word."""
+    ignored = Findings(findings.subject)
+    alone = ignored.attempt("", measure.measure, fresh(masked))
+    beside = ignored.attempt("", measure.measure, fresh(masked), original=fresh(table))
+    if isinstance(alone, Score) and isinstance(beside, Score):
+        check_same(ignored, "", alone, beside)
+        differing = bool(ignored.sentences)
+    else:
+        differing = (alone is None) != (beside is None)
+    findings.need(not differing, "original= changes its answer: say original_use = 'optional', or 'required' where it is needed")
+
+
+def _explains(findings: Findings, measure: RiskMeasure, data: Microdata, original: Microdata | None) -> None:
+    """It can say why a record is at risk, or says nothing."""
+    for record in (0, len(data) - 1):
+        told = findings.attempt(f"asked to explain record {record}", measure.explain, data, record, original=original, must=True)
+        sentences = told is None or (isinstance(told, list) and all(isinstance(one, str) for one in told))
+        findings.need(sentences, f"explain returns {told!r}, not a list of sentences")
 
 
 def check_loss(plugin: type[LossMeasure] | LossMeasure, data: Microdata | None = None) -> None:

@@ -49,6 +49,7 @@ def check_masking(
     if made is not None and _is_microdata(findings, "on a table that fits", made):
         _keeps(findings, table, made, wanted)
         _repeats(findings, method, table, made, wanted)
+        _tells(findings, method, table, made, wanted)
     for situation, relative in relatives(table).items():
         own = wanted if columns is not None or not method.choose(table) else None
         masked = findings.attempt(situation, run, method, relative, own)
@@ -154,6 +155,20 @@ def _repeats(findings: Findings, method: MaskingMethod, table: Microdata, made: 
         if part is not None:
             rest = made.take(np.flatnonzero(np.isin(made.records, part.records)))
             _agree(findings, "its scope is CELL, but a value depends on other records: say COLUMN, GROUP or TABLE", rest, part)
+
+
+def _tells(findings: Findings, method: MaskingMethod, table: Microdata, made: Microdata, columns: Sequence[str]) -> None:
+    """What it says of its work, and of what did not last, are sentences."""
+    told = {
+        "promise": findings.attempt("asked what it promises", method.promise, made, columns, must=True),
+        "broken": findings.attempt("asked what is broken", method.broken, table, made, made, columns, must=True),
+        "notes": findings.attempt("asked for notes", method.notes, table, made, columns, must=True),
+    }
+    for name, found in told.items():
+        sentences = found is None or (isinstance(found, list) and all(isinstance(one, str) for one in found))
+        findings.need(sentences, f"{name} returns {found!r}, not a list of sentences")
+    found = told["promise"]
+    findings.need(not found, f"it says of the table that it has just made: {found}; promise names what does not hold any more")
 
 
 def _agree(findings: Findings, sentence: str, one: Microdata, other: Microdata) -> None:
