@@ -6,13 +6,14 @@ Records are ordered by group and person in linear time; all counts are then take
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import Column, encode
+from discreet.engine.columns import Column, encode, threads
 from discreet.engine.compiled import compiled
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -119,13 +120,29 @@ def count_persons(
     """
     who = persons.codes if rows is None else persons.codes[rows]
     order = order_by(order_by(np.arange(len(group)), who, persons.number), group, groups)
-    own, records, number, squares = _counts(order, group, who, groups)
-    found = np.zeros((len(sensitive), groups))
-    for at, column in enumerate(sensitive):
-        codes = column.codes if rows is None else column.codes[rows]
+    here, person = group[order], who[order]
+    begins = np.flatnonzero(np.append(True, (here[1:] != here[:-1]) | (person[1:] != person[:-1]))[: len(order)])
+    sizes = np.diff(begins, append=len(order))
+    places = here[begins]
+    own = np.empty(len(order), dtype=np.int64)
+    own[order] = np.repeat(sizes, sizes)
+    number = np.bincount(places, minlength=groups)
+    squares = np.bincount(places, weights=sizes * sizes, minlength=groups).astype(np.int64)
+
+    def affiliation(column: Column) -> NDArray[np.float64]:
+        codes = column.codes[order] if rows is None else column.codes[rows[order]]
         null = len(column.values) if wildcard and column.has_null else -1
-        _affiliations(order, group, who, codes, column.cardinality, null, number, found[at])
-    return PersonCounts(group, own, records, number, squares, found)
+        found = np.zeros(groups)
+        _affiliations(codes, begins, places, column.cardinality, null, number, found)
+        return found
+
+    if len(sensitive) > 1:
+        with ThreadPoolExecutor(threads()) as pool:
+            found = list(pool.map(affiliation, sensitive))
+    else:
+        found = [affiliation(column) for column in sensitive]
+    by_attribute = np.array(found).reshape(len(sensitive), groups)
+    return PersonCounts(group, own, np.bincount(group, minlength=groups), number, squares, by_attribute)
 
 
 @compiled
@@ -145,61 +162,33 @@ def order_by(order: NDArray[np.int64], keys: NDArray[Any], number: int) -> NDArr
 
 
 @compiled
-def _counts(
-    order: NDArray[np.int64], group: NDArray[Any], who: NDArray[Any], groups: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Records of the own person, and by group records, persons and the sum of squared records a person."""
-    own = np.empty(len(order), dtype=np.int64)
-    records = np.zeros(groups, dtype=np.int64)
-    persons = np.zeros(groups, dtype=np.int64)
-    squares = np.zeros(groups, dtype=np.int64)
-    start = 0
-    while start < len(order):
-        first = order[start]
-        here, person = group[first], who[first]
-        end = start + 1
-        while end < len(order) and who[order[end]] == person and group[order[end]] == here:
-            end += 1
-        size = end - start
-        for at in range(start, end):
-            own[order[at]] = size
-        records[here] += size
-        persons[here] += 1
-        squares[here] += size * size
-        start = end
-    return own, records, persons, squares
-
-
-@compiled
 def _affiliations(
-    order: NDArray[np.int64],
-    group: NDArray[Any],
-    who: NDArray[Any],
     codes: NDArray[Any],
+    begins: NDArray[np.int64],
+    places: NDArray[Any],
     cardinality: int,
     null: int,
     persons: NDArray[np.int64],
     found: NDArray[np.float64],
 ) -> None:
-    """For each group max_j s_j / n, s_j being its persons who have the value j in at least one record."""
+    """For each group max_j s_j / n, s_j being its persons who have the value j in at least one record.
+
+    ``begins`` and ``places`` are, for each run of records of one person in one group, its start and its group.
+    """
     times = np.zeros(cardinality, dtype=np.int64)
     last = np.full(cardinality, -1, dtype=np.int64)
     touched = np.empty(cardinality, dtype=np.int64)
-    many, most, open_values, run, start = 0, 0, 0, 0, 0
-    while start < len(order):
-        first = order[start]
-        here, person = group[first], who[first]
-        end = start
+    many, most, unknown = 0, 0, 0
+    for run in range(len(begins)):
+        end = begins[run + 1] if run + 1 < len(begins) else len(codes)
         has_null = False
-        while end < len(order) and who[order[end]] == person and group[order[end]] == here:
-            has_null = has_null or codes[order[end]] == null
-            end += 1
-        run += 1
+        for at in range(begins[run], end):
+            has_null = has_null or codes[at] == null
         if has_null:
-            open_values += 1
+            unknown += 1
         else:
-            for at in range(start, end):
-                value = codes[order[at]]
+            for at in range(begins[run], end):
+                value = codes[at]
                 if last[value] != run:
                     last[value] = run
                     if times[value] == 0:
@@ -207,9 +196,9 @@ def _affiliations(
                         many += 1
                     times[value] += 1
                     most = max(most, times[value])
-        if end == len(order) or group[order[end]] != here:
-            found[here] = (most + open_values) / persons[here]
+        here = places[run]
+        if run + 1 == len(begins) or places[run + 1] != here:
+            found[here] = (most + unknown) / persons[here]
             for at in range(many):
                 times[touched[at]] = 0
-            many, most, open_values = 0, 0, 0
-        start = end
+            many, most, unknown = 0, 0, 0
