@@ -78,3 +78,4 @@ def test_a_few_broken_values_do_not_hide_the_form():
 def test_icd_codes():
     assert icd_share(facts(["E11.9", "I10", "J45.909", "F32.1", "C50"])) == 1
     assert icd_share(facts(["MI", "IN", "OH", "NY", "CA"])) == 0
+    assert icd_share(facts([f"W{number:02d}" for number in range(20)])) == 0

@@ -111,7 +111,11 @@ def form_of(facts: Facts) -> FormFound | None:
 
 
 def icd_share(facts: Facts) -> float:
-    """The share of distinct values that read as codes of the International Classification of Diseases, 10th revision."""
+    """The share of distinct values that read as codes of the International Classification of Diseases, 10th revision.
+
+    Shelves and wards are numbered alike, so the codes must come from at least three chapters, that is, initial letters.
+    """
     if not facts.is_text or facts.distinct < 5:
         return 0.0
-    return sum(_ICD.fullmatch(text.strip().upper()) is not None for text in facts.sample) / len(facts.sample)
+    codes = [text for text in facts.sample if _ICD.fullmatch(text.strip().upper())]
+    return len(codes) / len(facts.sample) if len({code.strip()[0].upper() for code in codes}) >= 3 else 0.0

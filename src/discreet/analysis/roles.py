@@ -59,6 +59,10 @@ def _weight(facts: Facts, kinds: Collection[str]) -> Finding:
     plain = phrase in ("weight", "wt", "wgt", "gewicht", "poids")
     if plain and high <= 700 and _BODILY & set(kinds):
         return _by_kind(facts, _BODY, f"named '{phrase}' among bodily attributes, from {low:g} to {high:g}, so a body's weight")
+    if plain and "looks" in kinds:
+        return Finding(
+            Role.OTHER, f"named '{phrase}' beside a height, but up to {high:g}: the weight of a thing, not a survey weight"
+        )
     if low < 0:
         return Finding(Role.OTHER, f"named '{phrase}', but a survey weight is never negative and its least value is {low:g}")
     return Finding(Role.WEIGHT, f"{facts.naming.said}; numbers from {low:g} to {high:g}, {facts.distinct:,} distinct")
