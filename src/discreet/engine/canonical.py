@@ -62,4 +62,5 @@ def solve(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np
     """X of matrix X = right for a positive semidefinite matrix; directions that it does not span get nothing."""
     values, vectors = np.linalg.eigh(matrix)
     keep = values > 1e-10 * max(values.max(initial=0.0), 1e-300)
-    return np.asarray((vectors[:, keep] / values[keep]) @ (vectors[:, keep].T @ right))
+    along = np.einsum("ij,ik->jk", vectors[:, keep], right) / values[keep][:, None]
+    return np.asarray(np.einsum("ij,jk->ik", vectors[:, keep], along))

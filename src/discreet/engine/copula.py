@@ -62,10 +62,25 @@ def correlation(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.clip(made, -1.0, 1.0))
 
 
+def pairwise_correlation(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """As ``correlation``, each pair on the records that have both (NaN lacks); 0 where fewer than two have."""
+    present = [~np.isnan(column) for column in columns]
+    if all(mask.all() for mask in present):
+        return correlation(np.stack(columns))
+    made = np.eye(len(columns))
+    for one in range(len(columns)):
+        for other in range(one):
+            both = present[one] & present[other]
+            if both.sum() > 1:
+                pair = correlation(np.stack((columns[one][both], columns[other][both])))
+                made[one, other] = made[other, one] = pair[0, 1]
+    return made
+
+
 def possible(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """The matrix as a correlation matrix: negative eigenvalues cut off, ones on the diagonal."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    made = (vectors * np.maximum(values, 1e-9)) @ vectors.T
+    made = np.einsum("ij,kj->ik", vectors * np.maximum(values, 1e-9), vectors)
     scale = np.sqrt(np.diag(made))
     return np.asarray(made / np.outer(scale, scale))
 
