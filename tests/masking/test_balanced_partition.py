@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.engine.partition_split import KEYS, PERSON, Cuts, _weigh_cuts
+from discreet.engine.partition_cuts import KEYS, PERSON, Cuts, weigh_cuts
 from discreet.engine.progress import listening
 from discreet.engine.random import KeyedDraw
 from discreet.errors import DataError, ParameterError
@@ -235,7 +235,7 @@ def test_the_g_balance_reduction_is_that_of_equation_2_and_never_negative(pairs:
         return
     sums = np.zeros((1, 2), dtype=np.int64)
     cuts = Cuts(np.array([cut]), np.array([len(parts[0])]), np.ones(1), np.ones(1), sums, sums.copy())
-    _weigh_cuts(rows, 0, len(pairs), cuts)
+    weigh_cuts(rows, 0, len(pairs), cuts)
     expected = g_of(pairs) - sum(Fraction(len(part), len(pairs)) * g_of(part) for part in parts)
     assert expected >= 0
     assert cuts.reduction[0] >= 0

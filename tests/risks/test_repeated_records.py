@@ -129,6 +129,17 @@ def test_a_person_in_several_groups_is_told_by_the_largest_probability() -> None
     }  # fmt: skip
 
 
+def test_a_row_a_group_tells_size_persons_balance_and_affiliation() -> None:
+    data = table(
+        {"who": [1, 1, 2, 2, 3], "age": [6, 5, 5, 5, 5], "ill": list("aabba")}, person=["who"], key=["age"], confidential=["ill"]
+    )
+    assert RepeatedRecords().groups(data).to_dict(as_series=False) == {
+        "age": [6, 5], "records": [1, 4], "persons": [1, 3], "g": [0.0, 1 - 6 / 16], "probability": [1.0, 0.5],
+        "h.ill": [1.0, 2 / 3],
+    }  # fmt: skip
+    assert RepeatedRecords(knows="linked").groups(data)["persons"].to_list() == [1, 1, 1]
+
+
 def test_h_is_told_by_confidential_attribute() -> None:
     data = table(
         {"who": [1, 2], "age": [5, 5], "s": ["a", "a"], "t": ["a", "b"]}, person=["who"], key=["age"], confidential=["s", "t"]

@@ -13,7 +13,8 @@ import numpy as np
 
 from discreet.engine.columns import Column, threads
 from discreet.engine.partition_axes import Axis
-from discreet.engine.partition_split import INDEX, KEYS, PERSON, Rules, Scratch, split, split_down
+from discreet.engine.partition_cuts import INDEX, KEYS, PERSON, Rules, Scratch
+from discreet.engine.partition_split import split, split_down
 from discreet.engine.persons import Persons, order_by
 from discreet.engine.progress import tell
 

@@ -147,6 +147,27 @@ class RepeatedRecords(RiskMeasure):
             (pl.col("probability") > self.threshold).alias("over_threshold"), "min_persons", "max_h",
         )  # fmt: skip
 
+    def groups(self, data: Microdata, *, original: Microdata | None = None) -> pl.DataFrame:
+        """A row a group, the first record's first: its key values, records, persons, g, largest probability, and h by attribute.
+
+        Key values are those of the group's first record (under ``knows: linked`` persons share several, and none are told).
+        """
+        _, sensitive, found, _ = self._count(data, original)
+        first = np.full(len(found.records), len(data), dtype=np.int64)
+        np.minimum.at(first, found.group, np.arange(len(data)))
+        order = np.argsort(first, kind="stable")
+        keys = [] if self.knows == "linked" else list(self.keys) or data.named(Role.KEY)
+        numbers = pl.DataFrame(
+            {
+                "records": found.records[order],
+                "persons": found.persons[order],
+                "g": found.balance[order],
+                "probability": _largest(found.group, len(order), found.probability)[order],
+                **{f"h.{column.name}": one[order] for column, one in zip(sensitive, found.affiliation, strict=True)},
+            }
+        )
+        return pl.concat([data.frame.select(keys)[first[order]], numbers], how="horizontal") if keys else numbers
+
     def needs_original(self, data: Microdata) -> bool:
         """A release without the person attribute is counted by the persons of its original."""
         return not any(name in data.columns for name in data.policy.named(Role.PERSON))
