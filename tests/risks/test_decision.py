@@ -107,6 +107,12 @@ def test_a_table_of_weights_is_a_weight_an_attribute_and_record(tmp_path):
     assert found.to_list() == [3.0, 120.0]
 
 
+def test_a_lone_column_of_weights_is_the_records_even_where_an_attribute_has_its_name(tmp_path):
+    pl.DataFrame({"a": [2.0, 3.0]}).write_csv(tmp_path / "w.csv")
+    data = microdata([("x", "y", None), (None, "y", "x")], str(tmp_path))
+    assert Decision(sensitivity="phi2", record_weights="w.csv").measure(data).per_record["phi"].to_list() == [4.0, 6.0]
+
+
 def test_weights_of_records_follow_the_identifier_or_the_row(tmp_path):
     pl.DataFrame({"who": ["q", "p"], "weight": [2.0, 3.0]}).write_csv(tmp_path / "by_id.csv")
     pl.DataFrame({"weight": [5.0, 7.0]}).write_csv(tmp_path / "by_row.csv")

@@ -10,14 +10,16 @@ for the multiplicative Phi_5, with alpha_j the number of people who have the rec
 
 from __future__ import annotations
 
+import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import Column, encode
+from discreet.engine.columns import encode, threads
 from discreet.engine.dictionaries import Dictionary
 from discreet.engine.groups import consistent_counts
 from discreet.engine.sensitivity import Sensitivity, times
@@ -31,26 +33,37 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def popularity(column: Column, dictionary: Dictionary) -> NDArray[np.int64]:
-    """alpha_j for each code of a column: the rows of the dictionary that have the value, or none; all rows for null."""
-    size = len(dictionary)
-    counts = np.full(column.cardinality, size, dtype=np.int64)
-    if column.name not in dictionary.attributes or not len(column.values):
-        return counts
-    values, series = alike(column.values, dictionary.frame[column.name])
-    if series.dtype.is_float():
-        series = series.fill_nan(None) + 0.0
-    unknown = series.null_count()
-    held = series.drop_nulls().alias("value").value_counts(name="rows")
-    asked = pl.DataFrame({"value": values, "code": np.arange(len(values))})
-    found = asked.join(held, on="value", how="left").sort("code")
-    counts[: len(values)] = found["rows"].fill_null(0).to_numpy() + unknown
-    return counts
+def log_rarity(data: Microdata, name: str, dictionary: Dictionary) -> Floats:
+    """For each record log(N / alpha) of its value; 0 for a null, minus infinity where nobody has the value.
+
+    alpha counts the rows of the dictionary that have the value, or none on file.
+    """
+    ours, size = data.frame[name], len(dictionary)
+    if not size:
+        return np.where(ours.is_null().to_numpy(), 0.0, -np.inf)
+    if name not in dictionary.attributes:
+        return np.zeros(len(data))
+    by_code = ours.dtype.is_integer() or name in data.cache.get("columns", {})
+    (column,) = encode(data, [name]) if by_code else (None,)
+    values, held = alike(ours if column is None else column.values, dictionary.frame[name])
+    if held.dtype.is_float():
+        values, held = values.fill_nan(None) + 0.0, held.fill_nan(None) + 0.0
+    unknown = held.null_count()
+    counts = held.alias("value").value_counts(name="rows").filter(pl.col("value").is_not_null())
+    logs = counts.select("value", log=math.log(size) - (pl.col("rows") + unknown).cast(pl.Float64).log())
+    found = values.alias("value").to_frame().join(logs, on="value", how="left", maintain_order="left")["log"]
+    absent = math.log(size / unknown) if unknown else -math.inf
+    made: Floats = (found.fill_null(absent) if found.null_count() else found).to_numpy()
+    if column is not None:
+        return np.asarray(np.append(made, 0.0)[column.codes])
+    return np.where(ours.is_null().to_numpy(), 0.0, made) if ours.null_count() else made
 
 
 def raised(logs: Floats, weight: Floats | float) -> Floats:
     """Logarithms plus a weight; minus infinity stays, also where the weight is infinite."""
     nobody = np.isneginf(logs)
+    if not nobody.any():
+        return logs + weight
     return np.where(nobody, -np.inf, np.where(nobody, 0.0, logs) + weight)
 
 
@@ -79,9 +92,9 @@ class Disclosure:
     @cached_property
     def available(self) -> Rule:
         """Where there is a value to disclose."""
-        made = np.empty((len(self), self.width), dtype=np.bool_)
-        for at, column in enumerate(encode(self.data, self.columns)):
-            made[:, at] = ~column.is_null
+        made = np.empty((len(self), self.width), dtype=np.bool_, order="F")
+        for at, name in enumerate(self.columns):
+            made[:, at] = self.data.frame[name].is_not_null().to_numpy()
         return made
 
     @property
@@ -93,44 +106,51 @@ class Disclosure:
         return [name for name in told if name not in self.columns]
 
     @cached_property
-    def _rarities(self) -> dict[tuple[int, str], tuple[NDArray[Any], Floats]]:
-        return {}
+    def _rarities(self) -> dict[tuple[int, str], Floats]:
+        names = [*self.columns, *self.always]
+        wanted = [(number, name) for number in range(len(self.dictionaries)) for name in names]
+        with ThreadPoolExecutor(threads()) as pool:
+            made = pool.map(lambda key: log_rarity(self.data, key[1], self.dictionaries[key[0]]), wanted)
+            return dict(zip(wanted, made, strict=True))
 
-    def log_rarity(self, number: int, name: str) -> tuple[NDArray[Any], Floats]:
-        """The codes of an attribute and log(N / alpha) a code; minus infinity where nobody has the value."""
-        if (number, name) not in self._rarities:
-            dictionary = self.dictionaries[number]
-            (column,) = encode(self.data, [name])
-            alpha = popularity(column, dictionary)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                rarity = np.log(len(dictionary)) - np.log(alpha)
-            self._rarities[number, name] = column.codes, np.where(alpha == 0, -np.inf, rarity)
+    def rarity(self, number: int, name: str) -> Floats:
+        """For each record log(N / alpha) of its value in one dictionary."""
         return self._rarities[number, name]
+
+    @cached_property
+    def _complete(self) -> NDArray[np.bool_]:
+        """Which columns have no null."""
+        return np.asarray(self.available.all(axis=0))
+
+    @cached_property
+    def _seen(self) -> dict[tuple[int, str], bool]:
+        """Whether every value of a column is had by somebody."""
+        return {key: not np.isneginf(logs).any() for key, logs in self._rarities.items()}
 
     def log_costs(self, number: int, rows: slice = slice(None)) -> Floats:
         """The logarithm of gamma for every record and attribute; infinity where there is no value (see ``available``)."""
         size = len(range(*rows.indices(len(self))))
-        made = np.empty((size, self.width))
+        made = np.empty((self.width, size))
         for at, name in enumerate(self.columns):
-            codes, rarity = self.log_rarity(number, name)
             weight = self.function.weight(name)
-            if isinstance(weight, float):
-                made[:, at] = raised(rarity, weight)[codes[rows]]
+            logs = self.rarity(number, name)[rows]
+            if isinstance(weight, float) and self._seen[number, name]:
+                np.add(logs, weight, out=made[at])
             else:
-                made[:, at] = raised(rarity[codes[rows]], weight[rows])
-        made[~self.available[rows]] = np.inf
-        return made
+                made[at] = raised(logs, weight if isinstance(weight, float) else weight[rows])
+            if not self._complete[at]:
+                made[at, ~self.available[rows, at]] = np.inf
+        return np.ascontiguousarray(made.T)
 
     def log_start(self, number: int) -> Floats:
         """The logarithm of the loss that a record has with none of the columns disclosed (Phi_5, independent)."""
         total = np.full(len(self), -np.log(max(len(self.dictionaries[number]), 1)))
         nobody = np.full(len(self), not len(self.dictionaries[number]))
         for name in self.always:
-            codes, rarity = self.log_rarity(number, name)
             shown = self.data.frame[name].is_not_null().to_numpy()
-            looked = rarity[codes]
-            nobody |= shown & np.isneginf(looked)
-            total += np.where(shown, np.where(np.isneginf(looked), 0.0, looked) + self.function.weight(name), 0.0)
+            rarity = self.rarity(number, name)
+            nobody |= shown & np.isneginf(rarity)
+            total += np.where(shown, np.where(np.isneginf(rarity), 0.0, rarity) + self.function.weight(name), 0.0)
         return np.where(nobody, -np.inf, total)
 
     def losses(self, rule: Rule) -> Floats:
@@ -176,8 +196,7 @@ class Disclosure:
             return np.zeros(len(self))
         total = np.full(len(self), -np.log(len(self.dictionaries[number])))
         for name in [*self.columns, *self.always]:
-            codes, rarity = self.log_rarity(number, name)
-            total = np.where(self.shown(name, rule), total + rarity[codes], total)
+            total = np.where(self.shown(name, rule), total + self.rarity(number, name), total)
         with np.errstate(over="ignore"):
             made: Floats = np.exp(total)
         return made

@@ -50,8 +50,8 @@ def _chances(problem: Disclosure, at: int) -> Floats:
         return np.zeros((number, problem.width + 1))
     rarity = np.empty((number, problem.width))
     for column, name in enumerate(problem.columns):
-        codes, values = problem.log_rarity(at, name)
-        rarity[:, column] = np.where(np.isneginf(values), 0.0, values)[codes]
+        values = problem.rarity(at, name)
+        rarity[:, column] = np.where(np.isneginf(values), 0.0, values)
     found = (problem.chance(at, available) > 0)[:, None]  # whoever agrees with all agrees with any part
     common = np.sort(np.where(available, rarity, np.inf), axis=1)
     least = np.cumsum(common, axis=1) if problem.independent else common

@@ -83,12 +83,13 @@ def _bayes(problem: Disclosure, k: int, per: Per, prior: Floats, effort: int) ->
     def judge(rule: Rule) -> Floats:
         return _mean(problem.losses(rule), prior)
 
-    def risk(rule: Rule) -> float:
-        return float(judge(rule).sum()) / size
-
     if problem.is_product and len(prior) == 1 and per != "attribute":
-        rule = min_risk(problem, k) if per == "record" else min_risk_in_total(problem, k)
-        found = risk(rule)
+        if per == "record":
+            rule, losses = min_risk(problem, k)
+        else:
+            rule = min_risk_in_total(problem, k)
+            losses = judge(rule)
+        found = float(losses.sum()) / size
         return Found(rule, found, found, "MinRisk" if per == "record" else "the cheapest entries of all")
     if _is_small(problem, k, per) and per != "attribute":
         return _enumerated(problem, k, per, prior)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.disclosure import Disclosure
+from discreet.engine.disclosure import Disclosure, raised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Rule = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
 
 _BLOCK = 4096
 
@@ -31,23 +32,46 @@ def smallest(costs: NDArray[np.float64], available: Rule, k: int) -> Rule:
         return np.zeros(costs.shape, dtype=np.bool_)
     if k >= width:
         return available.copy()
-    edge = np.partition(costs, k - 1, axis=1)[:, k - 1 : k]
-    below = costs < edge
-    chosen = below & available
-    level = (costs == edge) & available
-    room = k - chosen.sum(axis=1, keepdims=True)
-    if (level.sum(axis=1, keepdims=True) > room).any():
-        level &= np.cumsum(level, axis=1) <= room
-    return np.asarray(chosen | level)
+    edge = np.partition(costs, k - 1, axis=1)[:, k - 1]
+    return _up_to(costs, available, edge, np.full(len(costs), k))
 
 
-def min_risk(problem: Disclosure, k: int) -> Rule:
-    """Algorithm MinRisk: each record discloses the k attributes with the smallest gamma, in O((n + N) m)."""
+def _up_to(costs: Floats, available: Rule, edge: Floats, numbers: NDArray[np.int64]) -> Rule:
+    """In each row ``numbers`` entries that cost at most ``edge``, the cost of the last of them."""
+    chosen = (costs <= edge[:, None]) & available
+    crowded = np.flatnonzero(np.count_nonzero(chosen, axis=1) > numbers)
+    if len(crowded):
+        below = chosen[crowded] & (costs[crowded] < edge[crowded, None])
+        level = chosen[crowded] & ~below
+        room = numbers[crowded] - np.count_nonzero(below, axis=1)
+        chosen[crowded] = below | (level & (np.cumsum(level, axis=1) <= room[:, None]))
+    return np.asarray(chosen)
+
+
+def min_risk(problem: Disclosure, k: int) -> tuple[Rule, Floats]:
+    """Algorithm MinRisk: each record discloses the k attributes with the smallest gamma, in O((n + N) m).
+
+    Returns the rule and the loss of each record under it.
+    """
     rule = np.empty((len(problem), problem.width), dtype=np.bool_)
+    losses = problem.log_start(0)
     for start in range(0, len(problem), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        rule[rows] = smallest(problem.log_costs(0, rows), problem.available[rows], k)
-    return rule
+        costs = problem.log_costs(0, rows)
+        rule[rows] = smallest(costs, problem.available[rows], k)
+        losses[rows] = raised(losses[rows], _sum(costs, rule[rows]))
+    with np.errstate(over="ignore"):
+        return rule, np.exp(losses)
+
+
+def _sum(costs: Floats, rule: Rule) -> Floats:
+    """The sum of what is disclosed, minus infinity where any of it is."""
+    shown = np.where(rule, costs, 0.0)
+    nobody = np.isneginf(shown).any(axis=1)
+    if nobody.any():
+        shown[nobody] = -np.inf
+        shown[nobody, 1:] = 0.0
+    return np.asarray(shown.sum(axis=1))
 
 
 def min_risk_in_total(problem: Disclosure, k: int) -> Rule:
@@ -58,10 +82,11 @@ def min_risk_in_total(problem: Disclosure, k: int) -> Rule:
 
 def cheapest_in_total(start: NDArray[np.float64], costs: NDArray[np.float64], available: Rule, k: int) -> Rule:
     """Take the k smallest marginal costs, given log L(0) and log gamma."""
-    order = np.argsort(np.where(available, costs, np.nan), axis=1, kind="stable")  # nan: what is not there comes last
-    ranked = np.take_along_axis(costs, order, axis=1)
-    there = np.take_along_axis(available, order, axis=1)
-    gain, free, log_marginal = _marginals(start, np.where(there, ranked, np.inf))
+    if not costs.size:
+        return np.zeros(costs.shape, dtype=np.bool_)
+    ranked = np.sort(np.where(available, costs, np.inf), axis=1)
+    there = np.arange(costs.shape[1]) < np.count_nonzero(available, axis=1)[:, None]
+    gain, free, log_marginal = _marginals(start, ranked)
     taken = np.zeros(costs.shape, dtype=np.bool_)
     left = min(k, int(there.sum()))
     # first what lowers the risk (the record becomes one with which nobody is consistent), the largest loss first
@@ -78,9 +103,9 @@ def cheapest_in_total(start: NDArray[np.float64], costs: NDArray[np.float64], av
         cheaper = rest & (log_marginal < edge)
         taken |= cheaper
         _take(taken, rest & (log_marginal == edge), left - int(cheaper.sum()))
-    rule = np.zeros(costs.shape, dtype=np.bool_)
-    np.put_along_axis(rule, order, taken, axis=1)
-    return rule
+    numbers = np.count_nonzero(taken, axis=1)
+    edge = np.where(numbers > 0, ranked[np.arange(len(ranked)), numbers - 1], -np.inf)
+    return _up_to(costs, available, edge, numbers)
 
 
 def _marginals(start: NDArray[np.float64], ranked: NDArray[np.float64]) -> tuple[Rule, Rule, NDArray[np.float64]]:

@@ -76,8 +76,12 @@ def _of_records(
     frame = load_table(file, data.policy)
     who = next((name for name in data.policy.named(*WHO) if name in frame.columns and name in data.columns), None)
     rows = _by_identifier(data, frame, who, file) if who else _by_place(data, frame, file)
-    cells = {name: _numbers(frame, name, file)[rows] for name in names if name in frame.columns and name != who}
-    others = [name for name in frame.columns if name not in cells and name != who and name not in data.policy.attributes]
+    # a lone column is the record's weight, whatever its name
+    lone = len(set(frame.columns) - {who}) == 1
+    cells = {} if lone else {name: _numbers(frame, name, file)[rows] for name in names if name in frame.columns and name != who}
+    others = [
+        name for name in frame.columns if name not in cells and name != who and (lone or name not in data.policy.attributes)
+    ]
     if "weight" in others:
         others = ["weight"]
     if len(others) > 1 or not (others or cells):
