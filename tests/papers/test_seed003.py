@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discreet.engine.random import KeyedDraw
+from discreet.masking.balanced_partition import BalancedPartition
 from discreet.model.microdata import Microdata
 from discreet.risks.repeated_records import RepeatedRecords
 from discreet.testing import table
@@ -65,3 +67,31 @@ def test_the_whole_table_as_one_group() -> None:
     score = RepeatedRecords().measure(data)
     assert round(score["min_g"], 4) == 0.8199
     assert score["max_h"] == 0.375
+
+
+def table_1a() -> Microdata:
+    """The original dataset."""
+    by_name = {
+        "Ashley": (32, "Female"), "Bob": (36, "Male"), "Charlie": (49, "Male"), "Diana": (38, "Female"), "Edward": (36, "Male"),
+        "Fred": (40, "Male"), "Greg": (41, "Male"), "Harry": (45, "Male"),
+    }  # fmt: skip
+    zips = [23000, 23200, 21750, *[22100] * 5, *[24200] * 2, *[23500] * 2, 23600, 24800, *[24050] * 5]
+    ages, genders = zip(*(by_name[name] for name in NAMES), strict=True)
+    columns = {"name": NAMES, "age": ages, "gender": genders, "zip": zips, "disease": DISEASES}
+    return table(columns, person=["name"], key=["age", "gender", "zip"], confidential=["disease"])
+
+
+def test_table_1_can_be_partitioned_so_that_nobody_is_above_one_half() -> None:
+    masked = BalancedPartition(g=0.5, h=0.8).mask(table_1a(), ["age", "gender", "zip"], KeyedDraw(0))
+    score = RepeatedRecords().measure(masked)
+    assert score["min_g"] >= 0.5
+    assert score["max_h"] <= 0.8
+    assert score["over_threshold"] == 0
+    assert score["groups"] == 2
+
+
+def test_h_of_every_part_may_be_less_than_h_of_the_whole_where_a_person_is_in_both() -> None:
+    columns = {"who": ["A", "B", "A", "B"], "part": [1, 1, 2, 2], "all": [0] * 4, "value": ["x", "y", "z", "x"]}
+    data = table(columns, person=["who"], key=["part"], confidential=["value"])
+    assert RepeatedRecords().measure(data)["max_h"] == 0.5
+    assert RepeatedRecords(keys=("all",)).measure(data)["max_h"] == 1.0
