@@ -38,6 +38,26 @@ def test_exact_consistency_is_the_double_loop(disclosed, dictionary, missing):
     assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
 
 
+@settings(deadline=None, max_examples=200)
+@given(plain, plain, st.sampled_from(["wildcard", "category"]))
+def test_many_patterns_of_nulls_are_counted_as_few_are(disclosed, dictionary, missing):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("discreet.engine.groups._FEW_PATTERN_PAIRS", -1)
+        patch.setattr("discreet.engine.groups._DEARER_THAN_LOOKING", 1e9)
+        found = consistent(disclosed, dictionary, NAMES, missing=missing)
+    assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
+
+
+def test_nulls_in_every_pattern_are_counted_exactly():
+    generator = np.random.default_rng(1)
+    values, hidden = generator.integers(0, 5, (2000, 8)), generator.random((2000, 8)) < 0.4
+    frame = pl.DataFrame({str(at): pl.Series(values[:, at]).set(pl.Series(hidden[:, at]), None) for at in range(8)})
+    found = consistent(frame, frame, frame.columns)
+    shown = np.where(hidden, -1, values)
+    agree = ((shown[:, None] == shown[None]) | hidden[:, None] | hidden[None]).all(axis=2).sum(axis=1)
+    assert (found == agree).all()
+
+
 cells = st.sampled_from(["1", "2", "7", "1..3", "[2, 7]", "<2", "{1|7}", "*", "word"])
 
 

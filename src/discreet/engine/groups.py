@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 _TABLE_PER_RECORD = 4
 _TABLE_LEAST = 1 << 16
-_MOST_PATTERN_PAIRS = 4_000_000
+_FEW_PATTERN_PAIRS = 64
+_MOST_GROUPED = 100_000_000_000
+_DEARER_THAN_LOOKING = 10
+"""How many rows can be looked at in the time in which one is grouped."""
 
 
 def refine(ids: NDArray[np.int64], number: int, codes: NDArray[Any], cardinality: int) -> tuple[NDArray[np.int64], int]:
@@ -68,7 +71,8 @@ def consistent_counts(
 
     Both sides are code arrays over shared dictionaries, an array an attribute; ``nulls`` are the codes that agree with
     anything. Exact, by patterns of nulls: rows with the same attributes missing are counted together, so the work is
-    (patterns of the queries) x (patterns of the table) group counts on distinct rows. ``weights`` counts a row that often.
+    (patterns of the queries) x (patterns of the table) group counts on distinct rows. Where that is more than looking
+    through the rows that share each query's rarest value, those are looked through. ``weights`` counts a row that often.
     """
     if not queries:
         raise DataError("counting needs at least one attribute")
@@ -77,12 +81,18 @@ def consistent_counts(
     times = np.bincount(held_back, weights=weights, minlength=len(held[0])).astype(np.int64)
     asked_patterns = _patterns(asked, nulls)
     held_patterns = _patterns(held, nulls)
-    pairs = len(asked_patterns) * len(held_patterns)
-    if pairs > _MOST_PATTERN_PAIRS:
-        raise DataError(
-            f"nulls stand in {len(held_patterns):,} different patterns, which makes {pairs:,} pairs to compare "
-            f"(at most {_MOST_PATTERN_PAIRS:,}); use missing: category, or fewer attributes"
-        )
+    if len(asked_patterns) * len(held_patterns) > _FEW_PATTERN_PAIRS:
+        from discreet.engine.postings import posting_counts, rarest
+
+        attribute, fewest = rarest(asked, held, cardinalities, nulls)
+        grouping = len(held_patterns) * len(asked[0]) + len(asked_patterns) * len(held[0])
+        if fewest.sum() < _DEARER_THAN_LOOKING * grouping:
+            return posting_counts(asked, held, cardinalities, nulls, times, attribute)[asked_back]
+        if grouping > _MOST_GROUPED:
+            raise DataError(
+                f"nulls stand in {len(asked_patterns):,} and {len(held_patterns):,} different patterns, too many to compare; "
+                "use missing: category, or fewer attributes"
+            )
     found = np.zeros(len(asked[0]), dtype=np.int64)
     for held_pattern, held_rows in held_patterns.items():
         for asked_pattern, asked_rows in asked_patterns.items():
