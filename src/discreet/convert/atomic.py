@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from discreet.convert.failures import told
+from discreet.convert.failures import first_line, told
 from discreet.errors import SourceError
 
 
@@ -25,7 +25,7 @@ def replacing(target: str | Path) -> Iterator[Path]:
     # the suffix stays last: some libraries look at it
     temporary = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}.part{place.suffix}")
     try:
-        with told(str(target), "cannot be written"):
+        with told(str(target), "cannot be written", words=lambda error: first_line(error).replace(str(temporary), str(target))):
             # made first, and by its owner alone: what is half written is nobody else's to read
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             yield temporary

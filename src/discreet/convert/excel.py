@@ -6,6 +6,7 @@ written as text: a cell that begins with '=' is no formula, and an address no li
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def read(path: Path, policy: Policy) -> Table:
     """The sheet that the policy names, or the first one; its first row holds the column names."""
     import fastexcel
 
+    logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)  # a column without values is no news
     book = fastexcel.read_excel(str(path))
     sheet = policy.read.sheet
     if sheet is not None and sheet not in book.sheet_names:
@@ -53,6 +55,8 @@ def _as_written(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
         column = frame[name].drop_nulls()
         if dtype == pl.Float64 and len(column) and (column == column.floor()).all() and column.abs().max() < _EXACT:  # type: ignore[operator]
             changes.append(pl.col(name).cast(pl.Int64))
+        elif dtype == pl.String:
+            changes.append(pl.col(name).replace("", None))
         elif isinstance(dtype, pl.Datetime) and len(column) and (column == column.dt.truncate("1d")).all():
             changes.append(pl.col(name).dt.date())
     return frame.with_columns(changes)
@@ -62,7 +66,7 @@ def write(table: Table, path: Path) -> None:
     """One sheet, the column names in its first row."""
     import xlsxwriter
 
-    frame = _fitting(table.frame, path)
+    frame = _fitting(table.frame)
     book = xlsxwriter.Workbook(str(path), {"constant_memory": True, **_OPTIONS})
     with book:
         sheet = book.add_worksheet("data")
@@ -78,6 +82,9 @@ def write(table: Table, path: Path) -> None:
             for place, value in enumerate(row):
                 if value is not None:
                     writers[place](number, place, value)
+        if frame.height and frame.tail(1).select(pl.all_horizontal(pl.all().is_null())).item():
+            # a last record without any value is still a record: an empty text with a format of its own keeps its row
+            sheet.write_string(frame.height, 0, "", book.add_format({"num_format": "@"}))
 
 
 def _writer(sheet: Any, dtype: pl.DataType, shape: Any) -> Any:
@@ -90,19 +97,17 @@ def _writer(sheet: Any, dtype: pl.DataType, shape: Any) -> Any:
     return sheet.write_number
 
 
-def _fitting(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+def _fitting(frame: pl.DataFrame) -> pl.DataFrame:
     """The table as Excel can hold it, or a sentence on why it cannot."""
     if frame.height + 1 > _ROWS or frame.width > _COLUMNS:
-        raise SourceError(
-            f"{path}: an Excel sheet holds {_ROWS - 1:,} records and {_COLUMNS:,} columns; got {frame.height:,} x {frame.width:,}"
+        raise ValueError(
+            f"an Excel sheet holds {_ROWS - 1:,} records and {_COLUMNS:,} columns; got {frame.height:,} x {frame.width:,}"
         )
     changes: list[pl.Expr] = printable(frame.schema)
     for name, dtype in frame.schema.items():
         column = frame[name]
         if dtype == pl.String and (column.str.len_chars().max() or 0) > _CELL:  # type: ignore[operator]
-            raise SourceError(
-                f"{path}: the column '{name}' has a text of more than {_CELL:,} characters, the most of an Excel cell"
-            )
+            raise ValueError(f"the column '{name}' has a text of more than {_CELL:,} characters, the most of an Excel cell")
         exact = not dtype.is_integer() or bool(column.drop_nulls().cast(pl.Int128).abs().le(_EXACT).all())
         finite = not dtype.is_float() or not column.is_infinite().any()
         old = dtype.is_temporal() and dtype not in (pl.Time, pl.Duration) and (column.dt.year().min() or 2000) < 1901  # type: ignore[operator]

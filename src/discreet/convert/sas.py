@@ -12,7 +12,6 @@ from pathlib import Path
 
 from discreet.convert.labelled import for_package, from_package
 from discreet.convert.tables import Table
-from discreet.errors import SourceError
 from discreet.model.policy import Policy
 
 _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -33,9 +32,9 @@ def read(path: Path, policy: Policy) -> Table:
     return from_package(frame, meta)
 
 
-def write(_table: Table, path: Path) -> None:
+def write(_table: Table, _path: Path) -> None:
     """Say what can be written instead."""
-    raise SourceError(f"{path}: .sas7bdat files can be read but not written; write {path.stem}.xpt, which SAS opens, instead")
+    raise ValueError("files of this kind can be read but not written; write .xpt, which SAS opens, instead")
 
 
 def read_transport(path: Path, policy: Policy) -> Table:
@@ -52,5 +51,9 @@ def write_transport(table: Table, path: Path) -> None:
     frame, told, _ = for_package(table, _LEGAL, _LONGEST)
     for name, dtype in frame.schema.items():
         if dtype.is_float() and bool(frame[name].is_infinite().any()):
-            raise SourceError(f"{path}: the column '{name}' holds infinity, which SAS does not know")
+            raise ValueError(f"the column '{name}' holds infinity, which SAS does not know")
     pyreadstat.write_xport(frame, str(path), column_labels=told)
+    # the library does not notice a disk that is full, so its work is measured
+    _, meta = pyreadstat.read_xport(str(path), metadataonly=True)
+    if path.stat().st_size < frame.height * sum(meta.variable_storage_width.values()):
+        raise OSError("the disk is full, or a file may not be that large")

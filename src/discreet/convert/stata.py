@@ -9,7 +9,6 @@ import polars as pl
 
 from discreet.convert.labelled import for_package, from_package
 from discreet.convert.tables import Table
-from discreet.errors import SourceError
 from discreet.model.policy import Policy
 
 _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -36,7 +35,7 @@ def write(table: Table, path: Path) -> None:
     frame, told, labels = for_package(table, _LEGAL, _LONGEST)
     for name, dtype in frame.schema.items():
         if dtype.is_float() and bool(frame[name].is_infinite().any()):
-            raise SourceError(f"{path}: the column '{name}' holds infinity, which Stata does not know")
+            raise ValueError(f"the column '{name}' holds infinity, which Stata does not know")
     taken = {name: f"{name}_" for name in frame.columns if name in _RESERVED}
     frame = frame.rename(taken)
     whole = {

@@ -1,0 +1,135 @@
+"""A target is the old file or the new one, never half; and nothing is left beside it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from discreet.convert import convert, write_target
+from discreet.convert.atomic import replacing, write_text
+from discreet.convert.formats import FORMATS
+from discreet.errors import SourceError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+WRITABLE = [suffix for suffix in FORMATS if suffix != ".sas7bdat"]
+BIG = pl.DataFrame({"a": pl.int_range(200_000, eager=True), "b": pl.int_range(200_000, eager=True).hash(7).cast(pl.String)})
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from discreet.convert import atomic, write_target
+from discreet.model.microdata import Microdata
+import polars as pl
+
+def kill(temporary, place):
+    assert temporary.stat().st_size > 0
+    os.kill(os.getpid(), signal.SIGKILL)
+
+atomic._settle = kill
+write_target(Microdata(pl.DataFrame({"new": [1, 2, 3]})), sys.argv[1])
+"""
+
+FULL = """
+import resource, sys
+import polars as pl
+from discreet.convert import convert, write_target
+from discreet.errors import SourceError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+source, target, how = sys.argv[1:]
+frame = pl.read_parquet(source)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    if how == "convert":
+        convert(source, target, Policy())
+    else:
+        write_target(Microdata(frame), target)
+except SourceError as error:
+    print(error)
+    sys.exit(2)
+"""
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx", ".sav"])
+def test_a_killed_run_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"t{suffix}"
+    write_target(Microdata(pl.DataFrame({"old": [1]})), target)
+    before = target.read_bytes()
+    done = subprocess.run([sys.executable, "-c", KILLED, str(target)], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv.gz", ".parquet", ".arrow", ".jsonl", ".xlsx", ".sav", ".zsav", ".dta", ".xpt"])
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, suffix: str) -> None:
+    source, folder = tmp_path / "source.parquet", tmp_path / "folder"
+    folder.mkdir()
+    BIG.write_parquet(source)
+    target = folder / f"t{suffix}"
+    target.write_bytes(b"old")
+    streams = FORMATS[suffix].streams
+    for how in ("write", "convert") if streams else ("write",):
+        done = subprocess.run([sys.executable, "-c", FULL, str(source), str(target), how], capture_output=True, check=False)
+        assert done.returncode == 2, done.stderr.decode()
+        assert str(target) in done.stdout.decode()
+        assert done.stdout.decode().count("\n") == 1
+        assert target.read_bytes() == b"old"
+        assert [path.name for path in folder.iterdir()] == [target.name]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError])
+def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, error: type[BaseException]) -> None:
+    target = tmp_path / "t.csv"
+    target.write_text("old")
+    with pytest.raises(SourceError if error is ValueError else error), replacing(target) as temporary:  # noqa: PT012
+        temporary.write_text("half")
+        raise error
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_rights_are_those_of_the_old_file_or_of_the_mask(tmp_path: Path) -> None:
+    write_text(tmp_path / "new", "x")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o666 & ~mask
+    (tmp_path / "new").chmod(0o640)
+    write_text(tmp_path / "new", "y")
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [("", "is a folder"), ("no/t.csv", "does not exist"), ("pipe.csv", "not a regular file")]
+)
+def test_a_place_where_no_file_can_be_is_named(tmp_path: Path, place: str, words: str) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(SourceError, match=words):
+        write_text(tmp_path / place, "x")
+    if place:
+        BIG.write_parquet(tmp_path / "s.parquet")
+        with pytest.raises(SourceError, match=words):
+            convert(tmp_path / "s.parquet", tmp_path / place, Policy())
+
+
+def test_every_writable_format_survives_a_second_writing(tmp_path: Path) -> None:
+    for suffix in WRITABLE:
+        for number in (1, 2):
+            write_target(Microdata(pl.DataFrame({"a": [number]})), tmp_path / f"t{suffix}")
+    assert len(os.listdir(tmp_path)) == len(WRITABLE)
