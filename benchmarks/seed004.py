@@ -14,7 +14,7 @@ import polars as pl
 
 from discreet.engine.consistency import Similarity, consistent
 from discreet.engine.dictionaries import Dictionary, side_attributes
-from discreet.engine.disclosure import Disclosure
+from discreet.engine.disclosure import Disclosure, suppressed
 from discreet.engine.min_risk import min_risk
 from discreet.engine.sensitivity import Form, Sensitivity, loss
 from discreet.testing import items
@@ -51,7 +51,7 @@ def experiment(
     for share in SHARES:
         k = round(share * len(names))
         rule, _ = min_risk(problem, k)
-        release = data.frame.with_columns(list(problem.suppressed(rule).values()))
+        release = data.frame.with_columns(list(suppressed(data, problem.columns, rule).values()))
         shown = [rule[:, at] for at in range(len(names))]
         forms: tuple[Form, ...] = ("phi1", "phi5")
         worth = {form: Sensitivity(form, tuple(names), weights).phi(shown, disclosed) for form in forms}
@@ -118,7 +118,7 @@ def chart(risks: pl.DataFrame, points: pl.DataFrame, target: str) -> None:
         x=alt.X("k:Q", title="disclosed attributes, k", scale=alt.Scale(zero=False)),
         y=alt.Y("risk:Q", title="risk", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g")),
         color=alt.Color("dictionary:N", title="dictionary, rows", sort=None),
-        strokeDash=alt.StrokeDash("form:N", title="sensitivity"),
+        strokeDash=alt.StrokeDash("form:N", title="sensitivity", legend=alt.Legend(symbolType="stroke")),
     )  # fmt: skip
     cloud = alt.Chart(alt.Data(values=points.to_dicts())).mark_point().encode(
         x=alt.X("true:Q", title="true risk"),
@@ -128,7 +128,9 @@ def chart(risks: pl.DataFrame, points: pl.DataFrame, target: str) -> None:
     most = float(points["estimated"].max())  # type: ignore[arg-type]
     line = alt.Chart(alt.Data(values=[{"at": 0.0}, {"at": most}])).mark_line(color="grey").encode(x="at:Q", y="at:Q")
     right = (line + cloud).properties(width=280, height=260)
-    (left.properties(width=280, height=260) | right).resolve_scale(color="independent", size="independent").save(target)
+    (left.properties(width=280, height=260) | right).resolve_scale(
+        color="independent", size="independent", strokeDash="independent"
+    ).save(target)
 
 
 def main() -> None:

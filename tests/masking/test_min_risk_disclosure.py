@@ -248,6 +248,15 @@ def test_ties_go_to_the_first_attributes_so_that_a_release_is_the_same_anywhere(
     assert MinRiskDisclosure(k=2).mask(data, NAMES, KeyedDraw(1)).frame.rows() == [("x", "y", None)]
 
 
+@pytest.mark.parametrize("per", ["record", "table", "attribute"])
+def test_the_release_does_not_depend_on_the_order_of_rows(per):
+    data = table({"a": ["x", "y", "x", "y"], "b": ["q", "q", "r", "r"]}, key=["a", "b"])
+    method = MinRiskDisclosure(k=1, per=per)
+    shuffled = data.take(np.array([2, 0, 3, 1]))
+    there = method.mask(shuffled, ["a", "b"], KeyedDraw(1)).frame[[1, 3, 0, 2]]
+    assert method.mask(data, ["a", "b"], KeyedDraw(1)).frame.equals(there)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -11,6 +11,7 @@ for the multiplicative Phi_5, with alpha_j the number of people who have the rec
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,6 +66,11 @@ def raised(logs: Floats, weight: Floats | float) -> Floats:
     if not nobody.any():
         return logs + weight
     return np.where(nobody, -np.inf, np.where(nobody, 0.0, logs) + weight)
+
+
+def suppressed(data: Microdata, columns: Sequence[str], rule: Rule) -> dict[str, pl.Series]:
+    """The columns with nulls where the rule does not disclose."""
+    return {name: data.frame[name].set(pl.Series(~rule[:, at]), None) for at, name in enumerate(columns)}
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,3 @@ class Disclosure:
         with np.errstate(over="ignore"):
             made: Floats = np.exp(total)
         return made
-
-    def suppressed(self, rule: Rule) -> dict[str, pl.Series]:
-        """The columns with nulls where the rule does not disclose."""
-        return {name: self.data.frame[name].set(pl.Series(~rule[:, at]), None) for at, name in enumerate(self.columns)}

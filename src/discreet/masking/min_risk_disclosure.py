@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from discreet.engine.dictionaries import DictionaryFile, as_list, check_prior, load_dictionaries, prior_of, side_attributes
-from discreet.engine.disclosure import Disclosure
+from discreet.engine.disclosure import Disclosure, suppressed
 from discreet.engine.least_risk import Found, least_risk
 from discreet.engine.sensitivity import Form
 from discreet.engine.weights import check_weights, sensitivity_of
@@ -87,10 +87,13 @@ class MinRiskDisclosure(MaskingMethod):
         self._problem(data, columns)
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        problem = self._problem(data, columns)
+        # ties go to the first records, so the rule is sought in their order, however the rows lie
+        order = np.argsort(data.records, kind="stable")
+        ordered = data if (np.diff(data.records) >= 0).all() else data.take(order)
         prior = prior_of(self.dictionary, self.prior)
-        found = least_risk(problem, self.k, self.per, prior, self.effort)
-        made = data.with_columns(problem.suppressed(found.rule))
+        found = least_risk(self._problem(ordered, columns), self.k, self.per, prior, self.effort)
+        rule = found.rule[np.argsort(order, kind="stable")]
+        made = data.with_columns(suppressed(data, columns, rule))
         made.cache["least_risk"] = found
         return made
 
