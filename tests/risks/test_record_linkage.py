@@ -74,6 +74,13 @@ whole = st.integers(-3, 3)
 
 
 @settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.tuples(whole, jobs), st.tuples(whole, jobs)), min_size=1, max_size=40))
+def test_mixed_attributes_by_the_tree_where_categories_are_kept_and_by_looking_where_not(pairs):
+    schema = {"x": pl.Int64, "job": pl.String}
+    check([one for one, _ in pairs], [other for _, other in pairs], ["number", "category"], schema, schema)
+
+
+@settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.tuples(whole, whole), st.tuples(whole, whole)), min_size=1, max_size=40))
 def test_numbers_alone_by_the_tree_with_many_ties(pairs):
     schema = {"x": pl.Int64, "y": pl.Int64}

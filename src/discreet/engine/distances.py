@@ -18,6 +18,7 @@ import polars as pl
 
 from discreet.engine.columns import threads
 from discreet.engine.comparisons import Comparison, compare
+from discreet.engine.groups import group_ids
 from discreet.engine.midpoints import as_numbers, bounds, is_number
 from discreet.model.hierarchy import Hierarchy
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 NEAREST = 10
 _SAME = 1e-9
-_MOST_COMPARED = 4_000_000_000
+_MOST_COMPARED = 1_000_000_000
+_CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,6 @@ class Space:
     original: NDArray[np.float64]
     masked: NDArray[np.float64]
     categories: tuple[Comparison, ...]
-
-    @property
-    def plain(self) -> bool:
-        """Whether all is numbers and nothing is blank, so that a k-d tree serves."""
-        return not self.categories and not np.isnan(self.original).any() and not np.isnan(self.masked).any()
 
 
 @dataclass(frozen=True)
@@ -76,48 +73,107 @@ def _stack(columns: list[NDArray[np.float64]], size: int) -> NDArray[np.float64]
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((size, 0))
 
 
-def attackable(where: Space) -> int:
-    """How many records may be attacked at a bearable cost: all by a tree, a sample where every pair must be looked at."""
-    return len(where.masked) if where.plain else max(1_000, _MOST_COMPARED // max(1, len(where.original)))
+def own_squares(where: Space, rows: NDArray[np.int64], own: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The squared distance of masked records from given originals."""
+    said, true = where.masked[rows], where.original[own]
+    total = np.where(np.isnan(said), 0.0, np.where(np.isnan(true), 1.0, (said - true) ** 2)).sum(axis=1)
+    for one in where.categories:
+        values, cells = one.targets[own], one.masked[rows]
+        total += (one.agree(values, cells) == 0) | ((values == one.unknown) & (cells != one.blank))
+    return np.asarray(total)
 
 
-def nearness(where: Space, rows: NDArray[np.int64], *owners: NDArray[np.int64], enough: Sequence[int]) -> list[Nearness]:
-    """How near each attacked masked record is to its own original among all, for each way of saying whose it is.
+def easy(where: Space, rows: NDArray[np.int64], squares: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Records that a tree serves: nothing is blank, and no original of other categories can be as near as their own."""
+    if np.isnan(where.original).any() or not all(one.single for one in where.categories):
+        return np.zeros(len(rows), dtype=np.bool_)
+    found: NDArray[np.bool_] = np.asarray(~np.isnan(where.masked[rows]).any(axis=1))
+    for one in where.categories:
+        found &= one.masked[rows] != one.blank
+    return np.asarray(found & (squares < 1 - 1e-6)) if where.categories else found
 
-    Counting may stop where ``enough`` originals are nearer.
+
+def attackable(where: Space, rows: NDArray[np.int64], own: NDArray[np.int64]) -> int:
+    """How many records may be attacked at a bearable cost: a sample where many must be compared with every original."""
+    hard = int((~easy(where, rows, own_squares(where, rows, own))).sum())
+    most = _MOST_COMPARED // max(1, len(where.original))
+    return len(rows) if hard <= most else max(1_000, len(rows) * most // hard)
+
+
+def nearness(
+    where: Space, rows: NDArray[np.int64], own: NDArray[np.int64], stranger: NDArray[np.int64]
+) -> tuple[Nearness, Nearness]:
+    """How near each attacked masked record is to its own original among all, and to a stranger's for control.
+
+    Counting stops where ten originals are nearer (one for the stranger, who can only be right by being the nearest).
     """
-    if where.plain and where.original.shape[1] and len(rows):
-        return _by_tree(where, rows, owners, enough)
-    return [_by_looking(where, rows, own, stop) for own, stop in zip(owners, enough, strict=True)]
+    squares = own_squares(where, rows, own)
+    by_tree = easy(where, rows, squares)
+    control = own_squares(where, rows, stranger)
+    made = [Nearness(np.zeros(len(rows), np.int64), np.ones(len(rows), np.int64), np.sqrt(one)) for one in (squares, control)]
+    if by_tree.any():
+        chosen = np.flatnonzero(by_tree)
+        for one, (nearer, ties) in zip(made, _by_tree(where, rows[chosen], squares[chosen], control[chosen]), strict=True):
+            one.nearer[chosen], one.ties[chosen] = nearer, ties
+    rest = np.flatnonzero(~by_tree)
+    for one, true, enough in zip(made, (own, stranger), (NEAREST, 1), strict=True):
+        one.nearer[rest], one.ties[rest] = _by_looking(where, rows[rest], true[rest], enough)
+    return made[0], made[1]
 
 
-def _by_tree(where: Space, rows: NDArray[np.int64], owners: Sequence[NDArray[np.int64]], enough: Sequence[int]) -> list[Nearness]:
+Counts = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
+
+
+def _by_tree(
+    where: Space, rows: NDArray[np.int64], squares: NDArray[np.float64], control: NDArray[np.float64]
+) -> tuple[Counts, Counts]:
+    """Counts by a k-d tree that is only asked for what lies within the own original's distance.
+
+    A stranger further than that has the own original before him; one within it stands in the same answer.
+    """
     from scipy.spatial import cKDTree
 
-    points, times = _distinct(where.original)
+    here, there = _coordinates(where, rows)
+    points, times = _distinct(here)
+    times = np.append(times, 0)
     tree = cKDTree(points, balanced_tree=False)
-    asked = where.masked[rows]
-    most = min(NEAREST + 1, len(points))
-    first = tree.query(asked, k=np.arange(1, most + 1), workers=threads())
-    made = []
-    for own, stop in zip(owners, enough, strict=True):
-        distance = np.sqrt(((where.original[own] - asked) ** 2).sum(axis=1))
-        nearer, ties = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-        todo, wanted, (found, at) = np.arange(len(rows)), most, first
-        while True:
-            bound = distance[todo][:, None]
-            close = found < bound * (1 - _SAME)
-            same = ~close & (found <= bound * (1 + _SAME))
-            nearer[todo] = (times[at] * close).sum(axis=1)
-            ties[todo] = (times[at] * same).sum(axis=1)
-            # where its own original lies beyond all that were asked for, or level with the last of them, ask for more
-            short = (found[:, -1] <= bound[:, 0] * (1 + _SAME)) & (nearer[todo] < stop) & (wanted < len(points))
+    nearer, ties = np.zeros(len(rows), dtype=np.int64), np.ones(len(rows), dtype=np.int64)
+    strange, level = np.ones(len(rows), dtype=np.int64), np.ones(len(rows), dtype=np.int64)
+    order = np.argsort(squares, kind="stable")
+    for start in range(0, len(rows), _CHUNK):
+        todo, wanted = order[start : start + _CHUNK], min(NEAREST + 1, len(points))
+        reach = float(np.sqrt(squares[todo[-1]])) * (1 + 2 * _SAME) + 1e-100  # the tree squares it
+        while len(todo):
+            found, at = tree.query(there[todo], k=np.arange(1, wanted + 1), workers=threads(), distance_upper_bound=reach)
+            found, counts = found**2, times[at]
+            bound = squares[todo][:, None]
+            nearer[todo], ties[todo] = _count(found, counts, bound)
+            beside = control[todo] <= squares[todo] * (1 + _SAME)
+            strange[todo], level[todo] = np.where(beside, _count(found, counts, control[todo][:, None]), 1)
+            # where its own original lies level with the last that were asked for, or beyond, ask for more
+            short = (found[:, -1] <= bound[:, 0] * (1 + _SAME)) & (nearer[todo] < NEAREST) & (wanted < len(points))
             todo, wanted = todo[short], min(wanted * 8, len(points))
-            if not len(todo):
-                break
-            found, at = tree.query(asked[todo], k=np.arange(1, wanted + 1), workers=threads())
-        made.append(Nearness(nearer, np.maximum(ties, 1), distance))
-    return made
+    return (nearer, np.maximum(ties, 1)), (strange, np.maximum(level, 1))
+
+
+def _count(found: NDArray[np.float64], counts: NDArray[np.int64], bound: NDArray[np.float64]) -> Counts:
+    close = found < bound * (1 - _SAME)
+    same = ~close & (found <= bound * (1 + _SAME))
+    return (counts * close).sum(axis=1), (counts * same).sum(axis=1)
+
+
+def _coordinates(where: Space, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points of both sides, with one more coordinate that keeps different categories 2 apart."""
+    if not where.categories:
+        return where.original, where.masked[rows]
+    pairs = []
+    for one in where.categories:
+        nobody = one.blank + 1
+        code = np.append(np.where(one.last > one.first, one.first, nobody), nobody)
+        pairs.append((np.concatenate((code[one.targets], one.masked[rows])), one.blank + 2))
+    size = len(where.original)
+    groups = 2.0 * group_ids(pairs, size + len(rows))[0]
+    return np.column_stack((where.original, groups[:size])), np.column_stack((where.masked[rows], groups[size:]))
 
 
 def _distinct(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -129,7 +185,7 @@ def _distinct(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray
     return points[order[fresh]], np.bincount(numbers)
 
 
-def _by_looking(where: Space, rows: NDArray[np.int64], own: NDArray[np.int64], enough: int) -> Nearness:
+def _by_looking(where: Space, rows: NDArray[np.int64], own: NDArray[np.int64], enough: int) -> Counts:
     from discreet.engine.looking import look
 
     parts = np.array_split(np.arange(len(rows)), threads())
@@ -148,12 +204,11 @@ def _by_looking(where: Space, rows: NDArray[np.int64], own: NDArray[np.int64], e
     starts = np.concatenate(([0], np.cumsum(sizes)))
     members = np.concatenate([one.members for one in categories] or nothing)
 
-    def one_part(part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    def one_part(part: NDArray[np.int64]) -> Counts:
         at = rows[part]
         tables = (blanks, offsets, first, last, starts, members)
         return look(where.original, where.masked[at], originals, masked[at], *tables, own[part], enough)
 
     with ThreadPoolExecutor(len(parts)) as pool:
         found = list(pool.map(one_part, parts))
-    nearer, ties, distance = (np.concatenate(side) for side in zip(*found, strict=True))
-    return Nearness(nearer, ties, distance)
+    return np.concatenate([nearer for nearer, _ in found]), np.concatenate([ties for _, ties in found])

@@ -19,8 +19,8 @@ def look(
     originals: NDArray[np.float64], masked: NDArray[np.float64], codes: NDArray[np.int64], asked: NDArray[np.int64],
     blanks: NDArray[np.int64], offsets: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64],
     starts: NDArray[np.int64], members: NDArray[np.int64], own: NDArray[np.int64], enough: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:  # fmt: skip
-    """For each masked record: originals nearer than its own, those as near, and the distance of its own.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """For each masked record: originals nearer than its own, and those as near.
 
     Counting stops where ``enough`` are nearer. ``costs`` says for the masked record at hand what each original category
     adds to the squared distance, so that a pair costs one look an attribute.
@@ -28,7 +28,6 @@ def look(
     size, numbers, attributes = len(originals), originals.shape[1], codes.shape[1]
     nearer = np.zeros(len(masked), dtype=np.int64)
     ties = np.ones(len(masked), dtype=np.int64)
-    distance = np.zeros(len(masked))
     costs = np.zeros(offsets[-1], dtype=np.float64)
     for row in range(len(masked)):
         for attribute in range(attributes):
@@ -69,5 +68,4 @@ def look(
                 tied += 1
         nearer[row] = near
         ties[row] = max(tied, 1)
-        distance[row] = np.sqrt(bound)
-    return nearer, ties, distance
+    return nearer, ties

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.distances import NEAREST, Nearness, Space, attackable, nearness, space
+from discreet.engine.distances import Nearness, Space, attackable, nearness, space
 from discreet.engine.hierarchies import hierarchy_of
 from discreet.engine.links import links_or_raise
 from discreet.engine.midpoints import as_numbers, bounds, is_number
@@ -95,7 +95,7 @@ class RecordLinkage(RiskMeasure):
         rows = self._attacked(data, links, where)
         # the control: the same attack, every record being said to come from a random original
         stranger = (KeyedDraw(0).uniform(data.records[rows], "control") * len(original)).astype(np.int64)
-        near, control = nearness(where, rows, links[rows], stranger, enough=(NEAREST, 1))
+        near, control = nearness(where, rows, links[rows], stranger)
         return self._score(_Attack(data, original, names, links, rows), near, control)
 
     def _names(self, data: Microdata, original: Microdata) -> list[str]:
@@ -111,7 +111,7 @@ class RecordLinkage(RiskMeasure):
 
     def _attacked(self, data: Microdata, links: NDArray[np.int64], where: Space) -> NDArray[np.int64]:
         real = np.flatnonzero(links >= 0)
-        wanted = min(len(real), self.attacks or attackable(where))
+        wanted = min(len(real), self.attacks or attackable(where, real, links[real]))
         if wanted == len(real):
             return real
         return np.sort(real[KeyedDraw(0).order(data.records[real], self.name)[:wanted]])
