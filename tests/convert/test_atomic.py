@@ -86,11 +86,11 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, suffix
         assert [path.name for path in folder.iterdir()] == [target.name]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError, MemoryError])
 def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, error: type[BaseException]) -> None:
     target = tmp_path / "t.csv"
     target.write_text("old")
-    with pytest.raises(SourceError if error is ValueError else error), replacing(target) as temporary:  # noqa: PT012
+    with pytest.raises(SourceError if issubclass(error, Exception) else error), replacing(target) as temporary:  # noqa: PT012
         temporary.write_text("half")
         raise error
     assert target.read_text() == "old"

@@ -20,7 +20,7 @@ def told(
     """
     try:
         yield
-    except (DiscreetError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError, NameError):
+    except (DiscreetError, KeyboardInterrupt, SystemExit, GeneratorExit, NameError):
         raise
     except BaseException as error:
         # Polars' panics (a Rust assertion met by a damaged file) come as a BaseException of its own
@@ -34,6 +34,8 @@ def told(
 
 def first_line(error: BaseException) -> str:
     """What an exception says first, short enough to read."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for what it asks for"
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = "".join(char if char.isprintable() else "?" for char in lines[0]) if lines else ""
