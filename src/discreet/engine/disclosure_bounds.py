@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.disclosure import Disclosure
+from discreet.engine.disclosure_search import lowest
 from discreet.engine.disclosure_tables import LARGEST
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_STEPS = 60
+_STEPS = (30, 300)
+_CELLS = 200_000_000
+"""How many cells all steps together may touch, within the least and the largest number of steps."""
 _STEEPEST = 50.0
 _CERTAIN = 1e100  # by independence there may be less than one person, so a chance above 1
 
@@ -77,18 +80,36 @@ def quota_bound(start: Floats, costs: Floats, available: NDArray[np.bool_], want
         return 0.0, available.astype(np.float64)
     x = np.where(available, np.minimum(1.0, wanted / np.maximum(available.sum(axis=0), 1)), 0.0)
     bound = -np.inf
-    for step in range(_STEPS):
-        exponents = first + (steep * x).sum(axis=1)
+    exponents = first + (steep * x).sum(axis=1)
+    for _ in range(int(np.clip(_CELLS / max(x.size, 1), *_STEPS))):
         top = exponents.max()
         shares = np.exp(exponents - top)
         value = top + np.log(shares.sum())
         gradient = steep * (shares / shares.sum())[:, None]
         vertex = np.zeros_like(x)
         for column, number in enumerate(wanted):
-            slope = np.where(available[:, column], gradient[:, column], np.inf)
-            vertex[np.argsort(slope, kind="stable")[:number], column] = 1.0
-        bound = max(bound, value + float((gradient * (vertex - x)).sum()))
+            vertex[lowest(np.where(available[:, column], gradient[:, column], np.nan), int(number)), column] = 1.0
+        vertex -= x
+        bound = max(bound, value + float((gradient * vertex).sum()))
         if value - bound < 1e-9:
             break
-        x += 2.0 / (step + 3.0) * (vertex - x)
+        slopes = (steep * vertex).sum(axis=1)
+        step = _along(exponents, slopes)
+        x += step * vertex
+        exponents = exponents + step * slopes
     return float(np.exp(bound)), x
+
+
+def _along(exponents: Floats, slopes: Floats) -> float:
+    """The step in [0, 1] at which the sum of exponentials is least on a line."""
+    low, high = 0.0, 1.0
+    kept = np.isfinite(exponents)
+    exponents, slopes = exponents[kept], slopes[kept]
+    for _ in range(30):
+        middle = (low + high) / 2
+        moved = exponents + middle * slopes
+        if float((np.exp(moved - moved.max()) * slopes).sum()) > 0:
+            high = middle
+        else:
+            low = middle
+    return (low + high) / 2

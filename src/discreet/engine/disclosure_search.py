@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Rule = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
+_STEEPEST = 50.0
+
 Judge = Callable[["Rule"], "Floats"]
 """The loss of each record under a rule."""
 
@@ -100,10 +102,7 @@ def by_columns(rule: Rule, wanted: NDArray[np.int64], available: Rule, judge: Ju
             effort -= 2
             with np.errstate(invalid="ignore"):
                 rise = np.where(np.isnan(higher - lower), np.inf, higher - lower)
-            candidates = np.flatnonzero(available[:, column])
-            chosen = candidates[np.argsort(rise[candidates], kind="stable")[:number]]
-            picked = np.zeros(len(rule), dtype=np.bool_)
-            picked[chosen] = True
+            picked = lowest(np.where(available[:, column], rise, np.nan), int(number))
             found = np.where(picked, higher, lower)
             if found.sum() < losses.sum() * (1 - 1e-12) or (
                 np.isinf(losses.sum()) and np.isinf(found).sum() < np.isinf(losses).sum()
@@ -126,24 +125,60 @@ def by_columns_of_products(
 ) -> Rule:
     """As :func:`by_columns` where losses are products: the difference an attribute makes needs no new evaluation."""
     zero = np.isneginf(costs) & available
-    raised = np.where(available & ~zero, costs, 0.0)
+    never = np.isposinf(costs) & available
+    finite = np.where(available & ~zero & ~never, costs, 0.0)
     rule = rule.copy()
     for _ in range(sweeps):
         improved = False
+        total = start + np.where(rule, finite, 0.0).sum(axis=1)
+        zeros, nevers = (rule & zero).sum(axis=1), (rule & never).sum(axis=1)
         for column, number in enumerate(wanted):
-            others = rule.copy()
-            others[:, column] = False
+            mine = rule[:, column]
+            total -= np.where(mine, finite[:, column], 0.0)
+            zeros -= mine & zero[:, column]
+            nevers -= mine & never[:, column]
             with np.errstate(over="ignore", invalid="ignore"):
-                lower = np.where((others & zero).any(axis=1), 0.0, np.exp(start + np.where(others, raised, 0.0).sum(axis=1)))
-                higher = np.where(zero[:, column] | (lower == 0), 0.0, lower * np.exp(raised[:, column]))
+                lower = _product(total, zeros, nevers)
+                higher = _product(total + finite[:, column], zeros + zero[:, column], nevers + never[:, column])
                 rise = np.where(np.isnan(higher - lower), np.inf, higher - lower)
-            candidates = np.flatnonzero(available[:, column])
-            chosen = candidates[np.argsort(rise[candidates], kind="stable")[:number]]
-            picked = np.zeros(len(rule), dtype=np.bool_)
-            picked[chosen] = True
-            if _less(np.where(picked, higher, lower), np.where(rule[:, column], higher, lower)):
-                rule[:, column] = picked
+            picked = lowest(np.where(available[:, column], rise, np.nan), int(number))
+            if _less(np.where(picked, higher, lower), np.where(mine, higher, lower)):
+                rule[:, column] = mine = picked
                 improved = True
+            total += np.where(mine, finite[:, column], 0.0)
+            zeros += mine & zero[:, column]
+            nevers += mine & never[:, column]
         if not improved:
             break
     return rule
+
+
+def rounded(x: Floats, wanted: NDArray[np.int64], start: Floats, costs: Floats, available: Rule) -> Rule:
+    """A rule from a relaxed one: attribute by attribute, the dearest first, the others as far as they are decided."""
+    steep = np.where(available, np.clip(costs, -_STEEPEST, _STEEPEST), 0.0)
+    total = np.where(np.isfinite(start), start, 0.0) + (steep * x).sum(axis=1)
+    rule = np.zeros(available.shape, dtype=np.bool_)
+    for column in np.argsort(-steep.mean(axis=0), kind="stable"):
+        total -= steep[:, column] * x[:, column]
+        with np.errstate(over="ignore", invalid="ignore"):
+            rise = np.nan_to_num(np.exp(total + steep[:, column]) - np.exp(total), nan=np.inf)
+        rule[:, column] = lowest(np.where(available[:, column], rise, np.nan), int(wanted[column]))
+        total += np.where(rule[:, column], steep[:, column], 0.0)
+    return rule
+
+
+def _product(logs: Floats, zeros: NDArray[np.int64], nevers: NDArray[np.int64]) -> Floats:
+    """A product from its finite part, with 0 stronger than infinity."""
+    return np.where((zeros > 0) | np.isneginf(logs), 0.0, np.where(nevers > 0, np.inf, np.exp(logs)))
+
+
+def lowest(values: Floats, number: int) -> NDArray[np.bool_]:
+    """Which are the ``number`` smallest, the first of equal ones first; what is not a number never is."""
+    chosen = np.zeros(len(values), dtype=np.bool_)
+    number = min(number, int((~np.isnan(values)).sum()))
+    if number:
+        edge = np.partition(values, number - 1)[number - 1]
+        chosen = values < edge
+        level = np.flatnonzero(values == edge)[: number - int(chosen.sum())]
+        chosen[level] = True
+    return chosen

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.engine import disclosure_tables as tables
 from discreet.engine.disclosure import Disclosure
 from discreet.engine.disclosure_bounds import floors, quota_bound
-from discreet.engine.disclosure_search import Judge, best_of, by_columns, by_columns_of_products, swap, transfer
+from discreet.engine.disclosure_search import Judge, best_of, by_columns, by_columns_of_products, lowest, rounded, swap, transfer
 from discreet.engine.disclosure_tables import LARGEST, Per
 from discreet.engine.min_risk import cheapest_in_total, min_risk, min_risk_in_total, smallest
 
@@ -124,29 +124,30 @@ def _searched(problem: Disclosure, k: int, per: Per, prior: Floats, judge: Judge
     each = [problem.log_costs(at) for at in range(len(prior))]
     mixed = np.where(available, sum(p * np.clip(one, -_STEEP, _STEEP) for p, one in zip(prior, each, strict=True)), np.inf)
     starts = [*each, mixed]
-    lowest = floors(problem, prior)
     if per == "record":
         rule, losses = best_of([smallest(costs, available, k) for costs in starts], judge)
         rule, losses, _ = swap(rule, losses, mixed, available, judge, effort)
-        bound = float(lowest[np.arange(len(problem)), np.minimum(k, available.sum(axis=1))].sum())
+        bound = float(floors(problem, prior)[np.arange(len(problem)), np.minimum(k, available.sum(axis=1))].sum())
     elif per == "table":
         rules = [cheapest_in_total(problem.log_start(at), each[at], available, k) for at in range(len(prior))]
         rule = min(rules, key=lambda one: float(judge(one).sum()))
         losses = judge(rule)
         rule, losses, left = swap(rule.copy(), losses, mixed, available, judge, effort)
         rule, losses = transfer(rule, losses, mixed, available, judge, left)
-        bound = tables.allocate(lowest, _total(problem, k, per))[1]
+        bound = tables.allocate(floors(problem, prior), _total(problem, k, per))[1]
     else:
         wanted = _wanted(problem, k)
         likeliest = int(prior.argmax())
         begin = problem.log_start(likeliest)
         relaxed, x = quota_bound(begin, each[likeliest], available, wanted)
         rules = [_quota(-x, available, wanted), _quota(mixed, available, wanted)]
-        bound = tables.allocate(lowest, int(wanted.sum()))[1]
         if problem.is_product and len(prior) == 1:
+            rules.append(rounded(x, wanted, begin, each[0], available))
             rules = [by_columns_of_products(one, wanted, begin, each[0], available, _SWEEPS) for one in rules]
-            bound = max(bound, relaxed, float(judge(min_risk_in_total(problem, int(wanted.sum()))).sum()))
+            bound = max(relaxed, float(judge(min_risk_in_total(problem, int(wanted.sum()))).sum()))
             effort = 0
+        else:
+            bound = tables.allocate(floors(problem, prior), int(wanted.sum()))[1]
         results = [by_columns(one, wanted, available, judge, effort) for one in rules]
         rule, losses = min(results, key=lambda one: float(one[1].sum()))
     found = float(losses.sum()) / size
@@ -157,9 +158,8 @@ def _quota(costs: Floats, available: Rule, wanted: NDArray[np.int64]) -> Rule:
     """For each attribute the records with the smallest costs."""
     rule = np.zeros(available.shape, dtype=np.bool_)
     for column, number in enumerate(wanted):
-        order = np.argsort(np.where(available[:, column], costs[:, column], np.nan), kind="stable")
-        rule[order[:number], column] = True
-    return rule & available
+        rule[:, column] = lowest(np.where(available[:, column], costs[:, column], np.nan), int(number))
+    return rule
 
 
 def _worst(problem: Disclosure, k: int, per: Per, effort: int) -> Found:
