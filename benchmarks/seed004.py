@@ -114,12 +114,12 @@ def chart(risks: pl.DataFrame, points: pl.DataFrame, target: str) -> None:
 
     forms = ("additive", "multiplicative")
     long = [{**row, "form": form, "risk": row[form]} for row in risks.to_dicts() for form in forms]
-    left = alt.Chart(alt.Data(values=long)).mark_line(point=True).encode(
+    base = alt.Chart(alt.Data(values=long)).encode(
         x=alt.X("k:Q", title="disclosed attributes, k", scale=alt.Scale(zero=False)),
         y=alt.Y("risk:Q", title="risk", scale=alt.Scale(type="log"), axis=alt.Axis(format="~g")),
         color=alt.Color("dictionary:N", title="dictionary, rows", sort=None),
-        strokeDash=alt.StrokeDash("form:N", title="sensitivity", legend=alt.Legend(symbolType="stroke")),
     )  # fmt: skip
+    left = base.mark_line().encode(strokeDash=alt.StrokeDash("form:N", title="sensitivity")) + base.mark_point(filled=True)
     cloud = alt.Chart(alt.Data(values=points.to_dicts())).mark_point().encode(
         x=alt.X("true:Q", title="true risk"),
         y=alt.Y("estimated:Q", title="estimated risk"),
