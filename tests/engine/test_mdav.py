@@ -56,7 +56,11 @@ def scanned(values: np.ndarray, weights: np.ndarray, nominal: np.ndarray, size: 
 @st.composite
 def points(draw):
     rows, width = draw(st.integers(1, 40)), draw(st.integers(1, 3))
-    cell = draw(st.sampled_from([st.integers(0, 3).map(float), st.floats(-5, 5), st.integers(0, 30).map(float)]))
+    cell = draw(
+        st.sampled_from(
+            [st.integers(0, 3).map(float), st.integers(-50_000, 50_000).map(lambda n: n / 10_000), st.integers(0, 30).map(float)]
+        )
+    )
     values = np.array(draw(st.lists(st.lists(cell, min_size=width, max_size=width), min_size=rows, max_size=rows)))
     coded = bool((values == np.floor(values)).all() and (values >= 0).all())
     nominal = np.array([coded and draw(st.booleans()) for _ in range(width)])

@@ -24,13 +24,14 @@ def aggregate(
     """
     if not len(values):
         return values.copy()
-    order = np.lexsort((values, groups))
-    ordered, sizes = values[order], np.bincount(groups)
+    sizes = np.bincount(groups)
     starts = np.cumsum(sizes) - sizes
+    order = np.argsort(groups, kind="stable") if how == "mean" else np.lexsort((values, groups))
+    ordered = values[order]
     if how == "mean":
+        # in the order of the records within a group; the mean of equal values is that value, whatever rounding says
         means = np.add.reduceat(ordered, starts) / sizes
-        # the mean of equal values is that value, whatever rounding says
-        made = np.clip(means, ordered[starts], ordered[starts + sizes - 1])
+        made = np.clip(means, np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts))
     elif how == "median":
         lower = ordered[starts + (sizes - 1) // 2]
         made = (lower + ordered[starts + sizes // 2]) / 2 if between else lower

@@ -30,25 +30,50 @@ def invariant(matrix: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray
     return np.asarray(np.einsum("ij,jk->ik", matrix, back))
 
 
-def change(codes: NDArray[Any], matrix: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
-    """A new code for each record, from the row of its old one."""
-    ladder = np.cumsum(matrix, axis=1)
-    ladder /= ladder[:, -1:]
-    # the top of the ladder is reached by the last category that has any probability, never by one that has none
-    last = matrix.shape[1] - 1 - np.argmax(matrix[:, ::-1] > 0, axis=1)
-    ladder[np.arange(matrix.shape[1])[None, :] >= last[:, None]] = 1.0
-    return np.asarray(_change(codes, ladder, uniform, np.empty(len(codes), dtype=np.int64)))
+def change(codes: NDArray[Any], matrix: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """A new code for each record, from the row of its old one, by Walker's alias method (Vose 1991): two looks a record."""
+    size = matrix.shape[1]
+    limits, aliases = np.ones(matrix.shape), np.zeros(matrix.shape, dtype=np.uint32)
+    rows = matrix / matrix.sum(axis=1, keepdims=True)
+    _fill_aliases(rows, limits, aliases, np.empty((2, size), dtype=np.int64), np.empty(size))
+    return np.asarray(_change(codes, limits, aliases, uniform, np.empty(len(codes), dtype=np.uint32)))
 
 
 @compiled
-def _change(codes: Any, ladder: Any, uniform: Any, made: Any) -> Any:
-    for at in range(len(codes)):
-        row, low, high = codes[at], 0, ladder.shape[1] - 1
-        while low < high:
-            middle = (low + high) // 2
-            if ladder[row, middle] > uniform[at]:
-                high = middle
+def _fill_aliases(rows: Any, limits: Any, aliases: Any, lists: Any, scaled: Any) -> None:
+    """Every slot of a row belongs to its category up to the limit, and to its alias beyond."""
+    size = rows.shape[1]
+    for row in range(rows.shape[0]):
+        small, large, likeliest = 0, 0, 0
+        for at in range(size):
+            scaled[at] = rows[row, at] * size
+            if rows[row, at] > rows[row, likeliest]:
+                likeliest = at
+            if scaled[at] < 1.0:
+                lists[0, small] = at
+                small += 1
             else:
-                low = middle + 1
-        made[at] = low
+                lists[1, large] = at
+                large += 1
+        while small and large:
+            small -= 1
+            less, more = lists[0, small], lists[1, large - 1]
+            limits[row, less], aliases[row, less] = scaled[less], more
+            scaled[more] -= 1.0 - scaled[less]
+            if scaled[more] < 1.0:
+                large -= 1
+                lists[0, small] = more
+                small += 1
+        for left in range(small):  # by rounding only: full slots, unless the category has no probability at all
+            at = lists[0, left]
+            limits[row, at], aliases[row, at] = (1.0, at) if rows[row, at] > 0 else (0.0, likeliest)
+
+
+@compiled
+def _change(codes: Any, limits: Any, aliases: Any, uniform: Any, made: Any) -> Any:
+    size = limits.shape[1]
+    for at in range(len(codes)):
+        row, place = codes[at], uniform[at] * size
+        slot = min(int(place), size - 1)
+        made[at] = slot if place - slot < limits[row, slot] else aliases[row, slot]
     return made

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from discreet.engine.columns import Column, encode
+from discreet.engine.columns import Column, encode, encode_series
 from discreet.engine.hierarchies import hierarchy_of, leaf_codes
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.numbers import numbers_of
@@ -139,13 +139,15 @@ class GlobalRecoding(MaskingMethod):
             labels, codes = self._intervals(numbers_of(column.values))
             return _from_codes(name, [labels[code] for code in codes.tolist()], column.codes)
         numbers = numbers_of(series)
+        if not series.null_count():
+            return _from_codes(name, *self._intervals(numbers))
         missing = np.isnan(numbers)
         labels, codes = self._intervals(numbers[~missing])
         places = np.full(len(numbers), len(labels))
         places[~missing] = codes
         return _from_codes(name, labels, places)
 
-    def _intervals(self, numbers: NDArray[np.float64]) -> tuple[list[str], NDArray[np.int64]]:
+    def _intervals(self, numbers: NDArray[np.float64]) -> tuple[list[str], NDArray[Any]]:
         """The labels in use, and for each number which of them is its."""
         if self.width is None:
             edges = [-math.inf, *self.breaks, math.inf]
@@ -153,10 +155,10 @@ class GlobalRecoding(MaskingMethod):
             return labels, np.searchsorted(np.array(self.breaks), numbers, side="right")
         bins = np.floor((numbers - self.origin) / self.width)
         # division may round a number over a bound as the bound is written
-        occurring, codes = np.unique(bins, return_inverse=True)
-        bins -= numbers < self._bounds(occurring)[codes]
-        bins += numbers >= self._bounds(occurring + 1)[codes]
-        occurring, codes = np.unique(bins, return_inverse=True)
+        occurring, codes = _distinct(bins)
+        under, over = numbers < self._bounds(occurring)[codes], numbers >= self._bounds(occurring + 1)[codes]
+        if under.any() or over.any():
+            occurring, codes = _distinct(bins - under + over)
         bounds = zip(self._bounds(occurring).tolist(), self._bounds(occurring + 1).tolist(), strict=True)
         return [str(Interval(low, high)) for low, high in bounds], codes
 
@@ -182,6 +184,14 @@ class GlobalRecoding(MaskingMethod):
         hierarchy = hierarchy_of(data, column.name)
         labels = hierarchy.labels[self.level or 1]
         return [labels[leaf] for leaf in leaf_codes(column, hierarchy)[: len(column.values)].tolist()]
+
+
+def _distinct(bins: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """The bins in use, rising, and which of them each is."""
+    if len(bins) and np.abs(bins).max() < 2**53:
+        column = encode_series(pl.Series(bins.astype(np.int64)))
+        return column.values.cast(pl.Float64).to_numpy(), column.codes
+    return np.unique(bins, return_inverse=True)
 
 
 def _text(member: Any) -> str:

@@ -148,8 +148,10 @@ class Microaggregation(MaskingMethod):
         how = self.aggregate or _ALLOWED[level][0]
         inside = order[(groups[order] >= 0) & ~np.isnan(values[order])]
         made = np.full(len(values), np.nan)
-        numbers = np.unique(groups[inside], return_inverse=True)[1]
-        made[inside] = aggregate(values[inside], numbers, how, between=level in (Level.NUMERIC, Level.DATE))
+        if len(inside):
+            used = np.bincount(groups[inside]) > 0
+            numbers = (np.cumsum(used) - 1)[groups[inside]]
+            made[inside] = aggregate(values[inside], numbers, how, between=level in (Level.NUMERIC, Level.DATE))
         series = data.frame[name]
         if level in (Level.NUMERIC, Level.DATE) and series.dtype != pl.String:
             return restore(made, series) if self.whole else restore_exactly(made, series)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from discreet.engine.canonical import by_record, combine, mean_and_covariance, root
+from discreet.engine.columns import threads
 from discreet.errors import DataError, ParameterError
 from discreet.masking.numbers import numbers_of, restore
 from discreet.masking.requirements import maskable, need_numbers
@@ -67,18 +69,15 @@ class Noise(MaskingMethod):
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         need_numbers(self.name, data, columns)
-        values = self._values(data, columns)
-        complete = ~np.isnan(values).any(axis=0)
-        for name, column in zip(columns, values, strict=True):
-            present = column[~np.isnan(column)]
-            if len(present) < 2 and self.how != "multiplicative":
+        for name in columns:
+            series = data.frame[name]
+            if len(data) - series.null_count() < 2 and self.how != "multiplicative":
                 raise DataError(f"noise needs a spread, but '{name}' has a value in 1 record only")
-            for bound, outside in ((self.lower, present < (self.lower or 0)), (self.upper, present > (self.upper or 0))):
-                if bound is not None and outside.any():
-                    raise ParameterError(
-                        f"noise keeps '{name}' on one side of {bound}, but it holds {present[outside][0]} already"
-                    )
-        if self._together and complete.sum() < 2:
+            least, most = float(series.min()), float(series.max())  # type: ignore[arg-type]
+            if (self.lower is not None and least < self.lower) or (self.upper is not None and most > self.upper):
+                bound, odd = (self.lower, least) if self.lower is not None and least < self.lower else (self.upper, most)
+                raise ParameterError(f"noise keeps '{name}' on one side of {bound}, but it holds {odd} already")
+        if self._together and len(data.frame.select(columns).drop_nulls()) < 2:
             raise DataError(f"{self.how} noise needs at least 2 records that have values in all of {', '.join(columns)}")
 
     @property
@@ -91,13 +90,14 @@ class Noise(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         values = self._values(data, columns)
-        normal = np.stack([draw.normal(data.records, name) for name in columns])
+        with ThreadPoolExecutor(threads()) as pool:
+            normal = np.stack(list(pool.map(lambda name: draw.normal(data.records, name), columns)))
         order = by_record(data.records)
         if self.how == "multiplicative":
             spread = math.sqrt(math.log1p(self.level**2))
             made = values * np.exp(spread * normal - spread**2 / 2)
         elif self.how == "additive":
-            deviations = [np.std(column[order][~np.isnan(column[order])], ddof=1) for column in values]
+            deviations = [_deviation(column[order]) for column in values]
             made = values + self.level * np.array(deviations)[:, None] * normal
         else:
             made = self._correlated(values, normal, order)
@@ -111,8 +111,9 @@ class Noise(MaskingMethod):
     def _correlated(
         self, values: NDArray[np.float64], normal: NDArray[np.float64], order: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        complete = order[~np.isnan(values[:, order]).any(axis=0)]
-        means, covariance = mean_and_covariance(values[:, complete])
+        ordered = values if (np.diff(order) == 1).all() else values[:, order]
+        lacking = np.isnan(ordered).any(axis=0)
+        means, covariance = mean_and_covariance(ordered[:, ~lacking] if lacking.any() else ordered)
         noisy = values + combine(self.level * root(covariance), normal)
         if self.how == "correlated":
             return noisy
@@ -120,6 +121,8 @@ class Noise(MaskingMethod):
 
     def _bounded(self, made: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mirrored at the bounds, and at a bound itself where a mirror image is out again on the other side."""
+        if not self.within and self.lower is None and self.upper is None:
+            return made
         lower = float(np.nanmin(old)) if self.within else -math.inf
         upper = float(np.nanmax(old)) if self.within else math.inf
         lower = max(lower, self.lower) if self.lower is not None else lower
@@ -141,3 +144,8 @@ class Noise(MaskingMethod):
                 if bound is not None and outside.any():
                     found.append(f"'{name}' was kept on one side of {bound}, but {outside.sum()} values are beyond it now")
         return found
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    missing = np.isnan(values)
+    return float(np.std(values[~missing] if missing.any() else values, ddof=1))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def numbers_of(series: pl.Series) -> NDArray[np.float64]:
     """The values as floats, NaN for null; a date is its distance from 1970."""
     physical = series.to_physical() if series.dtype.is_temporal() else series
+    if series.null_count() == 0:
+        return physical.cast(pl.Float64).to_numpy()
     return physical.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from discreet.engine.columns import Column, encode
+from discreet.engine.columns import Column, encode, threads
 from discreet.engine.transitions import change, invariant, retention_matrix
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
@@ -115,17 +116,20 @@ class Pram(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         strata = Strata.of(data, self.strata)
-        made = {column.name: self._changed(data, column, strata, draw) for column in encode(data, columns)}
-        return data.with_columns(made)
+        with ThreadPoolExecutor(threads()) as pool:
+            made = list(pool.map(lambda column: self._changed(data, column, strata, draw), encode(data, columns)))
+        return data.with_columns(dict(zip(columns, made, strict=True)))
 
     def _changed(self, data: Microdata, column: Column, strata: Strata, draw: Draw) -> pl.Series:
         base = self._matrix(column)
-        uniform, codes = draw.uniform(data.records, column.name), column.codes.astype(np.int64)
+        uniform = draw.uniform(data.records, column.name)
+        made: NDArray[Any]
         if not self.strata:
-            present = codes if not column.has_null else np.where(column.is_null, 0, codes)
-            counts = np.bincount(codes, minlength=column.cardinality)[: len(column.values)]
+            present = column.codes if not column.has_null else np.where(column.is_null, 0, column.codes)
+            counts = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
             made = change(present, invariant(base, counts) if self.invariant else base, uniform)
         else:
+            codes = column.codes.astype(np.int64)
             made = codes.copy()
             for rows in strata.rows():
                 made[rows] = self._within(codes[rows], base, uniform[rows], len(column.values))

@@ -116,15 +116,24 @@ class Swapping(MaskingMethod):
         return data.with_columns({name: data.frame[name].gather(pl.Series(partners)) for name in columns})
 
     def _ranked(self, data: Microdata, name: str, draw: Draw) -> pl.Series:
-        (column,) = encode(data, [name])
-        order = by_record(data.records)
-        order = order[np.argsort(column.codes[order], kind="stable")]
-        number = len(data) - (int(column.is_null.sum()) if column.has_null else 0)
+        order, number = self._ranks(data, name)
         ranked = order[:number]
         partners = np.arange(len(data))
         bits = words(draw.uniform(data.records, name))[ranked]
         partners[ranked] = ranked[rank_partners(bits, self._reach(number, name))]
         return data.frame[name].gather(pl.Series(partners))
+
+    def _ranks(self, data: Microdata, name: str) -> tuple[NDArray[np.int64], int]:
+        """The rows by value, ties by record number and nulls last; and how many have a value."""
+        series, order = data.frame[name], by_record(data.records)
+        if series.dtype.is_float() and series.null_count() == 0:
+            values = series.to_numpy()[order]
+            found = np.argsort(values)
+            ranked = values[found]
+            if not (ranked[1:] == ranked[:-1]).any():  # the fast sort does not keep the order of ties, but there are none
+                return order[found], len(data)
+        (column,) = encode(data, [name])
+        return order[np.argsort(column.codes[order], kind="stable")], len(data) - series.null_count()
 
     def _random(self, data: Microdata, draw: Draw) -> NDArray[np.int64]:
         strata = Strata.of(data, self.strata)
