@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from urllib.parse import unquote, unquote_plus
 
 from discreet.errors import DiscreetError, SourceError
 
@@ -27,7 +28,9 @@ def told(
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = (words or first_line)(error)
-        if not reason or any(secret and secret in reason for secret in secrets):
+        # a driver may have encoded or decoded parts of what it was given
+        forms = (reason, unquote(reason), unquote_plus(reason))
+        if not reason or any(secret in form for secret in secrets if secret for form in forms):
             raise SourceError(f"{subject}: {doing}") from None
         raise SourceError(f"{subject}: {doing}: {reason}") from None
 

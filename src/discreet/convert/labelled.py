@@ -78,7 +78,7 @@ def _legal_names(names: list[str], legal: re.Pattern[str], longest: int) -> list
         if legal.fullmatch(name) and len(name.encode()) <= longest:
             made.append(name)
             continue
-        spelt = re.sub(r"\W", "_", name)
+        spelt = re.sub(r"\W", "_", name, flags=legal.flags & re.ASCII)
         spelt = spelt if re.match(r"[^\W\d_]", spelt) else f"v_{spelt}"
         made.append(spelt.encode()[: longest - 4].decode(errors="ignore"))
     return _apart(made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -11,9 +11,6 @@ from discreet.convert.names import unique
 from discreet.convert.rows import typed_text
 from discreet.convert.tables import Table
 from discreet.errors import SourceError
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL
 
 _LONGEST = 63
 _TIMEOUT = "15"
@@ -41,7 +38,8 @@ class PostgreSQL(Database):
         import adbc_driver_postgresql.dbapi as adbc
         import sqlalchemy as sa
 
-        engine = sa.create_engine(self._url("postgresql+psycopg"), poolclass=sa.NullPool)
+        url = self.address.url.set(drivername="postgresql+psycopg").update_query_dict(self._timeout())
+        engine = sa.create_engine(url, poolclass=sa.NullPool)
         inspector = sa.inspect(engine)
         if not inspector.has_table(self.address.table, schema=self.address.schema):
             raise self.no_table()
@@ -50,7 +48,7 @@ class PostgreSQL(Database):
             raise SourceError(f"{self.name}: has no columns")
         names = unique(column["name"] for column in columns)
         parts = [self._part(column["name"], column["type"]) for column in columns]
-        with adbc.connect(self._url("postgresql").render_as_string(hide_password=False)) as link, link.cursor() as cursor:
+        with adbc.connect(self._conninfo()) as link, link.cursor() as cursor:
             cursor.execute(f"SELECT {', '.join(parts)} FROM {_quoted(self.address.schema, self.address.table)}")
             frame = pl.DataFrame(cursor.fetch_arrow_table().rename_columns(names))
         numeric = [name for name, column in zip(names, columns, strict=True) if _word(column["type"]) in ("NUMERIC", "MONEY")]
@@ -70,16 +68,23 @@ class PostgreSQL(Database):
         schema, name, beside = self.address.schema, self.address.table, self.beside()
         if len(name.encode()) > _LONGEST:
             raise SourceError(f"{self.name}: a name in PostgreSQL has at most {_LONGEST} bytes")
-        with adbc.connect(self._url("postgresql").render_as_string(hide_password=False)) as link, link.cursor() as cursor:
+        with adbc.connect(self._conninfo()) as link, link.cursor() as cursor:
             content = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
             cursor.adbc_ingest(beside, content, mode="create", db_schema_name=schema)
             cursor.execute(f"DROP TABLE IF EXISTS {_quoted(schema, name)}")
             cursor.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(name)}")
             link.commit()
 
-    def _url(self, driver: str) -> URL:
-        url = self.address.url.set(drivername=driver)
-        return url if "connect_timeout" in url.query else url.update_query_dict({"connect_timeout": _TIMEOUT})
+    def _conninfo(self) -> str:
+        """The address as libpq takes it, with every value quoted."""
+        from psycopg.conninfo import make_conninfo
+
+        named = self.address.url.translate_connect_args(username="user", database="dbname")
+        options = {key: given if isinstance(given, str) else ",".join(given) for key, given in self.address.url.query.items()}
+        return make_conninfo("", **named, **self._timeout(), **options)
+
+    def _timeout(self) -> dict[str, str]:
+        return {} if "connect_timeout" in self.address.url.query else {"connect_timeout": _TIMEOUT}
 
 
 def _word(kind: Any) -> str:

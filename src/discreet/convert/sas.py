@@ -14,7 +14,7 @@ from discreet.convert.labelled import for_package, from_package
 from discreet.convert.tables import Table
 from discreet.model.policy import Policy
 
-_LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LEGAL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _LONGEST = 32
 
 

@@ -63,15 +63,17 @@ def chunks(source: Path | bytes) -> Iterator[bytes]:
 
 
 def _padded(joined: NDArray[np.uint8], mark: int) -> bool:
-    before, after = joined[:-2], joined[1:-1]
-    begins = (before == mark) | (before == _NEWLINE) | (before == _QUOTE) | (before == _SPACE) | (before == _TAB)
-    if bool((begins & (after == _PLUS)).any()):
-        return True
+    """Look only where a 0 stands before a digit, or a plus sign anywhere: both are rare, so the rest is cheap."""
+    starts = np.zeros(256, dtype=np.bool_)
+    starts[[mark, _NEWLINE, _QUOTE, _SPACE, _TAB]] = True
     digit = (joined - np.uint8(_ZERO)) <= _NINE - _ZERO  # wraps below '0', so one comparison is enough
-    zeros = (after == _ZERO) & digit[2:]
-    if bool((begins & zeros).any()):
+    zeros = np.flatnonzero((joined[1:-1] == _ZERO) & digit[2:]) + 1
+    before = joined[zeros - 1]
+    if bool(starts[before].any()):
         return True
-    return bool((begins[:-1] & (after[:-1] == _MINUS) & zeros[1:]).any())
+    negative = zeros[(before == _MINUS) & (zeros > 1)]
+    pluses = np.flatnonzero(joined[1:] == _PLUS) + 1
+    return bool(starts[joined[negative - 2]].any()) or bool(starts[joined[pluses - 1]].any())
 
 
 def _blank_lines(joined: NDArray[np.uint8]) -> bool:

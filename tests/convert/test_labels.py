@@ -1,0 +1,63 @@
+"""Value labels and variable labels outlive every change of file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from discreet.convert import convert, read_source, write_target
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+FRAME = pl.DataFrame({"sex": [1, 2, None], "state": ["MI", "IN", None], "income": [45500.5, None, 1.0]})
+LABELS = {"sex": {1: "male", 2: "female", 9: "not told"}, "state": {"MI": "Michigan", "IN": "Indiana"}}
+TITLES = {"sex": "Sex of the respondent", "income": "Income, in dollars"}
+DATA = Microdata(FRAME, labels=LABELS, variable_labels=TITLES)
+
+
+def test_labels_go_from_spss_to_stata_and_back(tmp_path: Path) -> None:
+    write_target(DATA, tmp_path / "a.sav")
+    convert(tmp_path / "a.sav", tmp_path / "b.dta", Policy())
+    convert(tmp_path / "b.dta", tmp_path / "c.sav", Policy())
+    first, last = (read_source(tmp_path / name, Policy()) for name in ("a.sav", "c.sav"))
+    assert first.labels == LABELS
+    assert first.variable_labels == TITLES
+    assert last.labels == {"sex": LABELS["sex"]}  # Stata labels numbers only
+    assert last.variable_labels == TITLES
+    assert last.frame.equals(FRAME)
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".zsav"])
+def test_spss_keeps_labels_of_text_and_numbers(tmp_path: Path, suffix: str) -> None:
+    write_target(DATA, tmp_path / f"t{suffix}")
+    found = read_source(tmp_path / f"t{suffix}", Policy())
+    assert (found.labels, found.variable_labels) == (LABELS, TITLES)
+    assert found.frame.equals(FRAME)
+
+
+def test_a_sas_transport_file_keeps_variable_labels(tmp_path: Path) -> None:
+    write_target(DATA, tmp_path / "t.xpt")
+    assert read_source(tmp_path / "t.xpt", Policy()).variable_labels == TITLES
+
+
+def test_labels_stay_with_masked_data_and_go_where_a_code_became_text(tmp_path: Path) -> None:
+    masked = DATA.with_columns({"sex": pl.Series(["{1|2}", "*", None])}).drop(["income"])
+    write_target(masked, tmp_path / "t.sav")
+    found = read_source(tmp_path / "t.sav", Policy())
+    assert found.labels == {"state": LABELS["state"]}
+    assert found.frame["sex"].to_list() == ["{1|2}", "*", None]
+
+
+def test_names_that_a_package_does_not_allow_are_spelt_out_in_the_label(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"birth year": [1], "Age": [2], "age": [3], "1st": [4], "x" * 70: [5], "größe": [6], "int": [7], "": [8]}
+    )
+    for suffix in (".sav", ".dta", ".xpt"):
+        write_target(Microdata(frame), tmp_path / f"t{suffix}")
+        found = read_source(tmp_path / f"t{suffix}", Policy())
+        assert found.frame.row(0) == (1, 2, 3, 4, 5, 6, 7, 8)
+        assert found.columns[0] == "birth_year"
+        assert found.variable_labels["birth_year"] == "birth year"
+        assert len({name.lower() for name in found.columns}) == 8
