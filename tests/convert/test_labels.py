@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -61,3 +62,21 @@ def test_names_that_a_package_does_not_allow_are_spelt_out_in_the_label(tmp_path
         assert found.columns[0] == "birth_year"
         assert found.variable_labels["birth_year"] == "birth year"
         assert len({name.lower() for name in found.columns}) == 8
+
+
+def test_the_catalog_beside_a_sas_table_gives_its_value_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No library writes these two kinds of files, so the library's readers are played; what is tested is the joining."""
+    table = SimpleNamespace(
+        variable_value_labels={}, column_names_to_labels={"sex": "Sex"}, variable_to_label={"sex": "SEXF", "age": "BEST"}
+    )
+    catalog = SimpleNamespace(value_labels={"SEXF": {1.0: "male", 2.0: "female"}, "OTHER": {1.0: "x"}})
+    monkeypatch.setattr(
+        "pyreadstat.read_sas7bdat", lambda *_, **__: (pl.DataFrame({"sex": [1.0, 2.0], "age": [44.5, None]}), table)
+    )
+    monkeypatch.setattr("pyreadstat.read_sas7bcat", lambda *_, **__: (None, catalog))
+    for name in ("t.sas7bdat", "t.sas7bcat"):
+        (tmp_path / name).write_bytes(b"\0")
+    found = read_source(tmp_path / "t.sas7bdat", Policy())
+    assert found.labels == {"sex": {1: "male", 2: "female"}}
+    assert found.variable_labels == {"sex": "Sex"}
+    assert found.frame.rows() == [(1, 44.5), (2, None)]
