@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.analysis.profile import Profile
+    from discreet.selection.results import Selection
 
 Measures = Iterable[str | RiskMeasure | LossMeasure] | Mapping[str, Mapping[str, Any]] | str | None
 
@@ -93,6 +94,16 @@ def _with_limited(kind: str, policy: Policy) -> list[str]:
     said = policy.risk if kind == "risk" else policy.loss
     limited = [limit.split(".")[0] for limit in policy.limits if registry.direction(limit, origin=policy.origin)[0] == kind]
     return list(dict.fromkeys([*said, *limited])) or default_measures(kind, policy)
+
+
+def select(data: Microdata, *, resume: str | Path | None = None, **options: Any) -> Selection:
+    """Search for the plan that keeps every limit at the least loss: seconds, trials, seed, sample, risk, loss, cost.
+
+    The options go over the policy's ``select`` section. With ``resume`` the search is kept in a file and goes on from it.
+    """
+    from discreet.selection.wizard import select as run
+
+    return run(data, resume=resume, **options)
 
 
 def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:

@@ -109,7 +109,9 @@ def test_a_null_as_a_wildcard_agrees_with_the_definition(data: Microdata, epsilo
 @settings(deadline=None, max_examples=150)
 @given(tables(st.sampled_from(["a", "a", "b", "c"])), EPSILONS, st.data())
 def test_an_intruder_with_true_values_searches_the_masked_table(original: Microdata, epsilon: float, draw: st.DataObject) -> None:
-    cells = [[draw.draw(st.sampled_from([value, value, None, "b"])) for value in original.frame[name]] for name in original.columns]
+    cells = [
+        [draw.draw(st.sampled_from([value, value, None, "b"])) for value in original.frame[name]] for name in original.columns
+    ]
     masked = original.with_columns(
         {name: pl.Series(name, column, dtype=pl.String) for name, column in zip(original.columns, cells, strict=True)}
     )
@@ -118,7 +120,9 @@ def test_an_intruder_with_true_values_searches_the_masked_table(original: Microd
 
 @settings(deadline=None, max_examples=200)
 @given(tables(), EPSILONS, st.booleans(), st.sampled_from([0.5, 0.05, 0.001]))
-def test_narrowed_intervals_are_certain_and_as_narrow_as_asked(data: Microdata, epsilon: float, wildcard: bool, tolerance: float) -> None:
+def test_narrowed_intervals_are_certain_and_as_narrow_as_asked(
+    data: Microdata, epsilon: float, wildcard: bool, tolerance: float
+) -> None:
     measure = KnownSets(epsilon=epsilon, tolerance=tolerance, missing="wildcard" if wildcard else "category")
     slow = brute(data, epsilon, measure.alpha, wildcard=wildcard)
     for one, other in zip(measure.measure(data).per_record.to_dicts(), slow, strict=True):
@@ -217,3 +221,38 @@ def test_an_explanation_names_sets_counts_and_what_is_learnt() -> None:
     assert any("knows age" in line and "it alone" in line and "ill (0.5)" in line for line in told)
     risk = KnownSets().measure(data).per_record["risk"][2]
     assert f"{risk:.6g}" in told[0]
+
+
+@st.composite
+def quiet_tables(draw: st.DrawFn) -> Microdata:
+    """Two plain attributes and four rare flags on enough records that the flags are quiet."""
+    size = draw(st.integers(41, 60))
+    flags = {f"f{at}": ["no"] * size for at in range(4)}
+    for column in flags.values():
+        for row in draw(st.lists(st.integers(0, size - 1), max_size=2)):
+            column[row] = draw(st.sampled_from(["yes", "yes", None]))
+    plain = {"a": draw(st.lists(st.sampled_from("xyz"), min_size=size, max_size=size)), "b": list("uv" * size)[:size]}
+    chance = {"a": 0.6, "b": 0.4, "f0": 0.3, "f1": 0.05, "f2": 0.05, "f3": 0.01}
+    attributes = {name: {"known": p, "sensitivity": 1.0 if name[0] == "f" else 0.0} for name, p in chance.items()}
+    for name in flags:
+        attributes[name]["values"] = {"yes": 1.0, "no": 0.1}  # type: ignore[assignment]
+    return Microdata(pl.DataFrame(plain | flags), Policy.from_dict({"attributes": attributes}))
+
+
+@settings(deadline=None, max_examples=40)
+@given(quiet_tables(), st.booleans(), st.sampled_from([0.2, 0.02]), st.booleans())
+def test_intervals_stay_certain_where_flags_are_rare(data: Microdata, wildcard: bool, tolerance: float, small: bool) -> None:
+    from discreet.engine import known_refine
+
+    before = known_refine._SMALL_GROUP, known_refine._SMALL_RARE
+    if not small:  # the bounds by rare values alone, without the exact end
+        known_refine._SMALL_GROUP = known_refine._SMALL_RARE = 0
+    try:
+        measure = KnownSets(epsilon=0.1, tolerance=tolerance, missing="wildcard" if wildcard else "category")
+        slow = brute(data, 0.1, measure.alpha, wildcard=wildcard)
+        for one, other in zip(measure.measure(data).per_record.to_dicts(), slow, strict=True):
+            assert one["lower"] <= other["whole"] * (1 + 1e-9)
+            assert one["upper"] >= other["whole"] * (1 - 1e-9)
+            assert not small or one["upper"] - one["lower"] <= tolerance * one["lower"] * (1 + 1e-9)
+    finally:
+        known_refine._SMALL_GROUP, known_refine._SMALL_RARE = before

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import analyze, assess, convert, loss, mask, plugins, risk
+from discreet.cli import analyze, assess, convert, loss, mask, plugins, report, risk, select
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,5 +37,7 @@ app.command("risk")(risk.risk)
 app.command("mask")(mask.mask)
 app.command("loss")(loss.loss)
 app.command("assess")(assess.assess)
+app.command("select")(select.select)
+app.command("report")(report.report)
 app.command("methods")(plugins.methods)
 app.command("measures")(plugins.measures)

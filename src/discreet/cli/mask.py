@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import show
 from discreet.cli.options import Json, PolicyFile, Source
+from discreet.cli.report import Reveal, evidence, ready
+from discreet.cli.report import write as write_report
 
 
 def mask(
     source: Source,
     out: Annotated[str, typer.Argument(help="Where the masked table goes: a file, or URL#table.", show_default=False)],
     policy: PolicyFile,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the evidence here, as HTML.")] = None,
+    reveal: Reveal = False,
     json: Json = False,
 ) -> None:
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
     from discreet import verbs
 
+    if report is not None:
+        ready(report)
     with show.progress():
         data = verbs.read(source, policy)
         release = verbs.mask(data)
-        assessment = verbs.assess(data, release) if data.policy.limits else None
+        assessment = verbs.assess(data, release) if data.policy.limits or report is not None else None
         verbs.write(release, out)
+        if report is not None:
+            write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report)
     limits = assessment.verdicts if assessment else ()
     if json:
         content: dict[str, Any] = {

@@ -49,7 +49,7 @@ def root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def combine(matrix: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """matrix @ columns, added in a fixed order."""
+    """Matrix @ columns, added in a fixed order."""
     made = np.zeros((len(matrix), columns.shape[1]))
     for at, row in enumerate(matrix):
         for factor, column in zip(row, columns, strict=True):

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ _TABLE_PER_RECORD = 2
 
 @dataclass(frozen=True)
 class RecordClass:
-    """Records that tell the same attributes: their rows (all where None), and a code a row and a query for each place in the order."""
+    """Records that tell the same attributes: their rows (all where None), and codes of rows and queries a place in the order."""
 
     rows: NDArray[np.uint32] | None
     size: int
@@ -64,7 +65,7 @@ class Queries:
     @property
     def plain(self) -> bool:
         """Whether no sensitive attribute occurs in a kept set, so that every set finds the same consequence."""
-        return self.single.shape[1] == 0
+        return not self.singles
 
     def silent(self, place: int) -> NDArray[np.bool_] | None:
         """Which queries do not ask by an attribute, or None where all do."""
@@ -136,7 +137,7 @@ class Counter:
         active = np.arange(size, dtype=np.uint32)
         self._add(tree, parts, 0, active, sums)
         visited = 1
-        state = [self._begin()]
+        state = [self.begin()]
         actives = [active[self.found > 1]]
         node, total = 1, len(tree)
         while node < total:
@@ -149,11 +150,11 @@ class Counter:
                 continue
             tell("counting known sets", node, total)
             inner = int(tree.end[node]) > node + 1
-            lists = self._split(state[-1], place, active, silent, inner)
+            lists = self.split(state[-1], place, active, silent, inner)
             self._add(tree, parts, node, active, sums)
             visited += 1
             if inner:
-                state.append([self._descend(*one) for one in lists])
+                state.append([self.descend(*one) for one in lists])
                 stay = np.empty(len(active), dtype=np.uint32)
                 actives.append(stay[: kernels.remain(active, self.found, stay)])
             node += 1
@@ -164,24 +165,25 @@ class Counter:
         counted = np.ones(len(self.queries), dtype=np.int64)
         for shape, pattern in enumerate(self.queries.patterns):
             active = np.flatnonzero(self.queries.pattern == shape).astype(np.uint32)
-            lists = self._begin(active)
+            lists = self.begin(active)
             self.found[active] = sum(one.size for one in self.classes)
             for place in range(width):
                 active = active[self.found[active] > 1]
                 if place in pattern.unknown or place in pattern.lost or not len(active):
                     continue
-                lists = [self._descend(*one) for one in self._split(lists, place, active, None, True)]
+                lists = [self.descend(*one) for one in self.split(lists, place, active, None, True)]
             counted[self.queries.pattern == shape] = self.found[self.queries.pattern == shape]
         return counted
 
-    def _begin(self, asking: NDArray[np.uint32] | None = None) -> list[_List]:
+    def begin(self, asking: NDArray[np.uint32] | None = None) -> list[_List]:
         """Everybody in one group."""
         who = np.arange(len(self.queries), dtype=np.uint32) if asking is None else asking
         return [
-            _List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), min(1, one.size)) for one in self.classes
+            _List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), min(1, one.size))
+            for one in self.classes
         ]
 
-    def _split(
+    def split(
         self, lists: Sequence[_List], place: int, active: NDArray[np.uint32], silent: NDArray[np.bool_] | None, inner: bool
     ) -> list[tuple[_List, NDArray[Any], NDArray[Any], int, NDArray[np.int32]]]:
         """Count the set with one attribute more: each active query's count is in ``found`` afterwards."""
@@ -198,7 +200,7 @@ class Counter:
                 codes = asked = _Zeros.like(codes, asked)
                 cardinality = 1
             table = self._count(one, codes, cardinality, room)
-            self._each(kernels.look, len(one.asking), one.asking, one.asked, asked, cardinality, table, self.found)
+            self.each(kernels.look, len(one.asking), one.asking, one.asked, asked, cardinality, table, self.found)
             made.append((one, codes, asked, cardinality, table.copy() if inner and len(self.classes) > 1 else table))
         return made
 
@@ -207,22 +209,23 @@ class Counter:
         workers = self.workers if size > _SMALL and room * self.workers <= size // 4 else 1
         if len(self.table) < room * workers:
             self.table = np.zeros(room * workers, dtype=np.int32)
-        tables = self.table[: room * workers].reshape(workers, room)
-        tables[:] = 0
+        tables: list[NDArray[np.int32]] = list(self.table[: room * workers].reshape(workers, room))
+        self.table[: room * workers] = 0
         if workers == 1:
             kernels.count(one.who, one.group, codes, cardinality, tables[0], 0, size)
             return tables[0]
-        bounds = np.linspace(0, size, workers + 1).astype(np.int64)
+        bounds = _slices(size, workers)
         self._together(
             [
                 lambda at=at: kernels.count(one.who, one.group, codes, cardinality, tables[at], bounds[at], bounds[at + 1])  # type: ignore[misc]
                 for at in range(workers)
             ]
         )
-        tables[0] += tables[1:].sum(axis=0, dtype=np.int32)
+        for other in tables[1:]:
+            tables[0] += other
         return tables[0]
 
-    def _descend(self, one: _List, codes: NDArray[Any], asked: NDArray[Any], cardinality: int, table: NDArray[np.int32]) -> _List:
+    def descend(self, one: _List, codes: NDArray[Any], asked: NDArray[Any], cardinality: int, table: NDArray[np.int32]) -> _List:
         """The lists of the set just counted: groups where a query is not alone, numbered anew."""
         marked = np.zeros(len(table), dtype=np.uint8)
         asking = kernels.mark(one.asking, one.asked, asked, cardinality, table, self.found, marked)
@@ -231,14 +234,14 @@ class Counter:
         kernels.keep_queries(one.asking, one.asked, asked, cardinality, table, self.found, new_asking, new_asked)
         size = len(one.group)
         workers = self.workers if size > _SMALL else 1
-        bounds = np.linspace(0, size, workers + 1).astype(np.int64)
-        stay = np.zeros(workers + 1, dtype=np.int64)
+        bounds = _slices(size, workers)
+        stay = [0] * (workers + 1)
 
         def measure(at: int) -> None:
             stay[at + 1] = kernels.staying(one.who, one.group, codes, cardinality, table, bounds[at], bounds[at + 1])
 
         self._together([lambda at=at: measure(at) for at in range(workers)])  # type: ignore[misc]
-        begin = np.cumsum(stay)
+        begin = list(accumulate(stay))
         all_stay = begin[-1] == size
         who = None if all_stay else np.empty(begin[-1], np.uint32)
         group = np.empty(begin[-1], np.uint32)
@@ -256,15 +259,42 @@ class Counter:
         ask, chance = self.queries, float(tree.chance[node])
         rows = (parts.kept[node], parts.whole[node], parts.kept_below[node], parts.whole_below[node])
         if ask.plain:
-            self._each(
-                kernels.add_plain, len(active), active, self.found, ask.pattern, *rows, chance, node, tree.rank,
-                sums.near, sums.far, sums.likelihood, sums.top_node,
-            )  # fmt: skip
+            self.each(
+                kernels.add_plain,
+                len(active),
+                active,
+                self.found,
+                ask.pattern,
+                *rows,
+                chance,
+                node,
+                tree.rank,
+                sums.near,
+                sums.far,
+                sums.likelihood,
+                sums.top_node,
+            )
         else:
-            self._each(
-                kernels.add, len(active), active, self.found, ask.pattern, ask.weight, ask.rest, ask.single, *rows, parts.member[node],
-                chance, node, tree.rank, sums.near, sums.far, sums.likelihood, sums.top, sums.top_node,
-            )  # fmt: skip
+            self.each(
+                kernels.add,
+                len(active),
+                active,
+                self.found,
+                ask.pattern,
+                ask.weight,
+                ask.rest,
+                ask.single,
+                *rows,
+                parts.member[node],
+                chance,
+                node,
+                tree.rank,
+                sums.near,
+                sums.far,
+                sums.likelihood,
+                sums.top,
+                sums.top_node,
+            )
 
     def _finish(self, parts: Terms, sums: _Sums, count_all: NDArray[np.int64], visited: int) -> Found:
         """Sums into risks: what epsilon dropped is at most its whole mass at the smallest count there is."""
@@ -279,12 +309,12 @@ class Counter:
         upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
         return Found(near, lower, upper, top, sums.top_node, sums.likelihood, count_all, visited)
 
-    def _each(self, kernel: Callable[..., Any], size: int, *arguments: Any) -> None:
+    def each(self, kernel: Callable[..., Any], size: int, *arguments: Any, least: int = _SMALL) -> None:
         """Run a kernel over slices of a list, on all threads where the list is long."""
-        if size <= _SMALL or self.workers == 1:
+        if size <= least or self.workers == 1:
             kernel(*arguments, 0, size)
             return
-        bounds = np.linspace(0, size, self.workers + 1).astype(np.int64)
+        bounds = _slices(size, self.workers)
         self._together([lambda at=at: kernel(*arguments, bounds[at], bounds[at + 1]) for at in range(self.workers)])  # type: ignore[misc]
 
     def _together(self, jobs: Sequence[Callable[[], Any]]) -> None:
@@ -294,6 +324,11 @@ class Counter:
             return
         for future in [self._pool.submit(job) for job in jobs]:
             future.result()
+
+
+def _slices(size: int, workers: int) -> list[int]:
+    """Where the equal parts of a list begin and end."""
+    return [size * at // workers for at in range(workers + 1)]
 
 
 class _Zeros:

@@ -45,7 +45,8 @@ def explain(
         parts.append((value, -len(members), members, len(found), float(tree.chance[node]), learnt))
     total = sum(part[0] for part in parts)
     parts.sort(key=lambda part: (-part[0], -part[1], part[2]))
-    told = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} over {len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g})"]
+    family_text = f"{len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g})"
+    told = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} over {family_text}"]
     if total == 0:
         told.append("nothing sensitive would be learnt of it, so its risk is 0 whoever finds it")
         return told

@@ -3,7 +3,7 @@
 * ``category``: a null is one more value. One class of records.
 * ``wildcard``: a null agrees with anything on either side. A class for each pattern of nulls.
 * with an original: the intruder holds true values and searches the masked table. A masked cell agrees with what it contains, so
-  an attribute's masked values are laid in *layers* of disjoint cells (plain values, intervals of one width, … , blanks), through each
+  an attribute's masked values are laid in *layers* of disjoint cells (plain values, intervals of a width, … , blanks), in each
   of which a true value has at most one cell. A class for each combination of layers.
 """
 
@@ -33,7 +33,7 @@ MOST_CLASSES = 20_000
 
 
 def consequences(data: Microdata, names: Sequence[str]) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """C with nothing known for each record (equation 4 over all attributes), and W(A) W(value) a code for each sensitive attribute."""
+    """C with nothing known for each record (equation 4), and W(A) W(value) a code for each sensitive attribute."""
     if ("consequences", tuple(names)) in data.cache:
         kept: tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]] = data.cache["consequences", tuple(names)]
         return kept
@@ -56,7 +56,12 @@ def _add_weights(codes: Any, weights: Any, total: Any) -> None:
 
 
 def queries(
-    data: Microdata, tree: Family, names: Sequence[str], slots: NDArray[np.int64], pattern: NDArray[np.int32], patterns: list[Pattern]
+    data: Microdata,
+    tree: Family,
+    names: Sequence[str],
+    slots: NDArray[np.int64],
+    pattern: NDArray[np.int32],
+    patterns: list[Pattern],
 ) -> Queries:
     """The records that ask, with their weights split into singles and rest."""
     total, weights = consequences(data, names)
@@ -90,7 +95,9 @@ def alike(size: int) -> tuple[NDArray[np.int32], list[Pattern]]:
     return np.zeros(size, dtype=np.int32), [Pattern()]
 
 
-def by_nulls(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
+def by_nulls(
+    columns: Sequence[Column], slots: NDArray[np.int64], size: int
+) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
     """A class, and a pattern of queries, for each set of attributes that records lack."""
     layers = [column.is_null.astype(np.uint8) for column in columns]
     blank = np.zeros(size, dtype=np.uint8)
@@ -101,7 +108,9 @@ def by_nulls(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> 
     def asked(place: int, layer: int) -> NDArray[Any]:
         return blank[: len(slots)] if layer else columns[place].codes[slots]
 
-    classes = _classes([(one, 2) for one in layers], size, codes, asked, lambda place, layer: 1 if layer else columns[place].cardinality)
+    classes = _classes(
+        [(one, 2) for one in layers], size, codes, asked, lambda place, layer: 1 if layer else columns[place].cardinality
+    )
     pattern, patterns = _patterns([one[slots] for one in layers], [None] * len(columns), len(slots))
     return classes, pattern, patterns
 
@@ -109,7 +118,7 @@ def by_nulls(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> 
 def by_layers(
     masked: Microdata, original: Microdata, names: Sequence[str], slots: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
-    """Masked records in classes by layers, asked for with the true values: query ``i`` is masked record ``slots[i]``, original ``rows[i]``."""
+    """Masked records in classes by layers, asked for with true values: those of original ``rows[i]`` for record ``slots[i]``."""
     held, true = encode(masked, names), encode(original, names)
     read = [_read(original, one, other) for one, other in zip(true, held, strict=True)]
     layered = [_layers(one, len(column.values), other.cardinality) for one, column, other in zip(read, true, held, strict=True)]
@@ -127,7 +136,7 @@ def by_layers(
         if layer == 0:
             return blank[: len(slots)]
         cell_of: NDArray[np.uint32] = layered[place][1][layer - 1]
-        return cell_of[true[place].codes[rows]]
+        return np.asarray(cell_of[true[place].codes[rows]])
 
     def cardinality(place: int, layer: int) -> int:
         return 1 if layer == 0 else held[place].cardinality + 1
@@ -186,8 +195,8 @@ def _classes(
     ids, number = group_ids(sides, size)
     if number > MOST_CLASSES:
         raise DataError(
-            f"nulls and coarse values stand in {number:,} different combinations of attributes, and at most {MOST_CLASSES:,} can be "
-            "counted at once; use missing: category, or recode fewer attributes"
+            f"nulls and coarse values stand in {number:,} different combinations of attributes, and at most {MOST_CLASSES:,} "
+            "can be counted at once; use missing: category, or recode fewer attributes"
         )
     order = np.argsort(ids, kind="stable")
     begin = np.searchsorted(ids[order], np.arange(number + 1))
@@ -230,9 +239,7 @@ def _patterns(
     return ids.astype(np.int32), patterns or [Pattern()]
 
 
-def cells_agree(
-    data: Microdata, name: str, record: int, row: int, missing: str, original: Microdata | None
-) -> NDArray[np.bool_]:
+def cells_agree(data: Microdata, name: str, record: int, row: int, missing: str, original: Microdata | None) -> NDArray[np.bool_]:
     """Which records of the data agree on an attribute with one record: its cell there, or its true value in the original."""
     column = encode(data, [name])[0]
     if original is None:

@@ -87,7 +87,9 @@ def keep(
 
 
 @compiled
-def keep_queries(who: Any, group: Any, codes: Any, cardinality: int, table: Any, found: Any, new_who: Any, new_group: Any) -> None:
+def keep_queries(
+    who: Any, group: Any, codes: Any, cardinality: int, table: Any, found: Any, new_who: Any, new_group: Any
+) -> None:
     """Write the queries that still ask, with their new groups."""
     to = 0
     for at in range(len(who)):
@@ -118,9 +120,19 @@ def by_group(group: Any, groups: int) -> tuple[Any, Any]:
 
 @compiled
 def split(
-    who: Any, codes: Any, order: Any, begin: Any, asking: Any, asked: Any, q_order: Any, q_begin: Any, cardinality: int, new: Any, q_new: Any
+    who: Any,
+    codes: Any,
+    order: Any,
+    begin: Any,
+    asking: Any,
+    asked: Any,
+    q_order: Any,
+    q_begin: Any,
+    cardinality: int,
+    new: Any,
+    q_new: Any,
 ) -> int:
-    """Number the keys group by group with a table of one group only; how many keys occur. Queries without one get the number behind."""
+    """Number the keys group by group with a table of one group only; how many occur (the number of a query without one)."""
     local = np.full(cardinality, -1, dtype=np.int64)
     touched = np.empty(cardinality, dtype=np.int64)
     keys = 0
@@ -148,9 +160,23 @@ def split(
 
 @compiled
 def add_plain(
-    active: Any, found: Any, pattern: Any, kept: Any, whole: Any, kept_below: Any, whole_below: Any, chance: float, node: int,
-    rank: Any, near: Any, far: Any, likelihood: Any, top_node: Any, start: int, stop: int,
-) -> None:  # fmt: skip
+    active: Any,
+    found: Any,
+    pattern: Any,
+    kept: Any,
+    whole: Any,
+    kept_below: Any,
+    whole_below: Any,
+    chance: float,
+    node: int,
+    rank: Any,
+    near: Any,
+    far: Any,
+    likelihood: Any,
+    top_node: Any,
+    start: int,
+    stop: int,
+) -> None:
     """Add one known set's part where no attribute of it is sensitive: every part is then a number times the same consequence."""
     own_rank = rank[node]
     for at in range(start, stop):
@@ -173,9 +199,28 @@ def add_plain(
 
 @compiled
 def add(
-    active: Any, found: Any, pattern: Any, weight: Any, rest: Any, single: Any, kept: Any, whole: Any, kept_below: Any, whole_below: Any,
-    member: Any, chance: float, node: int, rank: Any, near: Any, far: Any, likelihood: Any, top: Any, top_node: Any, start: int, stop: int,
-) -> None:  # fmt: skip
+    active: Any,
+    found: Any,
+    pattern: Any,
+    weight: Any,
+    rest: Any,
+    single: Any,
+    kept: Any,
+    whole: Any,
+    kept_below: Any,
+    whole_below: Any,
+    member: Any,
+    chance: float,
+    node: int,
+    rank: Any,
+    near: Any,
+    far: Any,
+    likelihood: Any,
+    top: Any,
+    top_node: Any,
+    start: int,
+    stop: int,
+) -> None:
     """Add one known set's part to every active query; those alone get the whole subtree at once."""
     singles = single.shape[1]
     own_rank = rank[node]

@@ -1,38 +1,44 @@
-r"""Certified intervals made narrow: bounds of the sum over all 2^m known sets that look one attribute ahead.
+r"""Certified intervals made narrow: bounds of the sum over all 2^m known sets that follow each record's own rare values.
 
-Let T be a set, W the number of records that agree with a record on it, and W_b the number that also agree on b. Order the
-attributes behind T by rising W_b. Every larger set T ∪ U has a first element b_i in that order, and its count lies between
+Call an attribute *quiet* where nearly all records share one value. A record asks by the attributes that are not quiet, and by
+those quiet ones where its own value is rare; on the other quiet ones it agrees with nearly everybody. A set it may be found by is
+then T ∪ N with T among those it asks by and N among the rest, and with W records that agree on T, of which Z hold a rare value of
+a quiet attribute outside T,
 
-    max(W_all, W_{b_i} - \sum_{j > i} (W - W_{b_j}))   and   W_{b_i}
+    max(W_all, W - Z)  <=  count(T ∪ N)  <=  W        (W - Z + 1 where the record itself is one of the Z)
 
-(the lower end counts those who agree on b_i and takes away all who differ anywhere behind: Bonferroni's inequality). The sets with first
-element b_i have together the mass p_T p_{b_i} P_{>i} (C - c_T - c_{b_i} - D_{>i}), in closed form. So W_b of the attributes that
-epsilon drops bounds everything below T, tightly where attributes are rare flags on which nearly all agree.
+for every N at once; the sets T ∪ N have together the mass p_T P_N (C - c_T - D_N) in closed form. So the walk runs over the sets
+T only: the quiet attributes first, since behind a rare value few records are left to count, then those that tell records apart
+best. Groups behind a rare value are summed exactly (:mod:`discreet.engine.known_exact`).
 
-Where a record is alone, or all who agree with it on T agree on everything else too, all that lies below T is exact. Records whose
-interval is narrow enough leave; for the others epsilon is lowered, and only their groups are counted again.
+Where a record is alone, or all who agree with it on T agree on everything else too, all that lies below T is exact, and it
+leaves. It also leaves where what lies below T can widen its interval by so little that it does not matter. Records whose interval
+is not yet narrow enough after a walk are walked again with less allowed, and with small groups summed exactly too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.columns import encode, value_weights
+from discreet.engine.columns import Column, encode, value_weights
 from discreet.engine.compiled import compiled
-from discreet.engine.families import Family, family
 from discreet.engine.known_counts import Counter, Queries, RecordClass
+from discreet.engine.known_exact import MOST_ATTRIBUTES, finish, masks_of
 from discreet.engine.known_sets import KnownSets, Missing, classes_of
 from discreet.engine.progress import tell
-from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_STEP = 8.0
-_ROUNDS = 12
+_QUIET = 0.95
+_SMALL_GROUP, _SMALL_RARE, _BATCH = 32, 4096, 4096
+_LESS = 1 / 128
+_ROUNDS = 8
 
 
 def refine(
@@ -48,34 +54,29 @@ def refine(
     missing: Missing,
     original: Microdata | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """Narrow the intervals until each is within the tolerance, or on one side of the threshold; notes where the budget ends first."""
+    """Narrow the intervals until each is within the tolerance, or on one side of the threshold; a note where the budget ends."""
     lower, upper = lower.copy(), upper.copy()
-    epsilon = float(min(sums.tree.chance.min(), 1.0))
-    spent = 0
+    part = _LESS
     for turn in range(_ROUNDS):
         todo = np.flatnonzero(_wide(lower, upper, tolerance, threshold))
-        if not len(todo):
-            return lower, upper, ()
-        try:
-            tree = family(data_probabilities(data, sums), epsilon if turn else epsilon * (1 - 1e-9), budget - spent)
-        except ParameterError:
+        if not len(todo) or budget <= 0:
             break
-        spent += len(tree)
-        classes, queries, ordered = classes_of(data, sums.names, tree, sums.slots[todo], missing, original)
-        allowed = _allowed(lower[todo], upper[todo], tolerance, threshold) / alpha / (4 * len(tree))
-        with Ahead(classes, queries, _weights(data, ordered, sums.slots[todo]), sums.consequence[sums.slots[todo]]) as counter:
-            low, high = counter.bounds(tree, len(ordered), allowed)
+        slots = sums.slots[todo]
+        classes, queries, ordered = classes_of(data, sums.names, sums.tree, slots, missing, original)
+        chances = np.array([data.attribute(name).known for name in ordered])
+        quiet = [_rare(column) for column in encode(data, ordered)] if original is None else [None] * len(ordered)
+        walk = _Walk(
+            classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[slots], slots, exact=turn > 0
+        )
+        allowed = _allowed(lower[todo], upper[todo], tolerance, threshold) / alpha
+        low, high = walk.bounds(allowed * part, budget)
         lower[todo] = np.maximum(lower[todo], low * alpha)
         upper[todo] = np.maximum(np.minimum(upper[todo], high * alpha), lower[todo])
-        epsilon /= _STEP
+        budget -= walk.visited
+        part *= _LESS
     left = int(_wide(lower, upper, tolerance, threshold).sum())
-    note = f"{left:,} intervals are wider than asked: the budget of max_sets {budget:,} ended first; they are still certain"
+    note = f"{left:,} intervals are wider than asked: max_sets {budget:,} ended first; they are certain all the same"
     return lower, upper, (note,) if left else ()
-
-
-def data_probabilities(data: Microdata, sums: KnownSets) -> list[float]:
-    """The known probabilities of the attributes that take part."""
-    return [data.attribute(name).known for name in sums.names]
 
 
 def _wide(
@@ -99,8 +100,18 @@ def _allowed(
         allowed = tolerance * lower
     if threshold is not None:
         doubt = (lower <= threshold) & (upper > threshold)
-        allowed = np.where(doubt, np.minimum(allowed, 0.01 * (upper - lower)), allowed)
+        allowed = np.where(doubt, np.minimum(allowed, 0.1 * (upper - lower)), allowed)
     return allowed
+
+
+def _rare(column: Column) -> NDArray[np.bool_] | None:
+    """Which records do not hold the value that nearly all share, or None where no value is so common. A null counts as rare."""
+    counts = np.bincount(column.codes, minlength=column.cardinality)
+    if column.has_null:
+        counts[-1] = 0
+    if not len(counts) or counts.max() < _QUIET * len(column.codes):
+        return None
+    return np.asarray(column.codes != counts.argmax())
 
 
 def _weights(data: Microdata, ordered: list[str], slots: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -113,143 +124,244 @@ def _weights(data: Microdata, ordered: list[str], slots: NDArray[np.int64]) -> N
     return made
 
 
-class Ahead(Counter):
-    """A counter that also counts, at every set, each attribute that epsilon drops there."""
+class _Walk:
+    """Bounds for some queries by a walk over the sets they ask by."""
 
     def __init__(
-        self, classes: list[RecordClass], queries: Queries, weights: NDArray[np.float64], consequence: NDArray[np.float64]
+        self,
+        classes: Sequence[RecordClass],
+        queries: Queries,
+        chances: NDArray[np.float64],
+        quiet: Sequence[NDArray[np.bool_] | None],
+        weights: NDArray[np.float64],
+        consequence: NDArray[np.float64],
+        slots: NDArray[np.int64],
+        *,
+        exact: bool,
     ) -> None:
-        super().__init__(classes, queries)
-        self.weights = weights
-        self.consequence = consequence
+        size, width = len(queries), len(chances)
+        quiet_places = [place for place in range(width) if quiet[place] is not None]
+        loud = [place for place in range(width) if quiet[place] is None]
+        self.order = [*quiet_places, *sorted(loud, key=lambda place: _alike(classes, place))]
+        self.chances, self.weights, self.learnt = chances, weights, consequence.copy()
+        self.asks = np.ones((size, width), dtype=np.bool_)
+        self.spread, self.rest = np.ones(size), np.zeros(size)  # P and D of the attributes a query does not ask by
+        self.aside = np.zeros((size, width), dtype=np.bool_)  # of these the quiet ones, which do change counts
+        self.fixed_spread, self.fixed_rest = np.ones(size), np.zeros(size)  # P and D of the others, which change none
+        for place in quiet_places:
+            flags = quiet[place]
+            self.asks[:, place] = flags is None or flags[slots]
+            self.aside[:, place] = ~self.asks[:, place]
+            self._put(self.spread, self.rest, self.aside[:, place], place)
+        for shape, pattern in enumerate(queries.patterns):
+            members = queries.pattern == shape
+            for place in pattern.unknown | pattern.lost:
+                asked = members & self.asks[:, place]
+                if place in pattern.unknown:  # known or not, it changes no count
+                    self._put(self.spread, self.rest, asked, place)
+                    self._put(self.fixed_spread, self.fixed_rest, asked, place)
+                self.asks[asked, place] = False
+        self.quiet = set(quiet_places)
+        self.counters = [Counter(classes, queries)]
+        self.own_rare = np.zeros(size, np.int32)
+        if quiet_places:
+            self.rare: NDArray[np.int32] = np.zeros(len(quiet[quiet_places[0]]), np.int32)  # type: ignore[arg-type]
+            for place in quiet_places:
+                self.rare += quiet[place]  # type: ignore[arg-type]
+            self.own_rare = self.rare[slots]
+            self.counters.append(Counter([_only(one, self.rare > 0) for one in classes], queries))
+        self.exact = exact  # sum small groups mask by mask: the few records for which rare values bound too little need it
+        self.low, self.high = np.zeros(size), np.zeros(size)
+        self.visited = 0
 
-    def bounds(
-        self, tree: Family, width: int, allowed: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _put(self, spread: NDArray[np.float64], rest: NDArray[np.float64], members: NDArray[np.bool_], place: int) -> None:
+        """Have all subsets of an attribute that some queries do not ask by summed in closed form."""
+        chance = self.chances[place]
+        rest[members] += self.weights[members, place] * chance / (1 + chance)
+        spread[members] *= 1 + chance
+
+    def bounds(self, allowed: NDArray[np.float64], budget: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper ends of each query's sum over all sets."""
-        ask, size = self.queries, len(self.queries)
-        chances = np.tile(tree.probabilities[:width], (len(ask.patterns), 1))
-        factor, unknown = np.ones(size), np.zeros(size)
-        for shape, pattern in enumerate(ask.patterns):
-            members = ask.pattern == shape
-            for place in pattern.unknown:  # known or not, they change no count: all their subsets at once
-                chance = chances[shape, place]
-                factor[members] *= 1 + chance
-                unknown[members] += self.weights[members, place] * chance / (1 + chance)
-            chances[shape, [*pattern.unknown, *pattern.lost]] = 0.0
-        everything = self.count_all(width)
-        low, high = np.zeros(size), np.zeros(size)
-        state: list[Any] = []
-        actives = [np.arange(size, dtype=np.uint32)]
-        node, total = 0, len(tree)
-        while node < total:
-            depth, place = int(tree.depth[node]), int(tree.last[node])
-            del state[depth:], actives[depth + 1 :]
-            active = actives[depth]
-            if node:
-                silent = ask.silent(place)
-                active = active if silent is None else active[~silent[active]]
-                if not len(active):
-                    node = int(tree.end[node])
-                    continue
-                lists = [self._descend(*one) for one in self._split(state[-1], place, active, silent, True)]
-            else:
-                lists = self._begin()
-                self.found[:] = sum(one.size for one in self.classes)
-            tell("narrowing intervals", node, total)
-            here = self.found[active].copy()
-            learnt = self.consequence[active] - unknown[active]
-            members = tree.sets[node]
-            learnt = learnt - self.weights[np.ix_(active, members)].sum(axis=1) if members else learnt
-            scale = tree.chance[node] * factor[active]
-            below = np.arange(place + 1, width)
-            stop = np.zeros(len(active), dtype=np.bool_)
-            _close(
-                active, here, everything, ask.pattern, chances, self.weights, learnt, scale, allowed, below, low, high, stop
-            )  # fmt: skip
-            going, here, learnt, scale = active[~stop], here[~stop], learnt[~stop], scale[~stop]
-            reach = int(tree.reach[node])
-            ahead = np.arange(reach + 1, width)
-            counts = np.empty((len(going), len(ahead)), dtype=np.int32)
-            if len(going):
-                for at, next_place in enumerate(ahead):
-                    self._split(lists, int(next_place), going, ask.silent(int(next_place)), False)
-                    counts[:, at] = self.found[going]
-                self.found[going] = here
-                _look_ahead(going, here, everything, ask.pattern, chances, self.weights, learnt, scale, ahead, counts, low, high)
-            state.append([_only(one, self.found, stop, active) for one in lists] if stop.any() else lists)
-            actives.append(going)
-            if not len(going):
-                node = int(tree.end[node])
+        self.allowed, self.budget = allowed, budget
+        with ExitStack() as open_pools:
+            for counter in self.counters:
+                open_pools.enter_context(counter)
+            self.everything = self.counters[0].count_all(len(self.chances))
+            for counter in self.counters:
+                counter.found[:] = sum(one.size for one in counter.classes)
+            self._visit(
+                [counter.begin() for counter in self.counters],
+                np.arange(len(self.learnt), dtype=np.uint32),
+                0,
+                0,
+                1.0,
+                self.learnt,
+            )
+        return self.low, self.high
+
+    def _small(self, shared: int) -> int:
+        """Groups of at most so many records are summed exactly, mask by mask."""
+        if len(self.order) > MOST_ATTRIBUTES:
+            return 0
+        if shared:
+            return _SMALL_RARE
+        return _SMALL_GROUP if self.exact else 0
+
+    def _finish(
+        self, lists: Sequence[Any], chosen: NDArray[np.uint32], learnt: NDArray[np.float64], start: int, chance: float
+    ) -> None:
+        """Sum exactly over all that lies below a set, for queries in small groups; what tells records apart is tried first."""
+        places = sorted(self.order, key=lambda place: place in self.quiet)
+        later, width = set(self.order[start:]), len(self.order)
+        for first in range(0, len(chosen), _BATCH):
+            batch = chosen[first : first + _BATCH]
+            part = learnt[first : first + _BATCH]
+            masks, starts = masks_of(lists, self.counters[0].classes, batch, places, len(self.learnt))
+            left = np.zeros(len(batch), dtype=np.int64)
+            for at, place in enumerate(places):
+                free = self.asks[batch, place] & (place in later) | self.aside[batch, place]
+                left |= free.astype(np.int64) << at
+            self.counters[0].each(
+                finish,
+                len(batch),
+                masks,
+                starts,
+                batch,
+                left,
+                self.chances[places],
+                self.weights[:, places],
+                part,
+                chance,
+                self.fixed_spread,
+                self.fixed_rest,
+                self.allowed,
+                width - len(self.quiet),
+                self.low,
+                self.high,
+                least=64,
+            )
+
+    def _visit(
+        self, state: list[Any], active: NDArray[np.uint32], start: int, shared: int, chance: float, learnt: NDArray[np.float64]
+    ) -> None:
+        """Close or open one set for each active query, then visit its children; ``shared`` of its attributes are quiet."""
+        self.visited += 1
+        tell("narrowing intervals", self.visited, 0)
+        main = self.counters[0].found
+        here = main[active]
+        # a query whose group holds a single record with a further rare value leaves that count, so one is always reckoned with
+        dirt = np.maximum(self.counters[1].found[active], 1) if len(self.counters) > 1 else np.zeros(len(active), np.int32)
+        going = np.zeros(len(active), dtype=np.bool_)
+        order = np.array(self.order[start:], dtype=np.int64)
+        small_enough = self._small(shared)
+        _close(
+            active,
+            here,
+            small_enough,
+            dirt,
+            self.own_rare > shared,
+            self.everything,
+            self.asks,
+            self.chances,
+            self.weights,
+            learnt,
+            self.spread,
+            self.rest,
+            chance,
+            self.allowed if self.visited < self.budget else np.full(len(self.allowed), np.inf),
+            order,
+            self.low,
+            self.high,
+            going,
+        )
+        active, learnt, here = active[going], learnt[going], here[going]
+        small = here <= small_enough
+        if small.any():
+            self._finish(state[0], active[small], learnt[small], start, chance)
+            active, learnt = active[~small], learnt[~small]
+        if not len(active):
+            return
+        for at in range(start, len(self.order)):
+            place = self.order[at]
+            asking = self.asks[active, place]
+            asked = active[asking]
+            if not len(asked):
                 continue
-            node += 1
-        return low, high
+            children = []
+            deeper = shared + (place in self.quiet)
+            for counter, lists in zip(self.counters, state, strict=True):
+                if deeper > shared and counter is not self.counters[0]:
+                    lists = [_rarer(one, self.rare, deeper) for one in lists]  # noqa: PLW2901 - those with a further rare value
+                silent = np.ones(len(self.learnt), dtype=np.bool_)
+                silent[asked] = False
+                split = counter.split(lists, place, asked, silent, True)
+                children.append([counter.descend(*one) for one in split])
+            self._visit(
+                children, asked, at + 1, deeper, chance * self.chances[place], learnt[asking] - self.weights[asked, place]
+            )
 
 
-def _only(one: Any, found: NDArray[np.int32], stop: NDArray[np.bool_], active: NDArray[np.uint32]) -> Any:
-    """The lists without the queries that stopped; records nobody asks for stay until the next split."""
-    found[active[stop]] = 1
-    keep = found[one.asking] > 1
-    return type(one)(one.who, one.group, one.asking[keep], one.asked[keep], one.groups)
+def _alike(classes: Sequence[RecordClass], place: int) -> float:
+    """The chance that two records agree on an attribute; where it is small, records are soon alone."""
+    return sum(
+        float((np.bincount(one.codes[place] if one.rows is None else one.codes[place][one.rows]).astype(np.float64) ** 2).sum())
+        for one in classes
+    )
+
+
+def _rarer(one: Any, rare: NDArray[np.int32], shared: int) -> Any:
+    """A list without the records that have no more rare values than all of the group share."""
+    keep = rare[one.who] > shared
+    return type(one)(one.who[keep], one.group[keep], one.asking, one.asked, one.groups)
+
+
+def _only(one: RecordClass, members: NDArray[np.bool_]) -> RecordClass:
+    """A class without the records that are not members."""
+    rows = np.arange(one.size, dtype=np.uint32) if one.rows is None else one.rows
+    rows = rows[members[rows]]
+    return RecordClass(rows, len(rows), one.codes, one.asked, one.cardinalities)
 
 
 @compiled
 def _close(
-    active: Any, here: Any, everything: Any, pattern: Any, chances: Any, weights: Any, learnt: Any, scale: Any, allowed: Any,
-    below: Any, low: Any, high: Any, stop: Any,
-) -> None:  # fmt: skip
-    """Add a set and all below it at once where that is exact, or so little that it does not matter."""
+    active: Any,
+    here: Any,
+    small: int,
+    dirt: Any,
+    own_dirt: Any,
+    everything: Any,
+    asks: Any,
+    chances: Any,
+    weights: Any,
+    learnt: Any,
+    spread: Any,
+    rest: Any,
+    chance: float,
+    allowed: Any,
+    order: Any,
+    low: Any,
+    high: Any,
+    going: Any,
+) -> None:
+    """Add one set with what is not asked by; where that is exact or enough, all below it too. Others go on."""
     for at in range(len(active)):
         slot = active[at]
-        shape = pattern[slot]
-        spread, rest = 1.0, 0.0
-        for place in below:
-            chance = chances[shape, place]
-            spread *= 1 + chance
-            rest += weights[slot, place] * chance / (1 + chance)
-        mass = scale[at] * spread * (learnt[at] - rest)
+        own = chance * learnt[at]
+        aside = chance * spread[slot] * (learnt[at] - rest[slot])
+        wide, more = spread[slot], rest[slot]
+        for place in order:
+            if asks[slot, place]:
+                wide *= 1 + chances[place]
+                more += weights[slot, place] * chances[place] / (1 + chances[place])
+        below = chance * wide * (learnt[at] - more)
         inverse, most = 1.0 / here[at], 1.0 / max(1, everything[slot])
-        own = scale[at] * learnt[at] * inverse
-        if here[at] <= everything[slot] or (mass - scale[at] * learnt[at]) * (most - inverse) <= allowed[slot]:
-            low[slot] += mass * inverse
-            high[slot] += own + (mass - scale[at] * learnt[at]) * most
-            stop[at] = True
-
-
-@compiled
-def _look_ahead(
-    active: Any, here: Any, everything: Any, pattern: Any, chances: Any, weights: Any, learnt: Any, scale: Any, ahead: Any,
-    counts: Any, low: Any, high: Any,
-) -> None:  # fmt: skip
-    """Add a set, and bounds of what epsilon drops below it."""
-    width = len(ahead)
-    order = np.empty(width, dtype=np.int64)
-    for at in range(len(active)):
-        slot = active[at]
-        shape = pattern[slot]
-        own = scale[at] * learnt[at] / here[at]
-        low[slot] += own
-        high[slot] += own
-        used = 0
-        for place in range(width):  # insertion sort by rising count; attributes that cannot occur are left out
-            if chances[shape, ahead[place]] == 0:
-                continue
-            to = used
-            while to > 0 and counts[at, order[to - 1]] > counts[at, place]:
-                order[to] = order[to - 1]
-                to -= 1
-            order[to] = place
-            used += 1
-        spread, rest, differ = 1.0, 0.0, 0
-        for back in range(used - 1, -1, -1):
-            place = order[back]
-            chance = chances[shape, ahead[place]]
-            weight = weights[slot, ahead[place]]
-            mass = scale[at] * chance * spread * (learnt[at] - weight - rest)
-            count = counts[at, place]
-            least = max(1, everything[slot], count - differ)
-            low[slot] += mass / count
-            high[slot] += mass / least
-            spread *= 1 + chance
-            rest += weight * chance / (1 + chance)
-            differ += here[at] - count
+        if here[at] <= everything[slot] or (below - own) * (most - inverse) <= allowed[slot]:
+            low[slot] += below * inverse
+            high[slot] += own * inverse + (below - own) * most
+        elif here[at] <= small:
+            going[at] = True  # summed exactly, this set and all
+        else:
+            least = max(1, everything[slot], here[at] - dirt[at] + own_dirt[slot])
+            low[slot] += aside * inverse
+            high[slot] += own * inverse + (aside - own) / least
+            going[at] = True

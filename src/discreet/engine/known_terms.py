@@ -71,7 +71,7 @@ def terms(tree: Family, singles: list[int], patterns: list[Pattern]) -> Terms:
 def _own(
     tree: Family, singles: list[int], member: NDArray[np.bool_], pattern: Pattern
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """x and y of each set by itself."""
+    """The parts x and y of each set by itself."""
     width = tree.width
     chances = tree.probabilities[:width].copy()
     chances[[place for place in pattern.lost if place < width]] = 0.0

@@ -57,8 +57,12 @@ class KnownSets(RiskMeasure):
     }
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
-    alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(default=100.0, description="consequence coefficient, above 1 in the paper")
-    epsilon: Annotated[float, Field(ge=0, lt=1)] = Field(default=0.01, description="known sets are kept where their probability is greater")
+    alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        default=100.0, description="consequence coefficient, above 1 in the paper"
+    )
+    epsilon: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.01, description="known sets are kept where their probability is greater"
+    )
     threshold: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.01, description="a record is high-risk where its risk is greater"
     )
@@ -69,11 +73,14 @@ class KnownSets(RiskMeasure):
         default=None, description="narrow every interval until its width is at most this share of its lower end"
     )
     decide: bool = Field(default=False, description="narrow the intervals until no record's side of the threshold is in doubt")
-    max_sets: Annotated[int, Field(ge=1)] = Field(default=1_000_000, description="most known sets to keep, and most counts to take when narrowing")
+    max_sets: Annotated[int, Field(ge=1)] = Field(
+        default=1_000_000, description="most known sets to keep, and most counts to take when narrowing"
+    )
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         sums = self._sums(data, original)
-        lower, upper, notes = sums.found.lower * self.alpha, sums.found.upper * self.alpha, ()
+        lower, upper = sums.found.lower * self.alpha, sums.found.upper * self.alpha
+        notes: tuple[str, ...] = ()
         if self.tolerance is not None or self.decide:
             lower, upper, notes = refine(
                 data, sums, lower, upper, alpha=self.alpha, tolerance=self.tolerance,
@@ -85,10 +92,13 @@ class KnownSets(RiskMeasure):
             self._summary(len(data), sums, risk, lower, upper),
             lambda: self._records(data, sums, lower, upper, original),
             notes=notes,
+            riskiest=lambda number: self._riskiest(sums, risk, number),
         )
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
-        return explain(data, record, alpha=self.alpha, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original)
+        return explain(
+            data, record, alpha=self.alpha, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original
+        )
 
     def _sums(self, data: Microdata, original: Microdata | None, *, everyone: bool = False) -> Sums:
         return known_sets(
@@ -140,6 +150,19 @@ class KnownSets(RiskMeasure):
                 "top_share": spread(share),
                 "likelihood": spread(found.likelihood),
                 "consequence": everybody.consequence,
+            }
+        )
+
+    def _riskiest(self, sums: Sums, risk: NDArray[np.float64], number: int) -> pl.DataFrame:
+        """The records with the largest risk; nobody without something to learn is among them, so nothing is counted again."""
+        order = np.lexsort((sums.slots, -risk))[:number]
+        order = order[risk[order] > 0]
+        return pl.DataFrame(
+            {
+                "record": sums.slots[order],
+                "risk": risk[order],
+                "top_set": pl.Series([sums.set_name(int(node)) for node in sums.found.top_node[order]], dtype=pl.String),
+                "top_share": sums.found.top[order] * self.alpha / risk[order],
             }
         )
 

@@ -1,0 +1,85 @@
+"""discreet report: the evidence on a release, in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import show
+from discreet.cli.options import PolicyFile
+
+if TYPE_CHECKING:
+    from discreet.model.microdata import Microdata
+    from discreet.model.results import Assessment, Release
+
+Reveal = Annotated[bool, typer.Option("--reveal", help="Name values of single records; the report is then confidential.")]
+By = Annotated[str | None, typer.Option("--by", help="Who makes the release; your user name where not said.")]
+
+
+def report(
+    original: Annotated[str, typer.Argument(help="The initial microdata.", show_default=False)],
+    masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
+    policy: PolicyFile,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the report here, as HTML.")] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="Write the same as JSON here, for machines.")] = None,
+    pdf: Annotated[Path | None, typer.Option("--pdf", help="Write the same as PDF here; needs Chromium.")] = None,
+    reveal: Reveal = False,
+    by: By = None,
+) -> None:
+    """Tell what a release is, how risky and how costly, in one file that opens offline."""
+    from discreet import verbs
+
+    if out is None and json is None and pdf is None:
+        raise typer.BadParameter("name a file: -o report.html, --json report.json or --pdf report.pdf")
+    ready(out, json, pdf)
+    with show.progress():
+        before, after = verbs.read(original, policy), verbs.read(masked, policy)
+        content = evidence(before, after, None, original, masked, reveal=reveal, by=by)
+        write(content, out=out, json=json, pdf=pdf)
+
+
+def evidence(
+    before: Microdata,
+    after: Microdata | Release,
+    found: Assessment | None,
+    original: str,
+    masked: str,
+    *,
+    reveal: bool = False,
+    by: str | None = None,
+) -> dict[str, Any]:
+    """What a report on two tables says."""
+    from discreet.report.evidence import gather
+
+    return gather(before, after, found, reveal=reveal, by=by, original_file=original, masked_file=masked)
+
+
+def ready(*targets: Path | None) -> None:
+    """Raise before any work where a report could not be drawn or put there."""
+    from discreet.convert.atomic import checked
+    from discreet.report.charts import altair
+
+    for target in targets:
+        if target is not None:
+            checked(target)
+    altair()
+
+
+def write(content: dict[str, Any], *, out: Path | None, json: Path | None = None, pdf: Path | None = None) -> None:
+    """Write the forms that were asked for, each whole or not at all; all are made before any is written."""
+    from discreet.convert.atomic import write_bytes
+    from discreet.report.browser import pdf as printed
+    from discreet.report.page import as_json, render
+
+    page = render(content) if out is not None or pdf is not None else ""
+    files = {
+        out: page.encode(),
+        json: as_json(content).encode() if json is not None else b"",
+        pdf: printed(page) if pdf is not None else b"",
+    }
+    for target, made in files.items():
+        if target is not None:
+            write_bytes(target, made)
+            show.say(f"the report is in {target}")

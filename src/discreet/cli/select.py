@@ -1,0 +1,50 @@
+"""discreet select: find the plan that keeps the limits at the least loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import show
+from discreet.cli.options import Json, PolicyFile, Source
+
+
+def select(
+    source: Source,
+    policy: PolicyFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Write the policy with the chosen plan here.", show_default=False)],
+    seconds: Annotated[float | None, typer.Option("--seconds", help="How long to search; the policy's where absent.")] = None,
+    trials: Annotated[int | None, typer.Option("--trials", help="How many plans to try; the policy's where absent.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The search's seed; the policy's where absent.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", help="Keep the search in this file, and go on from it where it was stopped.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Search for the list of masking methods and parameters that keeps every limit at the least loss."""
+    from discreet import verbs
+    from discreet.convert.atomic import write_text
+    from discreet.selection.reasons import step_text
+
+    with show.progress():
+        data = verbs.read(source, policy)
+        found = verbs.select(data, seconds=seconds, trials=trials, seed=seed, resume=resume)
+    write_text(out, found.to_yaml(out.parent))
+    if json:
+        show.as_json(found.to_dict())
+    else:
+        show.table("Plan", ("step", "what it does"), [(at, step_text(step)) for at, step in enumerate(found.plan.steps, 1)])
+        show.verdicts(found.assessment.verdicts)
+        rows = [
+            (one.name, abs(one.risk), one.loss, one.kept, "; ".join(map(step_text, found.plans[one.name].steps)))
+            for one in found.frontier
+        ]
+        show.table("Frontier", ("plan", found.axes[0], found.axes[1], "keeps the limits", "steps"), rows)
+        for sentence in found.sentences:
+            print(sentence)
+    if not found.met:
+        show.say(f"no plan that was tried keeps every limit; the nearest is in {out}; in the way: {', '.join(found.standing)}")
+        raise typer.Exit(1)
+    show.say(f"the policy with the plan is in {out}: discreet mask {source} RELEASE -p {out} makes the release")
