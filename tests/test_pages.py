@@ -41,7 +41,8 @@ def test_the_plug_in_has_a_page_with_an_example_that_runs(kind: str, name: str) 
 @pytest.mark.parametrize(("kind", "name"), OWN, ids=lambda word: word)
 def test_the_page_names_every_parameter_and_every_parameter_has_a_description(kind: str, name: str) -> None:
     page = page_of(name)
-    for parameter, field in loaded(kind, name).model_fields.items():
+    for attribute, field in loaded(kind, name).model_fields.items():
+        parameter = field.alias or attribute
         assert field.description, f"the parameter '{parameter}' of {name} has no description"
         assert re.search(rf"`{re.escape(parameter)}\b", page), f"docs/methods/{name}.md does not name the parameter `{parameter}`"
 

@@ -117,7 +117,7 @@ def _description(kind: Kind, found: type[Plugin]) -> dict[str, Any]:
         "summary": (found.__doc__ or "").strip().split("\n", 1)[0],
         "parameters": [
             {
-                "name": name,
+                "name": field.alias or name,
                 "type": _type_text(field.annotation),
                 "required": field.is_required(),
                 "default": None if field.is_required() else _default_text(field.get_default(call_default_factory=True)),

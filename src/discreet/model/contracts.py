@@ -60,7 +60,7 @@ class Plugin(BaseModel, ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return self.model_dump()
+        return self.model_dump(by_alias=True)
 
     @classmethod
     def example(cls) -> Self:

@@ -1,0 +1,107 @@
+"""Taking values where a blank is one more value: blanks make the values that stay rarer, so one pass can put others at risk.
+
+Every pass measures everybody again. A record whose risk no blanking could bring under the threshold, were all blanks there are
+shared with it, loses nothing after the first pass; where only such records are left above the threshold, the work stops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine import targeting_kernels as kernels
+from discreet.engine.targeting import Targets
+from discreet.engine.targeting_rule import Rule, Story
+from discreet.engine.until_safe import decided, one_pass
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
+    """Pass by pass until no record is above the threshold, or none that is can be helped."""
+    made, slots = table.copy(), table.start.slots
+    story = one_pass(made, rule)
+    first = table.start.found.risk > rule.level
+    ever = first.copy()
+    while True:
+        risk, bound = _measured(made, rule, slots, ever)
+        above = risk > rule.level
+        fresh = above & ~ever
+        ever |= above
+        nulls = made.nulls(slots)
+        left = rule.any(made, nulls, made.weight(slots)).any(axis=1)
+        hopeful = above & left & (bound <= rule.level)
+        if not hopeful.any() and not fresh.any():
+            break
+        rows = slots[hopeful]
+        gone = _next(made, rule, rows)
+        rule.spend(story.taken + int(gone.sum()), int(above.sum()))
+        taken = made.take(rows, gone)
+        story.taken += taken
+        if taken:
+            story.passes.append((len(rows), taken))
+        elif not fresh.any():
+            break
+    story.cascade = slots[ever & ~first]
+    story.remaining, story.risk = slots[above], risk[above]
+    story.hopeless = int((above & (bound > rule.level)).sum())
+    if above.any():
+        story.needed = _needed(made, rule, slots[above][[np.argmin(bound[above])]])
+    return made, story
+
+
+def _next(table: Targets, rule: Rule, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The next top set of each record, or its heaviest values."""
+    if rule.side == "sensitive":
+        return decided(table, rule, rows)
+    parts = []
+    for part, counts in table.counted(rows):
+        nulls = table.nulls(part)
+        gone = np.empty_like(nulls)
+        nothing = np.zeros_like(nulls)
+        may = rule.known(table, nulls)
+        kernels.top_sets(
+            counts, table.weight(part), table.blank, nothing, may, table.arrays, rule.limit, True, gone, 0, len(part)
+        )
+        parts.append(gone & ~nulls)
+    return np.concatenate(parts) if parts else np.zeros((0, len(table.names)), dtype=np.bool_)
+
+
+def _measured(
+    table: Targets, rule: Rule, slots: NDArray[np.int64], ever: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Everybody's risk, and what it could be at best if the records with blanks and those ever above shared all their blanks."""
+    blanks = np.zeros(len(table.data), dtype=np.bool_)
+    for column in table.columns[: table.tree.width]:
+        blanks |= column.is_null
+    blanks[slots[ever]] = True
+    shared = float(blanks.sum())
+    risks, bounds = [np.zeros(0)], [np.zeros(0)]
+    for part, counts in table.counted(slots):
+        risks.append(table.risks(part, counts))
+        bounds.append(_bound(table, rule, part, counts, shared))
+    return np.concatenate(risks), np.concatenate(bounds)
+
+
+def _bound(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float) -> NDArray[np.float64]:
+    nulls, weights, found = table.nulls(rows), table.weight(rows), np.empty(len(rows))
+    may = rule.any(table, nulls, weights) | nulls
+    kernels.least_reachable(counts, weights, table.blank, may, table.arrays, shared, found, 0, len(rows))
+    return found
+
+
+def _needed(table: Targets, rule: Rule, row: NDArray[np.int64]) -> int:
+    """How many records at least would have to have blanks for this one to be safe; 0 where all of them would not be enough."""
+    counts = table.counts(row)
+    low, high = 1, len(table.data)
+    if _bound(table, rule, row, counts, float(high))[0] > rule.level:
+        return 0
+    while low < high:
+        middle = (low + high) // 2
+        if _bound(table, rule, row, counts, float(middle))[0] > rule.level:
+            low = middle + 1
+        else:
+            high = middle
+    return low

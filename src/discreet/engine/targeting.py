@@ -1,0 +1,173 @@
+"""A table while values are taken from it: who agrees with whom on every kept set, without encoding anything anew.
+
+The measure is that of :mod:`discreet.engine.known_sets`; here the counts of each kept set are kept record by record, for the few
+records that are above a threshold, so that any choice of their values to blank can be weighed without counting again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.columns import Column, encode, value_weights
+from discreet.engine.families import Family
+from discreet.engine.known_counts import Counter, Queries
+from discreet.engine.known_inputs import alike, by_nulls, one_class
+from discreet.engine.known_kernels import remain
+from discreet.engine.known_sets import KnownSets, Missing, known_sets
+from discreet.engine.targeting_kernels import risks
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MOST_COUNTS = 50_000_000
+
+
+def tree_arrays(tree: Family) -> tuple[NDArray[Any], ...]:
+    """The family as arrays for kernels: parent, last, chance, rank, and the children of each set side by side."""
+    size = len(tree)
+    parent = np.zeros(size, dtype=np.int64)
+    path = [0] * (int(tree.depth.max()) + 2)
+    for node in range(1, size):
+        path[int(tree.depth[node])] = node
+        parent[node] = path[int(tree.depth[node]) - 1]
+    children = np.argsort(parent[1:], kind="stable") + 1
+    first = np.searchsorted(parent[children], np.arange(size))
+    return parent, tree.last, tree.chance, tree.rank, first, children
+
+
+@dataclass
+class Targets:
+    """The table as it stands: the codes of every attribute in the family's order, blanks included."""
+
+    data: Microdata
+    start: KnownSets
+    missing: Missing
+    names: list[str]
+    columns: list[Column]
+    weights: list[NDArray[np.float64]]
+    blank: NDArray[np.float64]
+    arrays: tuple[NDArray[Any], ...]
+    own: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, data: Microdata, *, epsilon: float, max_sets: int, missing: Missing) -> Targets:
+        """Measure the table once."""
+        start = known_sets(data, epsilon=epsilon, max_sets=max_sets, missing=missing)
+        names = [start.names[at] for at in start.tree.order]
+        columns = encode(data, names)
+        weights, blank = [], np.zeros(len(names))
+        for at, column in enumerate(columns):
+            attribute = data.attribute(names[at])
+            blank[at] = attribute.sensitivity * attribute.unlisted
+            found = value_weights(column, attribute) if attribute.sensitivity > 0 else np.zeros(column.cardinality)
+            weights.append(np.append(found[: len(column.values)], blank[at]))
+        return cls(data, start, missing, names, columns, weights, blank, tree_arrays(start.tree))
+
+    @property
+    def tree(self) -> Family:
+        return self.start.tree
+
+    def copy(self) -> Targets:
+        """The same table, from which values can be taken without touching this one."""
+        return replace(self, columns=list(self.columns), own=set())
+
+    def nulls(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which values of these records are blank."""
+        made = np.zeros((len(rows), len(self.names)), dtype=np.bool_)
+        for at, column in enumerate(self.columns):
+            if column.has_null:
+                made[:, at] = column.codes[rows] == len(column.values)
+        return made
+
+    def weight(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """W(A) W(value) of these records' attributes."""
+        return np.stack([weight[column.codes[rows]] for weight, column in zip(self.weights, self.columns, strict=True)], axis=1)
+
+    def take(self, rows: NDArray[np.int64], gone: NDArray[np.bool_]) -> int:
+        """Blank these records' attributes; how many values that were."""
+        taken = 0
+        for at, column in enumerate(self.columns):
+            mine = rows[gone[:, at]]
+            mine = mine[column.codes[mine] != len(column.values)]
+            if not len(mine):
+                continue
+            if at not in self.own:
+                self.columns[at] = Column(column.name, column.codes.copy(), column.values, True)
+                self.own.add(at)
+            self.columns[at].codes[mine] = len(column.values)
+            taken += len(mine)
+        return taken
+
+    def released(self) -> dict[str, pl.Series]:
+        """The columns that lost values."""
+        made = {}
+        for at in sorted(self.own):
+            column, series = self.columns[at], self.data.frame[self.names[at]]
+            made[column.name] = series.set(pl.Series(column.is_null), None)
+        return made
+
+    def counted(self, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        """The records in parts, with the counts of every kept set."""
+        step = max(1, _MOST_COUNTS // len(self.tree))
+        for begin in range(0, len(rows), step):
+            part = rows[begin : begin + step]
+            yield part, self.counts(part)
+
+    def counts(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """``[record, set]``: who agrees; at least 1 everywhere, and not to be read where the record has a blank in the set."""
+        tree, size = self.tree, len(self.data)
+        columns = self.columns[: tree.width]
+        if self.missing == "wildcard" and any(column.has_null for column in columns):
+            classes, pattern, patterns = by_nulls(columns, rows, size)
+        else:
+            classes = one_class(columns, rows, size)
+            pattern, patterns = alike(len(rows))
+        empty = np.zeros(len(rows))
+        asked = Queries(empty, empty, empty, np.zeros((len(rows), 0)), [], pattern, patterns)
+        made = np.ones((len(tree), len(rows)), dtype=np.int32)
+        with Counter(classes, asked) as counter:
+            _walk(counter, tree, size, made)
+        return np.ascontiguousarray(made.T)
+
+    def risks(self, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The risk of these records as the table stands, before alpha."""
+        gone = self.nulls(rows) if self.missing == "wildcard" else np.zeros((len(rows), len(self.names)), dtype=np.bool_)
+        found = np.empty(len(rows))
+        risks(counts, self.weight(rows), self.blank, gone, self.arrays, found, 0, len(rows))
+        return found
+
+    def measure(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Count and sum: the risk of these records as the table stands, before alpha."""
+        parts = [self.risks(part, counts) for part, counts in self.counted(rows)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _walk(counter: Counter, tree: Family, size: int, made: NDArray[np.int32]) -> None:
+    """Every set that still has somebody asking, as :meth:`Counter.walk` visits them; ``made`` starts with ones."""
+    made[0] = size
+    counter.found[:] = size
+    active = np.arange(made.shape[1], dtype=np.uint32)
+    state, actives = [counter.begin()], [active[counter.found > 1]]
+    node = 1
+    while node < len(tree):
+        depth, place = int(tree.depth[node]), int(tree.last[node])
+        del state[depth:], actives[depth:]
+        silent = counter.queries.silent(place)
+        active = actives[-1] if silent is None else actives[-1][~silent[actives[-1]]]
+        if not len(active):
+            node = int(tree.end[node])
+            continue
+        inner = int(tree.end[node]) > node + 1
+        lists = counter.split(state[-1], place, active, silent, inner)
+        made[node, active] = counter.found[active]
+        if inner:
+            state.append([counter.descend(*one) for one in lists])
+            stay = np.empty(len(active), dtype=np.uint32)
+            actives.append(stay[: remain(active, counter.found, stay)])
+        node += 1
