@@ -176,12 +176,13 @@ class Counter:
         return counted
 
     def begin(self, asking: NDArray[np.uint32] | None = None) -> list[_List]:
-        """Everybody in one group."""
-        who = np.arange(len(self.queries), dtype=np.uint32) if asking is None else asking
-        return [
-            _List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), min(1, one.size))
-            for one in self.classes
-        ]
+        """Everybody in one group; of a class without records nobody asks."""
+        everyone = np.arange(len(self.queries), dtype=np.uint32) if asking is None else asking
+        made = []
+        for one in self.classes:
+            who = everyone if one.size else everyone[:0]
+            made.append(_List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), min(1, one.size)))
+        return made
 
     def split(
         self, lists: Sequence[_List], place: int, active: NDArray[np.uint32], silent: NDArray[np.bool_] | None, inner: bool
