@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discreet.model.policy import Plan, Policy
     from discreet.model.results import Assessment, Release
     from discreet.model.score import Score
-    from discreet.verbs import analyze, assess, loss, mask, read, risk, write
+    from discreet.verbs import analyze, assess, loss, mask, read, risk, select, write
 
 __version__ = "0.1.0"
 
@@ -25,12 +25,12 @@ _HOMES = {
     "Assessment": "discreet.model.results",
     "Release": "discreet.model.results",
     "Score": "discreet.model.score",
-    **dict.fromkeys(("analyze", "assess", "loss", "mask", "read", "risk", "write"), "discreet.verbs"),
+    **dict.fromkeys(("analyze", "assess", "loss", "mask", "read", "risk", "select", "write"), "discreet.verbs"),
 }
 
 __all__ = [
     "Assessment", "Attribute", "DiscreetError", "Microdata", "Plan", "Policy", "Release", "Score",
-    "analyze", "assess", "loss", "mask", "read", "risk", "write",
+    "analyze", "assess", "loss", "mask", "read", "risk", "select", "write",
 ]  # fmt: skip
 
 

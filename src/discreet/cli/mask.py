@@ -23,11 +23,15 @@ def mask(
 ) -> None:
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
     from discreet import verbs
+    from discreet.errors import PolicyError
+    from discreet.selection.validate import errors, validate
 
     if report is not None:
         ready(report)
     with show.progress():
         data = verbs.read(source, policy)
+        if wrong := errors(validate(data, data.policy.plan)):
+            raise PolicyError(f"{policy}: {wrong[0]}")
         release = verbs.mask(data)
         assessment = verbs.assess(data, release) if data.policy.limits or report is not None else None
         verbs.write(release, out)
@@ -42,17 +46,7 @@ def mask(
         }  # fmt: skip
         show.as_json(content)
     else:
-        rows = [
-            (e.step, e.method, ", ".join(e.columns), e.values_changed, e.records_removed, e.records_added, round(e.seconds, 3))
-            for e in release.log
-        ]
-        show.table("Steps", ("step", "method", "columns", "values changed", "records removed", "added", "seconds"), rows)
-        show.table(
-            "Release", ("what", "value"),
-            [("records in the initial microdata, n", release.n), ("records in the masked microdata, t", release.t),
-             ("of these with an original, r", release.r), ("sampling factor, sf = r/n", release.sf),
-             ("simulated factor, fs = (t-r)/t", release.fs)],
-        )  # fmt: skip
+        show.release(release)
         if limits:
             show.verdicts(limits)
     for entry in release.log:

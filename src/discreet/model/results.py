@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
@@ -103,6 +104,12 @@ class Assessment:
     records_before: int
     records_after: int
     warnings: tuple[str, ...] = ()
+    records: Callable[[], pl.DataFrame] | None = field(default=None, repr=False, compare=False)
+    """Makes the table that ``per_record`` gives; it is not made before somebody asks."""
+
+    def per_record(self) -> pl.DataFrame:
+        """A row a masked record: its chance of being found by each adversary, the worst of them, and what it would take."""
+        return self.records() if self.records is not None else pl.DataFrame()
 
     @property
     def ok(self) -> bool:

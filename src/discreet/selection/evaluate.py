@@ -1,0 +1,160 @@
+"""One plan tried: masked, measured, and held against the limits."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from discreet import registry
+from discreet.errors import DiscreetError, PolicyError
+from discreet.masking.generate import generate
+from discreet.model.contracts import LossMeasure, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Plan, Policy
+from discreet.selection.build import scaled_count
+from discreet.selection.options import SelectOptions
+
+FAILED = 1e6
+"""The violation of a plan that cannot run at all."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a plan led to: the numbers of the limits, by how much each is missed, and its place on the map."""
+
+    risk: float
+    loss: float
+    found: Mapping[str, float | None] = field(default_factory=dict)
+    missed: Mapping[str, float] = field(default_factory=dict)
+    error: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def kept(self) -> bool:
+        return not self.missed and self.error is None
+
+    @property
+    def distance(self) -> float:
+        """How far the limits are: the sum of what each is missed by, in shares of what stood there before."""
+        return FAILED if self.error is not None else sum(self.missed.values())
+
+    @property
+    def rank(self) -> tuple[float, float, float]:
+        """Less is better: within the limits by loss, outside them by how far, then by risk."""
+        return (0.0, self.loss, self.risk) if self.kept else (self.distance, self.risk, self.loss)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Evaluator:
+    """Tries plans on one table; ``scale`` is the share of the whole table that it holds.
+
+    In a sample a count shrinks with the share, so 1 / count grows: limits and thresholds that speak of counts are brought
+    to the sample's measure. Such numbers guide the search and are never told.
+    """
+
+    def __init__(self, data: Microdata, options: SelectOptions, *, scale: float = 1.0) -> None:
+        self.scale = scale
+        self.options = options
+        self.policy = policy = data.policy if scale == 1.0 else sampled_policy(data.policy, scale)
+        self.data = data if scale == 1.0 else data.with_policy(policy)
+        self.risk_axis = options.risk or default_risk(policy)
+        named = [self.risk_axis, options.loss, *policy.limits]
+        kinds = [registry.direction(limit, origin=policy.origin) for limit in named]
+        if kinds[0][0] != "risk" or kinds[1][0] != "loss":
+            raise PolicyError(f"{policy.origin}: select.risk must name a risk and select.loss a loss; got {named[0]}, {named[1]}")
+        self.better = dict(zip(named, (kind[3] for kind in kinds), strict=True))
+        self.risks: dict[str, RiskMeasure] = {
+            name: registry.make("risk", name, policy.risk.get(name), origin=policy.origin)
+            for kind, name, *_ in kinds
+            if kind == "risk"
+        }
+        self.losses: dict[str, LossMeasure] = {
+            name: registry.make("loss", name, policy.loss.get(name), origin=policy.origin)
+            for kind, name, *_ in kinds
+            if kind == "loss"
+        }
+        self.before = self._numbers(self.data)
+        self.worst = self._signed(self.risk_axis, self.before)
+
+    def __call__(self, plan: Plan) -> Outcome:
+        """Mask and measure; a plan that the data do not allow is an outcome as well."""
+        started = time.perf_counter()
+        try:
+            masked = generate(self.data, plan).masked
+            if not len(masked):
+                return Outcome(self.worst, 1.0, error="no record is left")
+            found = self._numbers(masked)
+        except DiscreetError as error:
+            return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
+        loss = found.get(self.options.loss)
+        lost = 1 - len(masked) / len(self.data) if len(masked) < len(self.data) else 0.0
+        # a record that is gone has lost everything
+        total = 1.0 if loss is None else loss + lost * (1 - loss)
+        seconds = time.perf_counter() - started
+        limits = {limit: found[limit] for limit in self.policy.limits}
+        return Outcome(self._signed(self.risk_axis, found), total, limits, self._missed(limits), None, seconds)
+
+    def _numbers(self, masked: Microdata) -> dict[str, float | None]:
+        scores = {
+            name: measure.measure(masked, original=self.data if measure.needs_original(masked) else None)
+            for name, measure in self.risks.items()
+        }
+        losses = {name: measure.measure(self.data, masked) for name, measure in self.losses.items()}
+        made: dict[str, float | None] = {}
+        for limit in self.better:
+            name, field_ = limit.split(".")
+            value = {**scores, **losses}[name].summary.get(field_)
+            number = None if value is None or isinstance(value, Mapping) else float(value)
+            made[limit] = number if number is not None and math.isfinite(number) else None
+        return made
+
+    def _missed(self, found: Mapping[str, float | None]) -> dict[str, float]:
+        made: dict[str, float] = {}
+        for limit, wanted in self.policy.limits.items():
+            value = found[limit]
+            if value is None:
+                made[limit] = FAILED
+                continue
+            by = value - wanted if self.better[limit] == "low" else wanted - value
+            if by > 0:
+                unit = max(abs(wanted), abs(self.before.get(limit) or 0.0)) or 1.0
+                made[limit] = by / unit
+        return made
+
+    def _signed(self, limit: str, found: Mapping[str, float | None]) -> float:
+        value = found[limit]
+        if value is None:
+            return FAILED
+        return value if self.better[limit] == "low" else -value
+
+
+def default_risk(policy: Policy) -> str:
+    """The risk of the map where the owner names none: one that falls smoothly as records become alike."""
+    named = {limit.split(".")[0] for limit in policy.limits} | set(policy.risk)
+    if "known_sets" in named:
+        return "known_sets.mean"
+    if "k_anonymity" in named or not named & set(registry.names("risk")):
+        return "k_anonymity.classes"
+    return next(
+        (limit for limit in policy.limits if registry.direction(limit, origin=policy.origin)[0] == "risk"), "k_anonymity.classes"
+    )
+
+
+def sampled_policy(policy: Policy, scale: float) -> Policy:
+    """The policy in the measure of a sample of this share: fewer records of each kind, so larger 1 / count."""
+    limits = dict(policy.limits)
+    for limit, wanted in limits.items():
+        if limit in ("k_anonymity.k", "repeated_records.k", "repeated_records.min_persons"):
+            limits[limit] = scaled_count(math.ceil(wanted), scale)
+        elif limit in ("known_sets.mean", "known_sets.max"):
+            limits[limit] = wanted / scale
+    risk = {name: dict(parameters) for name, parameters in policy.risk.items()}
+    if any(limit.startswith("known_sets.") for limit in limits):
+        said = risk.setdefault("known_sets", {})
+        said["threshold"] = said.get("threshold", 0.01) / scale
+    return policy.with_(limits=limits, risk=risk)

@@ -1,0 +1,200 @@
+"""The search: multi-objective (risk, loss) under the limits as constraints, with Optuna's TPE and a local search.
+
+Ozaki, Y. et al. (2020). Multiobjective tree-structured Parzen estimator for computationally expensive optimization problems.
+GECCO. Every second point is a neighbour of the best so far, which a model of the whole space would be slow to try.
+
+Whatever is drawn depends on the seed and on the number of plans finished before, all of which the journal holds: a search
+that was stopped goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from discreet.engine.progress import tell
+from discreet.errors import PolicyError, SourceError
+from discreet.model.policy import Plan
+from discreet.selection.evaluate import Outcome
+from discreet.selection.space import Point, Space
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+
+How = Literal["guided", "random"]
+_ASKS_A_PLAN = 6
+"""Points that make a plan already tried cost nothing and do not count, but there must be an end."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Whichever ends first: so many different plans, or a moment of the clock."""
+
+    trials: int | None
+    deadline: float | None
+
+    def left(self, tried: int, last: float) -> bool:
+        """Whether another plan fits in, one as long as the last."""
+        if self.trials is not None and tried >= self.trials:
+            return False
+        return self.deadline is None or time.monotonic() + last < self.deadline
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A plan that was tried, with the point that made it."""
+
+    point: Point
+    plan: Plan
+    outcome: Outcome
+
+
+def storage_of(journal: Path | None) -> Any:
+    """Where a search is kept: a file that survives, or memory."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    if journal is None:
+        return optuna.storages.InMemoryStorage()
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+
+    try:
+        return optuna.storages.JournalStorage(JournalFileBackend(str(journal), lock_obj=JournalFileOpenLock(str(journal))))
+    except OSError as error:
+        raise SourceError(f"{journal}: the search cannot be kept there: {error.strerror}") from None
+    except ValueError:
+        raise SourceError(f"{journal}: this is not the file of an earlier search; name a new file") from None
+
+
+class Search:
+    """One study: points to plans to outcomes, kept in a storage."""
+
+    def __init__(
+        self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Callable[[Plan], Outcome], storage: Any, *,
+        limits: Sequence[str], seed: int, fingerprint: str, how: How = "guided",
+    ) -> None:  # fmt: skip
+        import optuna
+
+        self.name, self.space, self.build, self.evaluate, self.seed, self.how = name, space, build, evaluate, seed, how
+        self.limits = tuple(limits)
+        self.study: Study = optuna.create_study(
+            storage=storage, study_name=name, directions=["minimize", "minimize"], load_if_exists=True
+        )
+        known = self.study.user_attrs.get("fingerprint")
+        if known is None:
+            self.study.set_user_attr("fingerprint", fingerprint)
+        elif known != fingerprint:
+            raise PolicyError(
+                "the file to resume from belongs to a search on other data, another policy or another seed; name a new file"
+            )
+        self.distributions = {name: _distribution(space, name) for name in space.choices}
+        self.tried: list[Tried] = []
+        self.seen: dict[str, Outcome] = {}
+        self.asked = 0
+        self._load()
+
+    def _load(self) -> None:
+        """What an earlier run has left; a trial that it did not finish is given up, and its turn comes again."""
+        from optuna.trial import TrialState
+
+        for trial in self.study.get_trials(deepcopy=False):
+            if trial.state is TrialState.COMPLETE:
+                self.asked += 1
+                if "outcome" in trial.user_attrs:
+                    self._keep(dict(trial.params), Outcome(**trial.user_attrs["outcome"]))
+            elif not trial.state.is_finished():
+                self.study.tell(trial.number, state=TrialState.FAIL)
+
+    def run(self, budget: Budget, starts: Sequence[Point]) -> list[Tried]:
+        """Try plans until the budget is spent, the starts first."""
+        last = 0.0
+        while budget.left(len(self.tried), last) and self.asked < _ASKS_A_PLAN * (budget.trials or 10**9):
+            began = time.monotonic()
+            number = len(self.tried)
+            self._tell(budget)
+            if self._one(starts):
+                last = time.monotonic() - began
+            elif budget.trials is None and self.asked > _ASKS_A_PLAN * (number + 50):
+                break  # only a search by the clock: there is nothing new left to try
+        return self.tried
+
+    def _one(self, starts: Sequence[Point]) -> bool:
+        """One turn: draw a point, and try its plan unless it was tried before."""
+        from optuna.samplers import RandomSampler, TPESampler
+
+        key = int.from_bytes(hashlib.blake2b(f"{self.seed}:{self.name}:{self.asked}".encode(), digest_size=4).digest())
+        point = self._given(starts, random.Random(key))  # noqa: S311 - a search, not a secret
+        if point is not None:
+            self.study.enqueue_trial(point)
+        self.study.sampler = RandomSampler(key) if self.how == "random" else TPESampler(seed=key, n_startup_trials=1)
+        trial = self.study.ask(self.distributions)
+        plan = self.build(dict(trial.params))
+        known = self.seen.get(_text(plan))
+        outcome = known or self.evaluate(plan)
+        trial.set_constraint("runs", 0.0 if outcome.error is None else 1.0)
+        for limit in self.limits:
+            trial.set_constraint(limit, outcome.missed.get(limit, 0.0 if outcome.error is None else 1.0))
+        if known is None:
+            trial.set_user_attr("outcome", asdict(outcome) | {"seconds": 0.0})
+        self.study.tell(trial, [outcome.risk, outcome.loss])
+        self.asked += 1
+        if known is None:
+            self._keep(dict(trial.params), outcome)
+        return known is None
+
+    def _given(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
+        """A start that is left, or every second time a neighbour of the best; None where the sampler is to draw."""
+        if self.asked < len(starts):
+            return dict(starts[self.asked])
+        if self.how == "random" or self.asked % 2 or not self.tried:
+            return None
+        best = self.best().point
+        for _ in range(20):
+            point = dict(best)
+            for name in rng.sample(sorted(self.space.choices), rng.choice((1, 1, 2, 3))):
+                choices = list(self.space.choices[name])
+                at = choices.index(point[name])
+                if name in self.space.ordered:
+                    at = min(max(at + rng.choice((-2, -1, 1, 2)), 0), len(choices) - 1)
+                else:
+                    at = rng.randrange(len(choices))
+                point[name] = choices[at]
+            if _text(self.build(point)) not in self.seen:
+                return point
+        return None
+
+    def best(self) -> Tried:
+        """The plan that keeps all limits at the least loss; the nearest to it where none does."""
+        return min(self.tried, key=lambda one: one.outcome.rank)
+
+    def _keep(self, point: Point, outcome: Outcome) -> None:
+        plan = self.build(point)
+        self.seen[_text(plan)] = outcome
+        self.tried.append(Tried(point, plan, outcome))
+
+    def _tell(self, budget: Budget) -> None:
+        if not self.tried:
+            told = "searching"
+        else:
+            one = self.best().outcome
+            told = f"best so far: loss {one.loss:.4g}" + ("" if one.kept else f", not within {', '.join(one.missed) or 'limits'}")
+        tell(f"select, {self.name}, {len(self.tried):,} plans, {told}", len(self.tried), budget.trials or 0)
+
+
+def _text(plan: Plan) -> str:
+    return json.dumps(plan.model_dump(mode="json"), sort_keys=True)
+
+
+def _distribution(space: Space, name: str) -> Any:
+    from optuna.distributions import CategoricalDistribution, IntDistribution
+
+    choices = list(space.choices[name])
+    if name in space.ordered and choices == list(range(len(choices))) and len(choices) > 1:
+        return IntDistribution(0, len(choices) - 1)
+    return CategoricalDistribution(choices)

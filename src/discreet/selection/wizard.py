@@ -1,0 +1,157 @@
+"""The wizard (seed 002, future work): finds the list of methods and their parameters that keeps the limits at least loss."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.engine.random import KeyedDraw
+from discreet.errors import DataError, PolicyError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.selection.build import plan_of
+from discreet.selection.evaluate import Evaluator
+from discreet.selection.frontier import Placed, frontier
+from discreet.selection.options import SelectOptions
+from discreet.selection.proposals import completed, released
+from discreet.selection.reasons import reasons
+from discreet.selection.results import Selection
+from discreet.selection.search import Budget, How, Search, Tried, storage_of
+from discreet.selection.space import Point, space_of
+from discreet.selection.starts import risk_profile, starts
+
+_SAMPLE = 20_000
+_SHARE_ON_SAMPLE = 0.5
+_WORTH_SAMPLING = 0.8
+_CARRIED = 12
+"""Plans that a sample proposes to the whole table."""
+
+
+def select(data: Microdata, *, resume: str | Path | None = None, how: How = "guided", **said: Any) -> Selection:
+    """Search for the plan that keeps every limit of the policy at the least loss.
+
+    ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss`` and ``cost`` are as in the policy's ``select`` section,
+    over which they go. With ``resume`` the search is kept in a file, and goes on from it where it was stopped.
+    """
+    began = time.monotonic()
+    options = SelectOptions.of(data.policy, **said)
+    if not data.policy.limits and options.cost is None:
+        raise PolicyError(f"{data.policy.origin}: select needs limits to keep, or select.cost to weigh risk and loss by")
+    if not len(data):
+        raise DataError(f"{data.source} has no records to select a plan for")
+    data = data.with_policy(_with_loss(completed(data), data, options))
+    known, sensitive = risk_profile(data)
+    space = space_of(data, top=sensitive)
+    storage = storage_of(Path(resume) if resume is not None else None)
+    mark = _fingerprint(data, options)
+    points, on_sample = starts(space, known), 0
+    share = _share(data, options)
+    evaluate = Evaluator(data, options)
+
+    def search(name: str, judge: Evaluator, scale: float) -> Search:
+        build = partial(plan_of, judge.data, space, scale=scale)
+        return Search(
+            name, space, build, judge, storage, limits=tuple(data.policy.limits), seed=options.seed, fingerprint=mark, how=how
+        )
+
+    if share < 1.0:
+        rough = search("sample", Evaluator(_sample(data, share, options.seed), options, scale=share), share)
+        tried = rough.run(_budget(options, began, _SHARE_ON_SAMPLE), points)
+        on_sample = len(tried)
+        points = _carried(tried)
+    whole = search("whole table", evaluate, 1.0)
+    remaining = options.trials - on_sample if options.trials is not None else None
+    found = whole.run(_budget(options, began, 1.0, trials=remaining), points if how == "guided" or share < 1.0 else [])
+    if not found:
+        raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
+    return _selection(data, options, evaluate, found, on_sample, began)
+
+
+def _selection(
+    data: Microdata, options: SelectOptions, evaluate: Evaluator, found: Sequence[Tried], on_sample: int, began: float
+) -> Selection:
+    """The best of what was tried, run once more and assessed as anybody would assess the written file."""
+    from discreet import verbs
+
+    chosen = _chosen(found, options, evaluate.worst)
+    policy = data.policy.with_(plan=chosen.plan)
+    release = verbs.mask(data.with_policy(policy))
+    assessment = verbs.assess(release.original, release)
+    plans = {f"plan {number}": one.plan for number, one in enumerate(found, 1)}
+    placed = [
+        Placed(name, one.outcome.risk, one.outcome.loss, one.outcome.kept)
+        for name, one in zip(plans, found, strict=True)
+        if one.outcome.error is None
+    ]
+    edge = tuple(frontier(placed))
+    standing = tuple(one.limit for one in assessment.verdicts if not one.kept)
+    axes = (evaluate.risk_axis, options.loss)
+    told = reasons(chosen, found, assessment, axes, evaluate.worst, options)
+    return Selection(
+        chosen.plan, policy, assessment.ok, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment, edge,
+        {one.name: plans[one.name] for one in edge}, len(found), on_sample, standing, tuple(told), time.monotonic() - began,
+    )  # fmt: skip
+
+
+def _chosen(found: Sequence[Tried], options: SelectOptions, worst: float) -> Tried:
+    def rank(one: Tried) -> tuple[float, float, float]:
+        outcome = one.outcome
+        if options.cost is None or not outcome.kept:
+            return outcome.rank
+        share = outcome.risk / abs(worst) if worst else outcome.risk
+        return 0.0, options.cost.loss * outcome.loss + options.cost.risk * share, outcome.risk
+
+    return min(found, key=rank)
+
+
+def _with_loss(policy: Policy, data: Microdata, options: SelectOptions) -> Policy:
+    """The policy with the loss that is made least spelled out: over all released attributes, so that nothing is free."""
+    name = options.loss.split(".")[0]
+    if name != "ncp" or "ncp" in policy.loss or any(limit.startswith("ncp.") for limit in policy.limits):
+        return policy
+    return policy.with_(loss={**policy.loss, "ncp": {"attributes": released(data)}})
+
+
+def _share(data: Microdata, options: SelectOptions) -> float:
+    """How much of the table to start on: enough records, and enough for k of them to still be a crowd in the sample."""
+    k = data.policy.limits.get("k_anonymity.k", 0.0)
+    wanted = options.sample or max(_SAMPLE, math.ceil(2 / k * len(data)) if k > 2 else _SAMPLE)
+    share = wanted / len(data)
+    return share if share < _WORTH_SAMPLING and (options.trials is None or options.trials >= 4) else 1.0
+
+
+def _sample(data: Microdata, share: float, seed: int) -> Microdata:
+    """Records drawn by chance, numbered anew: the sample is a table of its own."""
+    order = KeyedDraw(seed).order(data.records, "select sample")
+    rows = np.sort(order[: max(1, math.ceil(share * len(data)))])
+    return Microdata(data.frame[rows], data.policy, data.source, labels=data.labels, variable_labels=data.variable_labels)
+
+
+def _budget(options: SelectOptions, began: float, share: float, *, trials: int | None = None) -> Budget:
+    if trials is None and options.trials is not None:
+        trials = max(1, int(options.trials * share))
+    return Budget(trials, None if options.seconds is None else began + share * options.seconds)
+
+
+def _carried(tried: Sequence[Tried]) -> list[Point]:
+    """What a sample proposes: its best by loss within the limits, and the nearest where those are few."""
+    ranked = sorted(tried, key=lambda one: one.outcome.rank)
+    return [dict(one.point) for one in ranked[:_CARRIED]]
+
+
+def _fingerprint(data: Microdata, options: SelectOptions) -> str:
+    """What must be the same for a search to go on: the values, the policy, the seed and the sample."""
+    import json
+
+    made = hashlib.blake2b(digest_size=16)
+    made.update(json.dumps(data.policy.with_(select={}).model_dump(mode="json"), sort_keys=True).encode())
+    made.update(json.dumps([options.seed, options.sample, options.risk, options.loss, list(data.frame.schema)]).encode())
+    made.update(data.frame.hash_rows(seed=1).to_numpy().tobytes())
+    return made.hexdigest()

@@ -1,0 +1,199 @@
+"""The wizard: keeps limits, says so where it cannot, and ends where an uninterrupted search ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet.engine.progress import listening
+from discreet.errors import DataError, PolicyError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.selection.build import plan_of, scaled_count
+from discreet.selection.evaluate import Evaluator, Outcome, sampled_policy
+from discreet.selection.options import SelectOptions
+from discreet.selection.proposals import completed
+from discreet.selection.space import space_of
+from discreet.selection.starts import risk_profile, starts
+from discreet.testing import students, table
+
+LIMITS = {"k_anonymity.k": 5, "known_sets.high_risk": 0, "integrity.mean": 0.05}
+KEYS = ["gender", "ethnicity", "age", "grade"]
+
+
+def small(n: int = 1_000, limits: dict[str, float] | None = None) -> Microdata:
+    data = students(n, dense=True).with_policy(Policy())
+    names = [*KEYS, "parish", "homeless", "felony"]
+    policy = students(1).policy
+    policy = policy.with_(
+        attributes={name: policy.attributes[name] for name in names},
+        risk={"known_sets": {"alpha": 100, "epsilon": 0.01, "threshold": 0.5}, "k_anonymity": {"keys": KEYS}},
+        limits=LIMITS if limits is None else limits,
+    )
+    return Microdata(data.frame.select(names), policy, "students")
+
+
+def test_the_chosen_plan_keeps_every_limit_and_is_the_cheapest_tried() -> None:
+    found = discreet.select(small(), trials=16, seed=7)
+    assert found.met
+    assert not found.standing
+    assert {verdict.limit for verdict in found.assessment.verdicts} == set(LIMITS)
+    assert found.assessment.losses["ncp"]["loss"] == pytest.approx(found.loss, rel=1e-12)
+    assert all(one.loss >= found.loss for one in found.frontier if one.kept)
+    assert any("has the least loss" in sentence for sentence in found.sentences)
+    assert found.tried == 16
+
+
+def test_the_written_policy_masks_to_the_same_release(tmp_path: Path) -> None:
+    data = small()
+    found = discreet.select(data, trials=8, seed=7)
+    file = tmp_path / "chosen.yaml"
+    file.write_text(found.to_yaml(tmp_path))
+    again = discreet.read(data.frame, file)
+    assert discreet.mask(again).masked.frame.equals(found.release.masked.frame)
+    assert again.policy.limits == LIMITS
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    one, other = (discreet.select(small(400), trials=40, seed=3) for _ in range(2))
+    assert one.plan == other.plan
+    assert one.frontier == other.frontier
+
+
+class Stop(Exception):
+    pass
+
+
+def test_a_search_interrupted_and_resumed_ends_where_the_uninterrupted_one_does(tmp_path: Path) -> None:
+    data, journal = small(600), tmp_path / "search.journal"
+    plain = discreet.select(data, trials=44, seed=5, sample=200)
+    told: list[str] = []
+
+    def listener(what: str, done: int, total: int) -> None:
+        if what.startswith("select") and what not in told:
+            told.append(what)
+            if len(told) in (3, 24, 38):
+                raise Stop
+
+    runs = 0
+    while True:
+        runs += 1
+        try:
+            with listening(listener):
+                found = discreet.select(data, trials=44, seed=5, sample=200, resume=journal)
+            break
+        except Stop:
+            continue
+    assert runs == 4
+    assert any("best so far" in what for what in told)
+    assert found.plan == plain.plan
+    assert found.frontier == plain.frontier
+    assert found.loss == plain.loss
+    assert (found.tried, found.tried_on_sample) == (plain.tried, plain.tried_on_sample)
+
+
+def test_a_plan_that_was_killed_while_it_ran_gets_its_turn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, journal = small(300), tmp_path / "search.journal"
+    plain = discreet.select(data, trials=6, seed=5)
+    calls, run = 0, Evaluator.__call__
+
+    def killed(self: Evaluator, plan: object) -> Outcome:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise KeyboardInterrupt
+        return run(self, plan)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Evaluator, "__call__", killed)
+    with pytest.raises(KeyboardInterrupt):
+        discreet.select(data, trials=6, seed=5, resume=journal)
+    found = discreet.select(data, trials=6, seed=5, resume=journal)
+    assert calls == 7
+    assert (found.plan, found.frontier) == (plain.plan, plain.frontier)
+
+
+def test_another_table_cannot_resume_a_search(tmp_path: Path) -> None:
+    journal = tmp_path / "search.journal"
+    discreet.select(small(200), trials=2, resume=journal)
+    with pytest.raises(PolicyError, match="belongs to a search on other data"):
+        discreet.select(small(201), trials=2, resume=journal)
+
+
+def test_where_no_plan_keeps_the_limits_the_nearest_is_given_and_what_stands_in_the_way() -> None:
+    found = discreet.select(small(300, {"k_anonymity.k": 5, "ncp.loss": 0.0}), trials=10, seed=1)
+    assert not found.met
+    assert found.standing
+    assert set(found.standing) < {"k_anonymity.k", "ncp.loss"}
+    assert any("No plan keeps every limit; this is the nearest" in sentence for sentence in found.sentences)
+    assert any("stands in the way" in sentence for sentence in found.sentences)
+
+
+def test_numbers_are_those_of_the_whole_table_though_a_sample_was_searched() -> None:
+    data = small(1_200)
+    found = discreet.select(data, trials=12, seed=2, sample=600)
+    assert (found.tried, found.tried_on_sample) == (6, 6)
+    assert found.release.t == 1_200
+    measured = discreet.risk(found.release.masked, ["known_sets", "k_anonymity"])
+    wanted = {verdict.limit: verdict.found for verdict in found.assessment.verdicts}
+    assert wanted["known_sets.high_risk"] == measured["known_sets"]["high_risk"]
+    assert wanted["k_anonymity.k"] == measured["k_anonymity"]["k"]
+    evaluate = Evaluator(data.with_policy(found.policy), SelectOptions())
+    for one in found.frontier:
+        assert evaluate(found.plans[one.name]).loss == pytest.approx(one.loss, rel=1e-12)
+
+
+def test_a_cost_weighs_risk_and_loss_in_one_number() -> None:
+    data = small(500, {})
+    careful = discreet.select(data, trials=14, cost={"risk": 100, "loss": 1})
+    generous = discreet.select(data, trials=14, cost={"risk": 0, "loss": 1})
+    assert careful.met
+    assert careful.risk < generous.risk
+    assert generous.loss == 0
+
+
+def test_what_the_wizard_cannot_start_from_is_an_error() -> None:
+    with pytest.raises(PolicyError, match="select needs limits to keep"):
+        discreet.select(small(100, {}))
+    with pytest.raises(PolicyError, match="'second' is not a field of select; did you mean 'seconds'"):
+        discreet.select(small(100).with_policy(small(1).policy.with_(select={"second": 3})))
+    with pytest.raises(PolicyError, match=r"select\.risk must name a risk"):
+        discreet.select(small(100), risk="ncp.loss")
+    with pytest.raises(DataError, match="no records"):
+        discreet.select(small(0))
+
+
+def test_a_budget_in_seconds_ends() -> None:
+    found = discreet.select(small(200).with_policy(small(1).policy.with_(select={"trials": 100_000})), seconds=1.5)
+    assert found.tried >= 1
+    assert found.seconds < 15
+
+
+def test_a_sample_asks_for_fewer_of_each_kind_and_allows_larger_shares_of_them() -> None:
+    policy = sampled_policy(small(1).policy.with_(limits={"k_anonymity.k": 20, "known_sets.max": 1.0}), 0.25)
+    assert policy.limits == {"k_anonymity.k": 5, "known_sets.max": 4.0}
+    assert policy.risk["known_sets"]["threshold"] == 2.0
+    assert (scaled_count(5, 0.1), scaled_count(5, 1.0), scaled_count(50, 0.1)) == (2, 5, 5)
+
+
+def test_every_start_is_a_plan_that_can_be_made() -> None:
+    data = small(400)
+    data = data.with_policy(completed(data))
+    top, sensitive = risk_profile(data)
+    assert set(sensitive) == {"homeless", "felony"}
+    space = space_of(data, top=sensitive)
+    points = starts(space, top)
+    assert len(points) > 10
+    for point in points:
+        assert all(point[name] in choices for name, choices in space.choices.items())
+        plan_of(data, space, point)
+
+
+def test_a_hierarchy_is_proposed_where_there_is_none_and_the_owners_stays() -> None:
+    towns = ["A"] * 50 + ["B"] * 46 + ["C", "D", "E", "F"]
+    data = table({"age": list(range(100)), "town": towns}, key=["age", "town"])
+    policy = completed(data)
+    assert policy.attributes["town"].hierarchy is not None
+    assert policy.attributes["town"].hierarchy.groups == ({"A": ("A",), "B": ("B",), "other": ("C", "D", "E", "F")},)
+    assert completed(data.with_policy(policy)) == policy
