@@ -73,6 +73,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "altair": ("report",),
     "vl_convert": ("report",),
     "jinja2": ("report", "web"),
+    "markupsafe": ("report", "web"),
     "fastapi": ("web",),
     "starlette": ("web",),
     "uvicorn": ("web", "cli.serve"),

@@ -1,15 +1,24 @@
 #!/usr/bin/env bash
-# The converter's tests talk to a real MariaDB (or MySQL) server, which they start themselves. PostgreSQL comes from PyPI.
+# The tests talk to a real MariaDB (or MySQL) server, which they start themselves, and open pages in a real Chromium.
+# PostgreSQL comes from PyPI.
 set -euo pipefail
 
-if command -v mariadbd mysqld >/dev/null || [ -x /usr/sbin/mariadbd ] || [ -x /usr/sbin/mysqld ]; then
-    exit 0
-fi
-install="apt-get update && apt-get install -y --no-install-recommends mariadb-server"
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    export DEBIAN_FRONTEND=noninteractive
-    echo "installing a MariaDB server for the tests"
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends mariadb-server >/dev/null && exit 0
-fi
-echo "The tests need a MariaDB or MySQL server on this machine; as root run:  $install" >&2
-exit 1
+need() { # what it is, its package, and commands of which one is enough
+    local what=$1 package=$2 name
+    shift 2
+    for name in "$@"; do
+        if command -v "$name" >/dev/null || [ -x "/usr/sbin/$name" ]; then return 0; fi
+    done
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        export DEBIAN_FRONTEND=noninteractive
+        echo "installing $what for the tests"
+        apt-get update -qq && apt-get install -y -qq --no-install-recommends "$package" >/dev/null && return 0
+    fi
+    echo "The tests need $what on this machine; as root run:  apt-get update && apt-get install -y --no-install-recommends $package" >&2
+    return 1
+}
+
+missing=0
+need "a MariaDB or MySQL server" mariadb-server mariadbd mysqld || missing=1
+need "the browser Chromium" chromium chromium chromium-browser google-chrome google-chrome-stable || missing=1
+exit $missing

@@ -18,7 +18,8 @@ class Score:
 
     ``summary`` holds the numbers, ``per_record`` a row a record in the order of the data (made when first asked for, where a
     measure gives a function), ``per_attribute`` a row an attribute, ``interval`` bounds of the headline number where it is not
-    exact, ``notes`` sentences for people.
+    exact, ``notes`` sentences for people. ``riskiest`` gives the first rows of ``per_record`` in order of risk, with the row's
+    number as ``record``, where a measure can tell them without making the whole.
     """
 
     def __init__(
@@ -29,12 +30,14 @@ class Score:
         per_attribute: pl.DataFrame | None = None,
         interval: tuple[float, float] | None = None,
         notes: tuple[str, ...] = (),
+        riskiest: Callable[[int], pl.DataFrame] | None = None,
     ) -> None:
         self.measure = measure
         self.summary = summary
         self.per_attribute = per_attribute
         self.interval = interval
         self.notes = notes
+        self.riskiest = riskiest
         self._per_record = per_record
 
     @property

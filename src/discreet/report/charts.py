@@ -1,0 +1,140 @@
+"""Charts as drawings that need no script: made by Altair, drawn by vl-convert, put into a page as SVG.
+
+Colours are two of Okabe & Ito's, which people of every colour vision tell apart, and everything else has the colour of the page's
+text, so that a chart reads on light and dark alike.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import DiscreetError
+
+if TYPE_CHECKING:
+    import altair as alt
+
+BEFORE, AFTER, INFORMED = "#D55E00", "#0072B2", "#009E73"
+SERIES = {"before": BEFORE, "after": AFTER, "after, true values known": INFORMED}
+_FONT = "system-ui, sans-serif"
+
+
+def altair() -> Any:
+    """The library, or one sentence on how to have it."""
+    try:
+        import altair as found
+    except ImportError:
+        raise DiscreetError(
+            "charts need Altair and vl-convert, which are not installed: pip install 'discreet[report]'"
+        ) from None
+    return found
+
+
+def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, height: int = 240) -> alt.Chart:
+    """Grouped bars: ``rows`` hold label, series and records; on a log scale one record still has a height."""
+    alt = altair()
+    labels = list(dict.fromkeys(row["label"] for row in rows))
+    names = [name for name in SERIES if any(row["series"] == name for row in rows)]
+    top = max([row["records"] for row in rows], default=1)
+    ticks = [0, *(10**power for power in range(len(str(max(int(top), 1))) + 1) if 10**power <= 10 * top)]
+    scale = alt.Scale(type="symlog", constant=1, domain=[0, max(top, 1) * 1.3]) if log else alt.Scale()
+    axis = (
+        alt.Axis(values=ticks, format=",.0f", title="records, log scale", titlePadding=10)
+        if log
+        else alt.Axis(format=",", title="records", tickCount=5)
+    )
+    return (
+        alt.Chart(alt.Data(values=list(rows)), width=min(780, max(300, 110 * len(labels))), height=height)
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "label:N", sort=labels, title=x_title, axis=alt.Axis(labelAngle=0 if len(labels) < 8 else -35, labelLimit=170)
+            ),
+            xOffset=alt.XOffset("series:N", sort=names),
+            y=alt.Y("records:Q", scale=scale, axis=axis),
+            color=_colour(alt, names),
+            tooltip=["label:N", "series:N", alt.Tooltip("records:Q", format=",")],
+        )
+    )
+
+
+def sideways(rows: Sequence[dict[str, Any]], width: int = 270) -> alt.Chart:
+    """Grouped bars that lie, for labels that are long."""
+    alt = altair()
+    labels = list(dict.fromkeys(row["label"] for row in rows))
+    names = [name for name in SERIES if any(row["series"] == name for row in rows)]
+    return (
+        alt.Chart(alt.Data(values=list(rows)), width=width, height=alt.Step(9))
+        .mark_bar()
+        .encode(
+            y=alt.Y("label:N", sort=labels, title=None, axis=_words(alt, labels), scale=alt.Scale(paddingInner=0.25)),
+            yOffset=alt.YOffset("series:N", sort=names),
+            x=alt.X("records:Q", title=None, axis=alt.Axis(format=",.0f", tickCount=4)),
+            color=_colour(alt, names, legend=False),
+            tooltip=["label:N", "series:N", alt.Tooltip("records:Q", format=",")],
+        )
+    )
+
+
+def shares(rows: Sequence[dict[str, Any]], title: str, width: int = 480) -> alt.Chart:
+    """One bar an attribute, 0 to 1."""
+    alt = altair()
+    labels = [row["label"] for row in rows]
+    return (
+        alt.Chart(alt.Data(values=list(rows)), width=width, height=alt.Step(18))
+        .mark_bar(color=AFTER)
+        .encode(
+            y=alt.Y("label:N", sort=labels, title=None, axis=_words(alt, labels)),
+            x=alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, max([1.0, *(row["value"] for row in rows)])])),
+            tooltip=["label:N", alt.Tooltip("value:Q", format=".4f")],
+        )
+    )
+
+
+def _words(alt: Any, labels: Sequence[str]) -> Any:
+    """An axis of words with room for them in any font: the reader's is not the one that measures them here."""
+    return alt.Axis(labelLimit=165, minExtent=min(170, 10 + 7 * max(map(len, labels), default=0)), labelFontSize=10.5)
+
+
+def _colour(alt: Any, names: list[str], *, legend: bool = True) -> Any:
+    shown = alt.Legend(title=None, orient="top", symbolType="square") if legend else None
+    return alt.Color("series:N", scale=alt.Scale(domain=names, range=[SERIES[name] for name in names]), legend=shown)
+
+
+def styled(chart: alt.Chart) -> alt.Chart:
+    """A chart that takes the page's colour for everything but its marks."""
+    quiet: dict[str, Any] = {"labelColor": "currentColor", "titleColor": "currentColor", "labelFont": _FONT, "titleFont": _FONT}
+    return (
+        chart.configure(background="transparent", font=_FONT)
+        .configure_view(stroke=None)
+        .configure_axis(
+            **quiet, domainColor="currentColor", tickColor="currentColor", gridColor="currentColor", gridOpacity=0.15,
+            domainOpacity=0.4, tickOpacity=0.4, labelFontSize=11, titleFontSize=12, titleFontWeight="normal",
+        )
+        .configure_axisX(grid=False)
+        .configure_legend(**quiet, labelFontSize=12)
+    )  # fmt: skip
+
+
+def svg(chart: alt.Chart, name: str, title: str, description: str) -> str:
+    """A chart as SVG to stand in a page: no script, no address, its own ids, and a text for those who do not see it."""
+    altair()
+    try:
+        import vl_convert
+    except ImportError:
+        raise DiscreetError("charts need vl-convert, which is not installed: pip install 'discreet[report]'") from None
+    drawn: str = vl_convert.vegalite_to_svg(styled(chart).to_dict())
+    inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", drawn, flags=re.DOTALL)
+    inner = re.sub(r'\s(?:aria-[a-z]+|role|class|xmlns(?::\w+)?)="[^"]*"', "", inner)
+    inner = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', inner)
+    inner = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", inner)
+    box = re.search(r'viewBox="([^"]+)"', drawn)
+    width, height = (box[1].split()[2:4]) if box else ("640", "300")
+    return (
+        f'<svg role="img" aria-labelledby="{name}-title {name}-desc" viewBox="{box[1] if box else "0 0 640 300"}" '
+        f'width="{width}" height="{height}">'
+        f'<title id="{name}-title">{html.escape(title)}</title>'
+        f'<desc id="{name}-desc">{html.escape(description)}</desc>{inner}</svg>'
+    )

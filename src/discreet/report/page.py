@@ -1,0 +1,126 @@
+"""The evidence as one page: no script, no address, every text escaped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from discreet import registry
+from discreet.errors import DiscreetError
+from discreet.report import charts
+from discreet.report.discretion import WITHHELD
+
+_CHARTS = 40
+_SERIES = {"before": "before", "after": "after", "informed": "after, true values known"}
+
+
+def render(evidence: Mapping[str, Any]) -> str:
+    """The page as text."""
+    try:
+        from jinja2 import Environment
+        from markupsafe import Markup
+    except ImportError:
+        raise DiscreetError("the report needs Jinja2, which is not installed: pip install 'discreet[report]'") from None
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(number=number, count=count, moment=moment, parameter=parameter)
+    page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
+    marked = Markup  # only drawings of our own go in as they are
+    return page.render(
+        e=evidence,
+        directions={v["limit"]: registry.direction(v["limit"])[3] for v in evidence["verdict"]["limits"]},
+        any_informed=any("informed" in row for one in evidence["histograms"] for row in one["rows"]),
+        histograms=[_histogram(one, at, marked) for at, one in enumerate(evidence["histograms"])],
+        losses=[_loss(one, at, marked) for at, one in enumerate(evidence["losses"])],
+        distributions=[_distribution(one, at, marked) for at, one in enumerate(evidence["distributions"])],
+        withheld=WITHHELD in evidence["policy"],
+    )
+
+
+def as_json(evidence: Mapping[str, Any]) -> str:
+    """The evidence for machines; a number that JSON cannot hold becomes null."""
+    return json.dumps(_finite(evidence), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _histogram(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
+    informed = any("informed" in row for row in one["rows"])
+    rows = [
+        {"label": row["label"], "series": _SERIES[name], "records": row[name]}
+        for row in one["rows"]
+        for name in ("before", "after", "informed")
+        if name in row
+    ]
+    x = "records in the same class" if one["field"] == "class_size" else f"{one['field']} of a record ({one['measure']})"
+    what = "class size" if one["field"] == "class_size" else one["field"]
+    caption = f"{one['measure']}: how many records have which {what}, before and after."
+    told = "; ".join(f"{row['label']}: {row['before']:,} before, {row['after']:,} after" for row in one["rows"])
+    drawn = charts.svg(charts.bars(rows, x, log=True), f"risk{at}", caption, told)
+    return {**one, "svg": marked(drawn), "x": x, "caption": caption, "informed": informed}
+
+
+def _loss(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
+    rows = [
+        {"label": row["attribute"], "value": float(row["loss"])}
+        for row in one["attributes"]
+        if isinstance(row.get("loss"), int | float) and "attribute" in row
+    ]
+    if not rows:
+        return {**one, "svg": None, "caption": ""}
+    rows.sort(key=lambda row: -row["value"])
+    caption = f"{one['measure']}: loss by attribute, 0 (kept) to 1 (nothing left)."
+    told = "; ".join(f"{row['label']}: {row['value']:.4g}" for row in rows)
+    drawn = charts.svg(charts.shares(rows[:_CHARTS], "loss"), f"loss{at}", caption, told)
+    return {**one, "svg": marked(drawn), "caption": caption}
+
+
+def _distribution(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
+    rows = [
+        {"label": row["label"], "series": name, "records": row[name]}
+        for row in one["rows"]
+        for name in ("before", "after")
+        if row[name] is not None
+    ]
+    if not rows or at >= _CHARTS:
+        return {**one, "svg": None}
+    told = "; ".join(f"{row['label']}: {count(row['before'])} before, {count(row['after'])} after" for row in one["rows"])
+    drawn = charts.svg(charts.sideways(rows), f"dist{at}", f"{one['attribute']}: records by value before and after", told)
+    return {**one, "svg": marked(drawn)}
+
+
+def number(value: Any) -> str:
+    """A number as a person reads it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
+        return f"{int(value):,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    return str(value)
+
+
+def count(value: int | None) -> str:
+    """A count; one that is not told is small."""
+    return "<5" if value is None else f"{value:,}"
+
+
+def moment(text: str) -> str:
+    """A time of the form 2026-11-15T23:05:50+00:00 without its decoration."""
+    return f"{text[:10]} at {text[11:16]} UTC"
+
+
+def parameter(value: Any) -> str:
+    """A parameter as a policy writes it."""
+    if value is None or value in ([], {}, ""):
+        return "not set"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else number(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not float("-inf") < value < float("inf") else value

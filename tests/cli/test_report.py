@@ -1,0 +1,94 @@
+"""discreet report and discreet mask --report as a person calls them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from discreet.report.browser import chromium
+from discreet.testing import hospital
+
+POLICY = """
+attributes:
+  name: {role: identifier}
+  ssn: {role: identifier}
+  sex: {role: key, known: 0.9}
+  zip: {role: key, known: 0.5}
+  diagnosis: {role: confidential, sensitivity: 1.0}
+risk: {known_sets: {}, k_anonymity: {}}
+limits: {k_anonymity.k: 1}
+plan:
+  seed: 3
+  steps:
+    - {method: remove_identifiers}
+    - {method: pram, columns: [sex]}
+"""
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from discreet.cli import main; main()", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("report")
+    hospital(300).frame.write_csv(made / "stays.csv")
+    (made / "policy.yaml").write_text(POLICY)
+    done = run(made, "mask", "stays.csv", "masked.csv", "-p", "policy.yaml", "--report", "mask.html")
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_mask_writes_its_report_with_the_hashes_of_both_files(folder: Path) -> None:
+    page = (folder / "mask.html").read_text()
+    for name in ("stays.csv", "masked.csv"):
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in page
+    assert "The release keeps its limits" in page
+    assert "pram" in page
+
+
+def test_report_writes_html_and_json_and_nothing_of_an_identifier(folder: Path) -> None:
+    done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", "-o", "r.html", "--json", "r.json")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    page, machine = (folder / "r.html").read_text(), (folder / "r.json").read_text()
+    assert json.loads(machine)["tables"]["original"]["records"] == 300
+    for name in hospital(300).frame["ssn"].to_list() + hospital(300).frame["name"].to_list():
+        assert name not in page
+        assert name not in machine
+
+
+def test_a_report_that_cannot_be_written_ends_in_a_sentence_before_any_work(folder: Path) -> None:
+    done = run(folder, "mask", "stays.csv", "new.csv", "-p", "policy.yaml", "--report", "nowhere/r.html")
+    assert done.returncode == 2
+    assert "nowhere" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "new.csv").exists()
+
+
+def test_without_a_target_the_call_is_wrong(folder: Path) -> None:
+    done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml")
+    assert done.returncode == 2
+    assert "report.html" in done.stderr
+
+
+def test_without_altair_one_sentence_says_what_to_install(folder: Path) -> None:
+    code = "import sys; sys.modules['altair'] = None; from discreet.cli import main; main()"
+    words = ["report", "stays.csv", "masked.csv", "-p", "policy.yaml", "-o", "none.html"]
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'discreet[report]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "none.html").exists()
+
+
+def test_the_pdf_is_one(folder: Path) -> None:
+    assert chromium(), "a PDF is printed by a real browser; as root run:  apt-get update && apt-get install -y chromium"
+    done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", "--pdf", "r.pdf")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "r.pdf").read_bytes().startswith(b"%PDF-")

@@ -1,0 +1,100 @@
+"""A release to report on, and the browser that opens its report."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.model.results import Release
+from discreet.report.browser import FLAGS, chromium
+
+PLANTED = {
+    "name": "Xavier Plantedname",
+    "ssn": "987-65-4321",
+    "job": "Astronautplanted",
+    "income": 918273645,
+    "disease": "Plantedfever",
+    "town": "<script>alert('town')</script>",
+}
+
+
+@dataclass(frozen=True)
+class Browser:
+    """Chromium without a head."""
+
+    path: str
+    folder: Path
+
+    def run(self, page: Path, *flags: str) -> str:
+        command = [self.path, *FLAGS, f"--user-data-dir={self.folder}/profile", *flags, page.as_uri()]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Browser:
+    path = chromium()
+    assert path, "these tests open pages in a real browser; as root run:  apt-get update && apt-get install -y chromium"
+    return Browser(path, tmp_path)
+
+
+def planted(records: int = 60) -> Microdata:
+    """People of a few jobs and towns, and one whose every value is his own."""
+    frame = pl.DataFrame(
+        {
+            "name": [f"Person Number{at}" for at in range(records)],
+            "ssn": [f"100-00-{at:04d}" for at in range(records)],
+            "age": [20 + at % 40 for at in range(records)],
+            "job": [("nurse", "teacher", "clerk")[at % 3] for at in range(records)],
+            "town": [("Lund", "Bergen & Co <b>")[at % 2] for at in range(records)],
+            "income": [20_000 + 1_000 * (at % 30) for at in range(records)],
+            "disease": [("Flu", "Cold")[at % 2] for at in range(records)],
+        }
+    )
+    row = {name: PLANTED.get(name, 77) for name in frame.columns}
+    frame = pl.concat([frame, pl.DataFrame([row], schema=frame.schema)])
+    policy = Policy.from_dict(
+        {
+            "attributes": {
+                "name": {"role": "identifier"},
+                "ssn": {"role": "identifier"},
+                "age": {"role": "key", "known": 0.3},
+                "job": {"role": "key", "known": 0.6, "order": ["nurse", "teacher", "clerk", PLANTED["job"]]},
+                "town": {"role": "key", "known": 0.5},
+                "income": {"role": "confidential", "known": 0.005, "sensitivity": 0.5},
+                "disease": {
+                    "role": "confidential", "sensitivity": 1.0, "values": {"Flu": 0.2, PLANTED["disease"]: 1.0}, "default": 0.1,
+                },
+            },
+            "risk": {"known_sets": {}, "k_anonymity": {}},
+            "limits": {"k_anonymity.k": 2, "known_sets.high_risk": 1_000},
+            "plan": {
+                "seed": 7,
+                "steps": [{"method": "remove_identifiers"}, {"method": "rounding", "columns": ["age"], "base": 10}],
+            },
+        }
+    )  # fmt: skip
+    return Microdata(frame, policy, "people.csv")
+
+
+@pytest.fixture(scope="session")
+def people() -> Microdata:
+    return planted()
+
+
+@pytest.fixture(scope="session")
+def secrets() -> dict[str, Any]:
+    return PLANTED
+
+
+@pytest.fixture(scope="session")
+def release(people: Microdata) -> Release:
+    return discreet.mask(people)

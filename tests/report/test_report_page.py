@@ -1,0 +1,122 @@
+"""The report says the verdict first, draws its charts, and keeps every secret it was not asked to tell."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet
+from discreet.model.microdata import Microdata
+from discreet.model.results import Release
+from discreet.report.evidence import gather
+from discreet.report.page import as_json, render
+
+
+@pytest.fixture(scope="session")
+def page(release: Release) -> str:
+    return render(gather(release.original, release))
+
+
+def test_a_planted_value_is_nowhere_without_reveal(release: Release, page: str, secrets: dict[str, Any]) -> None:
+    machine = as_json(gather(release.original, release))
+    for text in (page, html.unescape(page), machine):
+        for name, value in secrets.items():
+            assert str(value) not in text, f"the planted {name} is told"
+            assert str(value).split()[-1].rstrip(")</script>") not in text
+        assert f"{secrets['income']:,}" not in text
+        assert "Person Number" not in text
+        assert "100-00-" not in text
+
+
+def test_a_planted_value_is_told_with_reveal_and_the_page_says_so(release: Release, secrets: dict[str, Any]) -> None:
+    page = render(gather(release.original, release, reveal=True))
+    assert secrets["job"] in page
+    assert "as confidential as the original data" in page
+    assert "<script" not in page, "a value of the data became markup"
+
+
+def test_a_release_of_which_everything_is_masked_is_told_in_coarse_words(people: Microdata, secrets: dict[str, Any]) -> None:
+    made = discreet.mask(people, {"steps": [{"method": "remove_identifiers"}, {"method": "local_suppression", "k": 3}]})
+    page = render(gather(people, made))
+    for value in secrets.values():
+        assert str(value) not in html.unescape(page)
+
+
+def test_the_verdict_stands_before_everything_else(page: str) -> None:
+    assert page.index("The release does not keep its limits") < page.index("<table>") < page.index("<svg")
+
+
+def test_nothing_in_the_page_leads_elsewhere(page: str) -> None:
+    assert not re.findall(r"https?://", page)
+    assert not re.findall(r"<(?:script|link|iframe|img|object|embed)\b", page)
+    assert not re.findall(r"\b(?:src|href|xlink:href|action)=", page)
+
+
+def test_values_of_the_data_are_escaped(page: str) -> None:
+    assert "Bergen & Co <b>" not in page
+    assert "Bergen &amp; Co &lt;b&gt;" in page
+
+
+def test_every_chart_has_a_title_and_a_description_and_no_id_stands_twice(page: str) -> None:
+    drawings = re.findall(r"<svg .*?</svg>", page, flags=re.DOTALL)
+    assert len(drawings) >= 2 + 1 + 5
+    for one in drawings:
+        assert re.search(r"<title id=\"[^\"]+\">[^<]+</title><desc id=\"[^\"]+\">[^<]+</desc>", one)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_json_form_holds_the_same_numbers(release: Release) -> None:
+    found = json.loads(as_json(gather(release.original, release, by="the owner")))
+    assert found["format"] == "discreet report 1"
+    assert found["made"]["by"] == "the owner"
+    assert [one["limit"] for one in found["verdict"]["limits"]] == ["k_anonymity.k", "known_sets.high_risk"]
+    assert found["verdict"]["ok"] is False
+    assessed = discreet.assess(release.original, release)
+    told = {field["field"]: field for field in found["adversaries"][0]["fields"]}
+    assert told["high_risk"]["after"] == assessed.after["known_sets"]["high_risk"]
+    assert told["high_risk"]["before"] == assessed.before["known_sets"]["high_risk"]
+    assert sum(row["before"] for row in found["histograms"][0]["rows"]) == 61
+    riskiest = found["riskiest"][0]["rows"]
+    risks = assessed.after["known_sets"].per_record["risk"]
+    assert riskiest[0]["record"] == int(risks.arg_max()) + 1
+    assert [row["risk"] for row in riskiest] == pytest.approx(risks.sort(descending=True).head(10).to_list())
+
+
+def test_without_limits_there_is_no_verdict(people: Microdata) -> None:
+    data = people.with_policy(people.policy.with_(limits={}))
+    made = discreet.mask(data)
+    assert "No verdict" in render(gather(data, made))
+
+
+def test_a_table_without_records_has_a_report(people: Microdata) -> None:
+    empty = people.replace(people.frame.clear(), people.records[:0])
+    page = render(gather(empty, discreet.mask(empty, {"steps": [{"method": "remove_identifiers"}]})))
+    assert "Release report" in page
+
+
+def test_a_browser_opens_the_page_and_every_chart_is_drawn(page: str, browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(page, encoding="utf-8")
+    dom = browser.run(path, "--dump-dom", "--enable-logging=stderr", "--v=0")
+    assert "Release report" in dom
+    assert "CONSOLE" not in dom, "the browser complains of the page"
+    drawings = re.findall(r"<svg .*?</svg>", dom, flags=re.DOTALL)
+    assert len(drawings) == page.count("<svg ")
+    for one in drawings:
+        marks = re.findall(r'<path [^>]*fill="#(?:D55E00|0072B2|009E73)"', one)
+        assert marks, "a chart is blank"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_paints_the_page_in_light_and_dark(page: str, scheme: str, browser: Any, tmp_path: Path) -> None:
+    path, picture = tmp_path / "report.html", tmp_path / "page.png"
+    path.write_text(page, encoding="utf-8")
+    dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+    browser.run(path, "--window-size=1000,1400", *dark, f"--screenshot={picture}")
+    assert picture.stat().st_size > 20_000, "the page is blank"
