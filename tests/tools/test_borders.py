@@ -52,6 +52,11 @@ def test_the_tree_keeps_its_borders() -> None:
         ("engine/groups.py", "import numba", "numba may not be imported in engine.groups"),
         ("risks/suda.py", "import duckdb", "duckdb may not be imported in risks.suda"),
         ("report/page.py", "from rich.table import Table", "rich may not be imported in report.page"),
+        (
+            "model/score.py",
+            "from importlib import import_module\nimport_module('discreet.report.plots')",
+            "model may not import report",
+        ),
         ("model/score.py", "import requests", "requests is no library of the project"),
     ],
 )

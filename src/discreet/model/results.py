@@ -12,6 +12,7 @@ import polars as pl
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 from discreet.model.score import Score
+from discreet.model.showing import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +90,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Assessment:
+class Assessment(Shown):
     """Risks before and after, losses, and the verdict limit by limit.
 
     ``after`` is the masked table measured on its own, as anyone can who has only the file; ``informed`` is the same

@@ -9,11 +9,13 @@ from typing import Any
 
 import polars as pl
 
+from discreet.model.showing import Shown
+
 Number = int | float
 Summary = Mapping[str, Number | Mapping[str, Number] | None]
 
 
-class Score:
+class Score(Shown):
     """The result of one risk or loss measure.
 
     ``summary`` holds the numbers, ``per_record`` a row a record in the order of the data (made when first asked for, where a

@@ -32,7 +32,7 @@ def altair() -> Any:
     return found
 
 
-def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, height: int = 240) -> alt.Chart:
+def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, legend: bool = True) -> alt.Chart:
     """Grouped bars: ``rows`` hold label, series and records; on a log scale one record still has a height."""
     alt = altair()
     labels = list(dict.fromkeys(row["label"] for row in rows))
@@ -46,7 +46,7 @@ def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, hei
         else alt.Axis(format=",", title="records", tickCount=5)
     )
     return (
-        alt.Chart(alt.Data(values=list(rows)), width=min(780, max(300, 110 * len(labels))), height=height)
+        alt.Chart(alt.Data(values=list(rows)), width=min(780, max(300, 110 * len(labels))), height=240)
         .mark_bar()
         .encode(
             x=alt.X(
@@ -54,7 +54,7 @@ def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, hei
             ),
             xOffset=alt.XOffset("series:N", sort=names),
             y=alt.Y("records:Q", scale=scale, axis=axis),
-            color=_colour(alt, names),
+            color=_colour(alt, names, legend=legend),
             tooltip=["label:N", "series:N", alt.Tooltip("records:Q", format=",")],
         )
     )

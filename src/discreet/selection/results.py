@@ -10,11 +10,12 @@ from typing import Any
 
 from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
+from discreet.model.showing import Shown
 from discreet.selection.frontier import Placed
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Shown):
     """The chosen plan. Every number was measured on the whole table; none is a sample's.
 
     ``met`` says whether every limit is kept; where it is not, the plan is the nearest and ``standing`` names the limits in
