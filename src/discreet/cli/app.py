@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import analyze, assess, convert, loss, mask, plugins, report, risk, select
+from discreet.cli import analyze, assess, convert, demo, loss, mask, plugins, report, risk, select
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,6 +31,7 @@ def _root(
 ) -> None: ...
 
 
+app.command("demo")(demo.demo)
 app.command("convert")(convert.convert)
 app.command("analyze")(analyze.analyze)
 app.command("risk")(risk.risk)

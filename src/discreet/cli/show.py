@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from discreet.model.results import Assessment, Verdict
+    from discreet.model.results import Assessment, Release, Verdict
     from discreet.model.score import Score
 
 
@@ -103,6 +103,23 @@ def progress() -> Iterator[None]:
         if live and shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+def release(made: Release) -> None:
+    """What each step did, and how many records went through."""
+    steps = [
+        (one.step, one.method, ", ".join(one.columns), one.values_changed, one.records_removed, one.records_added, one.seconds)
+        for one in made.log
+    ]
+    table("Steps", ("step", "method", "columns", "values changed", "records removed", "added", "seconds"), steps)
+    counts = [
+        ("records in the initial microdata, n", made.n),
+        ("records in the masked microdata, t", made.t),
+        ("of these with an original, r", made.r),
+        ("sampling factor, sf = r/n", made.sf),
+        ("simulated factor, fs = (t-r)/t", made.fs),
+    ]
+    table("Release", ("what", "value"), counts)
 
 
 def verdicts(found: Iterable[Verdict]) -> None:

@@ -16,7 +16,7 @@ import math
 import re
 from dataclasses import dataclass
 
-NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf"
+NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?inf"
 _HALF_OPEN = re.compile(rf"\s*({NUMBER})\s*\.\.\s*({NUMBER})\s*")
 _BRACKETS = re.compile(rf"\s*([\[(])\s*({NUMBER})\s*(?:,|\.\.)\s*({NUMBER})\s*([\])])\s*")
 _ONE_SIDED = re.compile(rf"\s*(<=|>=|<|>)\s*({NUMBER})\s*")

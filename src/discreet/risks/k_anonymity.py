@@ -36,6 +36,15 @@ class KAnonymity(RiskMeasure):
         "k": "high", "classes": "low", "unique": "low", "violating_2": "low", "violating_3": "low", "violating_5": "low",
     }  # fmt: skip
 
+    meaning: ClassVar[Mapping[str, str]] = {
+        "k": "records in the smallest class",
+        "classes": "different combinations of key values",
+        "unique": "records that share their key values with nobody",
+        "violating_2": "records in classes of fewer than 2",
+        "violating_3": "records in classes of fewer than 3",
+        "violating_5": "records in classes of fewer than 5",
+    }
+
     keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null is one more value, or agrees with anything on either side"
