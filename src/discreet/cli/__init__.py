@@ -17,6 +17,10 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         _stop("stopped; nothing was written", 130)
+    except SystemExit as ended:
+        if ended.code == 130:  # Ctrl-C, which the command line library turns into an exit
+            _stop("stopped; nothing was written", 130)
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

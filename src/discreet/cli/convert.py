@@ -26,8 +26,7 @@ def convert(
 
 
 def _shown(target: str) -> str:
-    """A target without the password that a URL may hold."""
-    from urllib.parse import urlsplit
+    """A target without the password that an address may hold."""
+    from discreet.convert.address import parse_address
 
-    parts = urlsplit(target)
-    return target.replace(f":{parts.password}@", ":…@") if parts.password else target
+    return parse_address(target).name if "://" in target else target

@@ -25,22 +25,20 @@ def risk(
     json: Json = False,
 ) -> None:
     """Measure the risk of every record, by each adversary that the policy names."""
+    from discreet import verbs
     from discreet.cli.records import write_records
-    from discreet.verbs import meanings, read
-    from discreet.verbs import risk as run
 
     with show.progress():
-        data = read(source, policy)
-        true = read(original, policy) if original is not None else None
-        found = run(data, measure or None, true)
+        data = verbs.read(source, policy)
+        true = verbs.read(original, policy) if original is not None else None
+        found = verbs.risk(data, measure or None, true)
+        told = verbs.explain(data, explain - 1, measure or None, true) if explain is not None else []
         if records is not None:
             write_records(found, records)
     if json:
-        show.as_json({"records": len(data), "measures": {name: score.to_dict() for name, score in found.items()}})
-    else:
-        show.scores(found, meanings("risk", found))
-    if explain is not None:
-        from discreet.verbs import explain as tell
-
-        for sentence in tell(data, explain - 1, measure or None, true):
-            show.say(sentence) if json else print(sentence)
+        content = {"records": len(data), "measures": {name: score.to_dict() for name, score in found.items()}}
+        show.as_json(content | ({"explanation": told} if told else {}))
+        return
+    show.scores(found, verbs.meanings("risk", found))
+    for sentence in told:
+        print(sentence)
