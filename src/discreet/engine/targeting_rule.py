@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Choose = Literal["set", "fewest"]
 Side = Literal["known", "sensitive", "cheapest"]
 # a value within this share of the threshold is not relied on to be under it
-_MARGIN = 1e-12
+MARGIN = 1e-12
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Rule:
 
     @property
     def limit(self) -> float:
-        return self.level * (1 - _MARGIN)
+        return self.level * (1 - MARGIN)
 
     def known(self, table: Targets, nulls: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The values by which a record can be found, and that may be taken."""
