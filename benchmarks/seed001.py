@@ -67,7 +67,9 @@ def main() -> None:
         masked, seconds = _masked(method, data)
         high = _high(masked, threshold, method.missing)
         pictures[name] = _picture(masked, method.missing)
-        print(f"| {name} | {high:,} | {_blanked(masked):,} | {_ncp(data, masked):.4%} | {seconds / one:.1f} |", flush=True)
+        least = masked.cache["targeted_suppression"].least
+        bound = "" if least is None else f" (at least {least:,.0f})"
+        print(f"| {name} | {high:,} | {_blanked(masked):,}{bound} | {_ncp(data, masked):.4%} | {seconds / one:.1f} |", flush=True)
     if size <= 100_000:
         masked, seconds = _masked(TargetedGeneralization(threshold=threshold), data)
         left = len(masked.cache["targeted_generalization"].remaining)

@@ -173,7 +173,8 @@ def test_the_fewest_values_are_near_the_optimum_over_all_records_at_once() -> No
         by_sets, _ = run(data, threshold=threshold, choose="set")
         sets += sum(map(len, lost(data, by_sets)))
         least = optimum(data, threshold, taken)
-        assert least <= taken
+        story = masked.cache["targeted_suppression"]
+        assert story.least <= least <= taken == story.cost
         ours, best = ours + taken, best + least
     assert best > 10
     assert ours <= 1.35 * best, (ours, best, sets)
@@ -256,6 +257,8 @@ def test_a_plan_runs_it_under_its_public_names_and_logs_what_it_did() -> None:
     assert "values blanked" in release.log[0].notes[0]
     assert not release.warnings
     assert TargetedSuppression(choose="fewest").parameters["choose"] == "fewest"
+    with pytest.raises(ParameterError, match="did you mean 'choose'"):
+        generate(data, Policy.from_dict({"plan": {"steps": [{"method": "targeted_suppression", "chose": "set"}]}}).plan)
     later = data.with_columns({"school": pl.Series("school", [str(at) for at in range(2000)])})
     method = TargetedSuppression(threshold=5)
     assert "above the threshold 5 in the end" in method.broken(data, release.masked, later, method.choose(data))[0]

@@ -28,6 +28,9 @@ class Story:
     cascade: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     remaining: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     risk: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    cost: float = 0.0
+    least: float | None = None
+    """What no choice of values could cost less than, where all choices were tried."""
     hopeless: int = 0
     needed: int = 0
 

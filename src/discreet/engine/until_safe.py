@@ -52,9 +52,28 @@ def until_safe(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     by_sets = Rule(rule.level, "set", rule.side, rule.may, rule.costs, lambda _, __: None)
     told = _by_sets(other, by_sets) if rule.side == "known" else _in_turns(other, by_sets)
     # others' blanks help, so that values chosen one record at a time can, in all, be more than whole sets
-    if (len(told.remaining), _spent(other, table, rule)) < (len(story.remaining), _spent(made, table, rule)):
-        return other, told
+    story.cost, told.cost = _spent(made, table, rule), _spent(other, table, rule)
+    if (len(told.remaining), told.cost) < (len(story.remaining), story.cost):
+        made, story = other, told
+    story.least = _least(table, rule)
     return made, story
+
+
+def _least(table: Targets, rule: Rule) -> float | None:
+    """What any choice costs at least: each record's cheapest one, had all others above lost everything and so agreed with it."""
+    rows = table.start.slots[table.start.found.risk > rule.level]
+    total = 0.0
+    for part, counts in table.counted(rows):
+        nulls, weights = table.nulls(part), table.weight(part)
+        if (rule.known(table, nulls).sum(axis=1) > _MOST_EXACT).any() or (
+            rule.sensitive(table, nulls, weights).sum(axis=1) > _MOST_EXACT
+        ).any():
+            return None
+        most = np.minimum(counts.astype(np.int64) + len(rows), len(table.data)).astype(np.int32)
+        gone = _choice(table, rule, part, most)
+        safe = _risk(table, (most, weights, table.blank, nulls), gone) <= rule.level
+        total += float(rule.cost(gone)[safe].sum())
+    return total
 
 
 def _spent(made: Targets, table: Targets, rule: Rule) -> float:

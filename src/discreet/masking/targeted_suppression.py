@@ -149,6 +149,8 @@ class TargetedSuppression(MaskingMethod):
             return []
         first = story.passes[0][0] if story.passes else 0
         told = [f"{story.taken:,} values blanked in {len(story.passes)} passes; {first:,} records in the first"]
+        if story.least is not None:
+            told.append(f"they cost {story.cost:,.6g}, and no choice of values could cost less than {story.least:,.6g}")
         if len(story.cascade):
             told.append(f"{len(story.cascade):,} records became high-risk by others' blanks: {_named(before, story.cascade)}")
         if len(story.remaining):

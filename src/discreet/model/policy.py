@@ -236,7 +236,7 @@ def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
         if fields is None or part not in fields:
             continue
         current = _model_in(fields[part].annotation)
-    return list(getattr(current, "model_fields", {}))
+    return [field.alias or name for name, field in getattr(current, "model_fields", {}).items()]
 
 
 def _model_in(annotation: Any) -> Any:
