@@ -48,14 +48,16 @@ def test_select_then_mask_then_assess_agree(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert found["met"]
-    assert found["tried"] == 8
+    assert found["tried"] >= 8
     masked = RUN.invoke(app, ["mask", "data.csv", "release.csv", "-p", "made/chosen.yaml", "--json"])
     assert masked.exit_code == 0, masked.output
-    assessed = RUN.invoke(app, ["assess", "data.csv", "release.csv", "-p", "made/chosen.yaml", "--json"])
+    words = ["assess", "data.csv", "release.csv", "-p", "made/chosen.yaml", "--json", "--records", "records.csv"]
+    assessed = RUN.invoke(app, words)
     assert assessed.exit_code == 0, assessed.output
     told = json.loads(assessed.stdout)
     assert {one["limit"]: one["found"] for one in told["limits"]} == {one["limit"]: one["found"] for one in found["limits"]}
     assert told["losses"]["ncp"]["loss"] == pytest.approx(found["loss"]["value"], rel=1e-12)
+    assert discreet.read("records.csv").frame["chance"].max() <= 1 / 4
     release = discreet.read("release.csv", "made/chosen.yaml")
     assert discreet.risk(release, "k_anonymity")["k_anonymity"]["k"] >= 4
     assert discreet.risk(release, "known_sets")["known_sets"]["high_risk"] == 0
@@ -90,7 +92,7 @@ def test_options_go_over_the_policy_and_the_search_can_be_resumed(folder: Path) 
     second = RUN.invoke(app, [*words, "--json"])
     assert (first.exit_code, second.exit_code) == (0, 0), first.output
     one, other = json.loads(first.stdout), json.loads(second.stdout)
-    assert one["tried"] == 3
+    assert one["tried"] >= 3
     assert one["plan"] == other["plan"]
     assert RUN.invoke(app, [*words, "--seed", "2"]).exception is not None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,9 @@ def assess(
     original: Annotated[str, typer.Argument(help="The initial microdata.", show_default=False)],
     masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
     policy: PolicyFile,
+    records: Annotated[
+        Path | None, typer.Option("--records", help="Write a row a masked record here: each adversary's chance, and the worst.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure risks before and after and what was lost, and judge both by the policy's limits."""
@@ -22,6 +26,11 @@ def assess(
 
     with show.progress():
         found = verbs.assess(verbs.read(original, policy), verbs.read(masked, policy))
+        if records is not None:
+            from discreet.convert import write_target
+            from discreet.model.microdata import Microdata
+
+            write_target(Microdata(found.per_record()), records)
     if json:
         show.as_json(
             {

@@ -1,7 +1,7 @@
 """The policy completed for a search: hierarchies for the attributes that an intruder may know and that have none.
 
 Where the analyzer has no rule (words), rare values are pooled: each value that at least a twentieth of the records hold stays,
-the others become one group.
+the others become one group; where hardly any is that rare, the rarer half of them does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 _HIDDEN = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
-_MOST_POOLED = 200
+_FEWEST_POOLED, _MOST_POOLED = 2, 200
 _RARE = 0.05
 
 
@@ -63,10 +63,13 @@ def _proposed(facts: Facts, data: Microdata) -> HierarchySpec | None:
 
 
 def _pooled(facts: Facts) -> HierarchySpec | None:
-    values, counts = facts.column.values.cast(str).to_list(), facts.counts[: facts.distinct]
-    rare = [value for value, count in zip(values, counts, strict=True) if count < _RARE * facts.present]
-    if len(rare) < 2 or len(rare) == len(values) or len(values) > _MOST_POOLED:
+    values, counts = facts.column.values.cast(str).to_list(), facts.counts[: facts.distinct].tolist()
+    if not _FEWEST_POOLED < len(values) <= _MOST_POOLED:
         return None
+    falling = sorted(range(len(values)), key=lambda at: (-counts[at], values[at]))
+    common = [at for at in falling if counts[at] >= _RARE * facts.present]
+    # where nearly all are common the rarer half is pooled: there must be two to pool, and one to keep
+    kept = set((common if len(values) - len(common) >= 2 else falling[: len(values) // 2]) or falling[:1])
     label = next(word for word in ("other", "other values", "all other values") if word not in values)
-    level = {value: (value,) for value in values if value not in set(rare)} | {label: tuple(rare)}
-    return HierarchySpec(groups=(level,))
+    pooled = tuple(value for at, value in enumerate(values) if at not in kept)
+    return HierarchySpec(groups=({value: (value,) for at, value in enumerate(values) if at in kept} | {label: pooled},))

@@ -19,7 +19,8 @@ class Selection(Shown):
     """The chosen plan. Every number was measured on the whole table; none is a sample's.
 
     ``met`` says whether every limit is kept; where it is not, the plan is the nearest and ``standing`` names the limits in
-    the way. ``frontier`` are the plans tried on the whole table that nothing dominates, ``plans`` their steps by name.
+    the way. ``placed`` are all plans tried on the whole table on the map of risk and loss, ``frontier`` those that nothing
+    dominates, ``plans`` the frontier's steps by name. ``busy`` are the seconds spent on masking and measuring.
     """
 
     plan: Plan
@@ -30,6 +31,7 @@ class Selection(Shown):
     axes: tuple[str, str]
     release: Release
     assessment: Assessment
+    placed: tuple[Placed, ...]
     frontier: tuple[Placed, ...]
     plans: Mapping[str, Plan]
     tried: int
@@ -37,6 +39,7 @@ class Selection(Shown):
     standing: tuple[str, ...]
     sentences: tuple[str, ...]
     seconds: float
+    busy: float
 
     def to_yaml(self, folder: str | Path | None = None) -> str:
         """The policy file that ``discreet mask`` runs to the same release, with the reasons on top as comments.

@@ -18,7 +18,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.selection.build import plan_of
 from discreet.selection.evaluate import Evaluator
-from discreet.selection.frontier import Placed, frontier
+from discreet.selection.frontier import Placed, frontier, place
 from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import completed, released
 from discreet.selection.reasons import reasons
@@ -51,7 +51,7 @@ def select(data: Microdata, *, resume: str | Path | None = None, how: How = "gui
     space = space_of(data, top=sensitive)
     storage = storage_of(Path(resume) if resume is not None else None)
     mark = _fingerprint(data, options)
-    points, on_sample = starts(space, known), 0
+    points, rough_tried = starts(space, known) if how == "guided" else [], []
     share = _share(data, options)
     evaluate = Evaluator(data, options)
 
@@ -63,23 +63,23 @@ def select(data: Microdata, *, resume: str | Path | None = None, how: How = "gui
 
     if share < 1.0:
         rough = search("sample", Evaluator(_sample(data, share, options.seed), options, scale=share), share)
-        tried = rough.run(_budget(options, began, _SHARE_ON_SAMPLE), points)
-        on_sample = len(tried)
-        points = _carried(tried)
+        rough_tried = rough.run(_budget(options, began, _SHARE_ON_SAMPLE), points)
+        points = _carried(rough_tried)
     whole = search("whole table", evaluate, 1.0)
-    remaining = options.trials - on_sample if options.trials is not None else None
-    found = whole.run(_budget(options, began, 1.0, trials=remaining), points if how == "guided" or share < 1.0 else [])
+    remaining = options.trials - len(rough_tried) if options.trials is not None else None
+    found = whole.run(_budget(options, began, 1.0, trials=remaining), points)
     if not found:
         raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
-    return _selection(data, options, evaluate, found, on_sample, began)
+    return _selection(data, options, evaluate, found, rough_tried, began)
 
 
 def _selection(
-    data: Microdata, options: SelectOptions, evaluate: Evaluator, found: Sequence[Tried], on_sample: int, began: float
+    data: Microdata, options: SelectOptions, evaluate: Evaluator, found: Sequence[Tried], rough: Sequence[Tried], began: float
 ) -> Selection:
     """The best of what was tried, run once more and assessed as anybody would assess the written file."""
     from discreet import verbs
 
+    found = [*found, *_without(_chosen(found, options, evaluate.worst), evaluate)]
     chosen = _chosen(found, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
     release = verbs.mask(data.with_policy(policy))
@@ -94,10 +94,27 @@ def _selection(
     standing = tuple(one.limit for one in assessment.verdicts if not one.kept)
     axes = (evaluate.risk_axis, options.loss)
     told = reasons(chosen, found, assessment, axes, evaluate.worst, options)
+    busy = sum(one.outcome.seconds for one in (*rough, *found))
     return Selection(
-        chosen.plan, policy, assessment.ok, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment, edge,
-        {one.name: plans[one.name] for one in edge}, len(found), on_sample, standing, tuple(told), time.monotonic() - began,
+        chosen.plan, policy, assessment.ok, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment,
+        tuple(place(placed)), edge, {one.name: plans[one.name] for one in edge}, len(found), len(rough), standing, tuple(told),
+        time.monotonic() - began, busy,
     )  # fmt: skip
+
+
+def _without(chosen: Tried, evaluate: Evaluator) -> list[Tried]:
+    """The chosen plan with steps left out one after the other, as long as it keeps the limits at no more loss without them."""
+    made: list[Tried] = []
+    best = chosen
+    for step in chosen.plan.steps:
+        steps = tuple(one for one in best.plan.steps if one is not step)
+        if step.method == "remove_identifiers" or not best.outcome.kept or not steps:
+            continue
+        plan = best.plan.model_copy(update={"steps": steps})
+        made.append(Tried(chosen.point, plan, evaluate(plan)))
+        if made[-1].outcome.kept and made[-1].outcome.loss <= best.outcome.loss:
+            best = made[-1]
+    return made
 
 
 def _chosen(found: Sequence[Tried], options: SelectOptions, worst: float) -> Tried:
