@@ -103,7 +103,9 @@ class Coarsened:
         self.axes = _fitting(axes)
         self.may = np.array([name in columns for name in table.names[:width]], dtype=np.bool_)
         size = len(table.data)
-        self.codes, self.levels = np.zeros((size, width), np.int32), np.zeros((size, width), np.uint8)
+        small = all(len(axis.column.values) < 1 << 16 for axis in self.axes)  # the table is read once a record: width is time
+        self.codes: NDArray[Any] = np.zeros((size, width), np.uint16 if small else np.int32)
+        self.levels = np.zeros((size, width), np.uint8)
         for at, axis in enumerate(self.axes):
             blank = axis.column.is_null
             self.codes[:, at] = np.where(blank, 0, axis.column.codes)
