@@ -1,7 +1,7 @@
 """The search: multi-objective (risk, loss) under the limits as constraints, with Optuna's TPE and a local search.
 
 Ozaki, Y. et al. (2020). Multiobjective tree-structured Parzen estimator for computationally expensive optimization problems.
-GECCO. Every second point is a neighbour of the best so far, which a model of the whole space would be slow to try.
+GECCO. Two of three points are neighbours of the best so far, which a model of the whole space would be slow to try.
 
 Whatever is drawn depends on the seed and on the number of plans finished before, all of which the journal holds: a search
 that was stopped goes on as if it had not been.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
 How = Literal["guided", "random"]
+_FINE = ("weight:", "suppression")
 _ASKS_A_PLAN = 6
 """Points that make a plan already tried cost nothing and do not count, but there must be an end."""
 
@@ -149,15 +150,17 @@ class Search:
         return known is None
 
     def _given(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
-        """A start that is left, or every second time a neighbour of the best; None where the sampler is to draw."""
+        """A start that is left, or two times of three a neighbour of the best; None where the sampler is to draw."""
         if self.asked < len(starts):
             return dict(starts[self.asked])
-        if self.how == "random" or self.asked % 2 or not self.tried:
+        if self.how == "random" or self.asked % 3 == 0 or not self.tried:
             return None
         best = self.best().point
+        # what can be tuned finely comes up more often than what changes the kind of plan
+        names = sorted(name for name in self.space.choices for _ in range(4 if name.startswith(_FINE) else 1))
         for _ in range(20):
             point = dict(best)
-            for name in rng.sample(sorted(self.space.choices), rng.choice((1, 1, 2, 3))):
+            for name in rng.sample(names, rng.choice((1, 1, 2, 3))):
                 choices = list(self.space.choices[name])
                 at = choices.index(point[name])
                 if name in self.space.ordered:

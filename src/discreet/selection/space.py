@@ -28,7 +28,9 @@ _TARGETS = (
     "targeted_suppression sensitive", "targeted_suppression cheapest", "targeted_suppression known", "targeted_generalization",
 )  # fmt: skip
 """Methods with the side they take: what would be learnt, what finds the record, or whichever costs less."""
-_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)
+_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
+LIGHT = 2.0**-4
+"""What numbers weigh to begin with: a mean is off by a share of the range, where a changed name is lost altogether."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Space:
     keys: tuple[str, ...]
     heights: Mapping[str, int]
     hidable: tuple[str, ...]
+    numeric: tuple[str, ...]
 
     def plain(self) -> Point:
         """The point that changes nothing."""
@@ -51,6 +54,7 @@ def space_of(data: Microdata, *, top: Sequence[str] = ()) -> Space:
     limits = data.policy.limits
     keys = tuple(_keys(data))
     known = [*keys, *(name for name in knowable(data) if name not in keys)]
+    numeric = tuple(name for name in keys if data.level(name) is Level.NUMERIC and data.frame.schema[name].is_numeric())
     heights = {name: hierarchy_of(data, name).height for name in known}
     limited = {limit.split(".")[0] for limit in limits}
     choices: dict[str, Sequence[Choice]] = {"finish": _finishes(data, keys, limited)}
@@ -68,12 +72,12 @@ def space_of(data: Microdata, *, top: Sequence[str] = ()) -> Space:
         choices["order"] = ["last", "first"]
     for name in known:
         choices[f"level:{name}"] = list(range(heights[name] + 1))
-        if name in keys and data.level(name) is Level.NUMERIC and data.frame.schema[name].is_numeric():
+        if name in numeric:
             choices[f"numbers:{name}"] = ["as is", "microaggregation", "top_bottom_coding"]
     if top and "known_sets" in limited:
         choices["hide"] = list(range(len(top) + 1))
     ordered |= {name for name in choices if name.startswith(("level:", "weight:"))}
-    return Space(choices, frozenset(ordered), keys, heights, tuple(top))
+    return Space(choices, frozenset(ordered), keys, heights, tuple(top), numeric)
 
 
 def _keys(data: Microdata) -> list[str]:

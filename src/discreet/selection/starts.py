@@ -11,7 +11,7 @@ from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.selection.proposals import released
-from discreet.selection.space import Choice, Point, Space
+from discreet.selection.space import LIGHT, Choice, Point, Space
 
 _FIRST = (
     "balanced_partition",
@@ -63,7 +63,10 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
         if point not in made:
             made.append(point)
 
+    light: dict[str, Choice] = {f"weight:{name}": LIGHT for name in space.numeric}
     for target in targets:
+        if "balanced_partition" in finishes:
+            add(finish="balanced_partition", target=target, hide=hide, **light)
         for finish in finishes:
             add(finish=finish, target=target, hide=hide, suppression=0.02)
     knowable = [name for name in top if f"level:{name}" in space.choices]
@@ -72,7 +75,7 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
         away: dict[str, Choice] = {f"level:{name}": space.heights[name] for name in knowable[:number]}
         for finish in dict.fromkeys((lead, "full_domain", "none")):
             if finish in finishes:
-                add(finish=finish, target=targets[0], hide=hide, suppression=0.02, **away)
+                add(finish=finish, target=targets[0], hide=hide, suppression=0.02, **light, **away)
     for level in (1, 2):
         coarse: dict[str, Choice] = {f"level:{name}": min(level, max(height - 1, 0)) for name, height in space.heights.items()}
         for finish in ("local_suppression", lead):
