@@ -55,6 +55,7 @@ def until_safe(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     story.cost, told.cost = _spent(made, table, rule), _spent(other, table, rule)
     if (len(told.remaining), told.cost) < (len(story.remaining), story.cost):
         made, story = other, told
+        rule.spend(story.taken, len(story.remaining))
     story.least = _least(table, rule)
     return made, story
 
