@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 STAMP := $(VENV)/installed
 
-.PHONY: demo test setup check bench clean
+.PHONY: demo test docs setup check bench clean
 
 demo: setup
 	$(BIN)/discreet demo
@@ -26,8 +26,11 @@ test: setup
 	$(BIN)/python tools/borders.py
 	$(BIN)/pytest -n 2 --dist loadfile
 
+docs: setup
+	$(BIN)/mkdocs build --strict --quiet
+
 bench: setup
 	for job in benchmarks/*.py; do $(BIN)/python $$job; done
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -34,7 +34,10 @@ class Browser:
     folder: Path
 
     def run(self, page: Path, *flags: str) -> str:
-        command = [self.path, *FLAGS, f"--user-data-dir={self.folder}/profile", *flags, page.as_uri()]
+        return self.open(page.as_uri(), *flags)
+
+    def open(self, address: str, *flags: str) -> str:
+        command = [self.path, *FLAGS, f"--user-data-dir={self.folder}/profile", *flags, address]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
         return done.stdout + done.stderr
 

@@ -1,0 +1,68 @@
+"""The documentation site is built without a warning, asks for nothing from elsewhere, and opens in a browser."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_every_page_of_the_documentation_is_in_the_site(site: Path) -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert (site / page.relative_to(ROOT / "docs")).with_suffix(".html").exists(), f"{page.name} is not in the site"
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="(https?:)?//[^"]*"', page.read_text())
+        assert not loaded, f"{page.name} loads from elsewhere"
+
+
+def test_no_formula_is_left_as_its_source(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = re.sub(r"<(pre|code)\b.*?</\1>", "", page.read_text(), flags=re.DOTALL)
+        assert not re.findall(r"\\(?:sum|frac|mathrm|prod|le|subseteq)\b", text), f"{page.name} shows LaTeX"
+
+
+@pytest.fixture
+def address(site: Path) -> Iterator[str]:
+    """The site as a server of this machine gives it."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(site))
+    handler.func.log_message = lambda *_: None  # type: ignore[method-assign]
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_browser_opens_the_site_and_draws_its_formulas(address: str, browser: Any) -> None:
+    dom = browser.open(f"{address}/theory/certified_bounds.html", "--dump-dom", "--enable-logging=stderr", "--v=0")
+    assert dom.count("<math") > 40
+    assert "CONSOLE" not in dom, "the browser complains of the page"
+
+
+def test_no_heading_begins_with_a_digit_which_the_theme_cannot_find(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        wrong = re.findall(r'<h[1-6] id="(\d[^"]*)"', page.read_text()) if page.name != "404.html" else []
+        assert not wrong, f"{page.name}: begin these headings with a word: {wrong}"

@@ -1,0 +1,51 @@
+"""What the documentation site needs beyond Markdown.
+
+Formulas become MathML, which browsers draw themselves, so that nothing is fetched. A heading's address begins with a letter,
+for the theme looks headings up by a rule that allows no other.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from latex2mathml.converter import convert
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
+
+_CODE = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+_INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)((?:\\.|[^$\\])+?)(?<!\s)\$(?![\w$])", re.DOTALL)
+
+
+def on_config(config: Any) -> Any:
+    """Give headings their addresses; MkDocs calls this once."""
+    config.mdx_configs.setdefault("toc", {})["slugify"] = _address
+    return config
+
+
+def _address(heading: str, separator: str) -> str:
+    made = slugify(heading, separator)
+    return made if made[:1].isalpha() else f"part{separator}{made}"
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Replace formulas outside code; MkDocs calls this for each page."""
+    parts = _CODE.split(markdown)
+    return "".join(part if at % 2 else _formulas(part) for at, part in enumerate(parts))
+
+
+def _formulas(text: str) -> str:
+    text = _BLOCK.sub(lambda match: f"\n\n<div>{_mathml(match[1], 'block')}</div>\n\n", text)
+    # inside a span, for Markdown takes a line that begins with a formula for a block of its own
+    return _INLINE.sub(lambda match: f"<span>{_mathml(match[1], 'inline')}</span>", text)
+
+
+def _mathml(formula: str, display: str) -> str:
+    plain = (
+        " ".join(html.unescape(formula).split()).replace(r"\boxed", "").replace(r"\;", " ").replace(r"\setminus", r"\backslash")
+    )
+    made = convert(plain, display=display)
+    # a page needs no namespace, and Markdown must not see a formula's own signs
+    made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
+    return made.replace("_", "&#95;").replace("*", "&#42;").replace("|", "&#124;")
