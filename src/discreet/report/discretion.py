@@ -20,7 +20,9 @@ LEAST = 5
 """A count below this is not told, and neither is a value that fewer records hold."""
 WITHHELD = "(withheld)"
 PRIVATE = (Role.IDENTIFIER, Role.PERSON)
-_WORDS = re.compile(r"'[^']+'|\"[^\"]+\"|[^\s'\"(),;:=\[\]{}|]+")
+_WORD = re.compile(r"[^\s]+")
+_RUN = 5
+_EDGES = "'\".,;:=()[]{}|"
 _KEPT = ("method", "columns", "enabled", "reason")
 
 
@@ -74,14 +76,21 @@ class Discretion:
         return found
 
     def sentence(self, text: str) -> str:
-        """A sentence without the words that are a rare text of the table, or an identifier's value."""
-        words = {word: word.strip("'\"") for word in _WORDS.findall(text)}
-        plain = {word.rstrip(".,") for word in words.values()}
-        own = set(self.data.columns)
-        rare = {word for word in self.rare(plain - own) if _number(word) is None or self._private(word)}
-        for word, bare in sorted(words.items(), key=lambda pair: -len(pair[0])):
-            if bare in rare or bare.rstrip(".,") in rare:
-                text = text.replace(word, WITHHELD)
+        """A sentence without the words, or runs of a few words, that are a rare text of the table or an identifier's value."""
+        if self.reveal:
+            return text
+        words = list(_WORD.finditer(text))
+        runs = {
+            text[words[first].start() : words[last].end()]
+            for first in range(len(words))
+            for last in range(first, min(first + _RUN, len(words)))
+        }
+        bare = {run: run.strip(_EDGES) for run in runs}
+        rare = self.rare(set(bare.values()) - set(self.data.columns))
+        rare = {one for one in rare if _number(one) is None or self._private(one)}
+        for run in sorted(runs, key=len, reverse=True):
+            if bare[run] in rare:
+                text = text.replace(run.strip("'\"") if run not in text else run, WITHHELD)
         return text
 
     def _private(self, word: str) -> bool:
