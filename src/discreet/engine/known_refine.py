@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _QUIET = 0.95
-_SMALL_GROUP, _SMALL_RARE, _BATCH = 32, 4096, 4096
+_SMALL_GROUP, _SMALL_RARE, _BATCH = 32, 512, 4096
 _LESS = 1 / 128
 _ROUNDS = 8
 
