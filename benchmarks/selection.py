@@ -9,6 +9,7 @@ policy that ``analyze`` proposes. Losses are ncp over all released attributes; a
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name, data in tables(names, said.records, said.files):
         found = discreet.select(data, seconds=said.seconds, seed=7)
+        print(f"{name}: met {found.met}, loss {found.loss:.5f}", *found.sentences, sep="\n  ", file=sys.stderr, flush=True)
         chance = discreet.select(data, seconds=said.seconds, seed=7, how="random")
         ready = data.with_policy(found.policy)
         evaluate = Evaluator(ready, SelectOptions())

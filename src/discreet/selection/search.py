@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
 How = Literal["guided", "random"]
+_AT_ONCE = 6
+"""Starts that are tried before anything else; the others take turns with the search, so that a small budget tunes as well."""
 _FINE = ("weight:", "suppression")
 _ASKS_A_PLAN = 6
 """Points that make a plan already tried cost nothing and do not count, but there must be an end."""
@@ -151,9 +153,10 @@ class Search:
 
     def _given(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
         """A start that is left, or two times of three a neighbour of the best; None where the sampler is to draw."""
-        if self.asked < len(starts):
-            return dict(starts[self.asked])
-        if self.how == "random" or self.asked % 3 == 0 or not self.tried:
+        at = self.asked if self.asked < _AT_ONCE else _AT_ONCE + (self.asked - _AT_ONCE) // 2
+        if at < len(starts) and (self.asked < _AT_ONCE or (self.asked - _AT_ONCE) % 2 == 0):
+            return dict(starts[at])
+        if self.how == "random" or (self.asked % 3 == 0 and at >= len(starts)) or not self.tried:
             return None
         best = self.best().point
         # what can be tuned finely comes up more often than what changes the kind of plan

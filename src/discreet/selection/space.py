@@ -29,7 +29,7 @@ _TARGETS = (
 )  # fmt: skip
 """Methods with the side they take: what would be learnt, what finds the record, or whichever costs less."""
 _WEIGHTS = tuple(2.0**power for power in range(-6, 5))
-LIGHT = 2.0**-4
+LIGHT = (0.25, 0.0625, 0.5)
 """What numbers weigh to begin with: a mean is off by a share of the range, where a changed name is lost altogether."""
 
 

@@ -63,31 +63,35 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
         if point not in made:
             made.append(point)
 
-    light: dict[str, Choice] = {f"weight:{name}": LIGHT for name in space.numeric}
-    for target in targets:
-        if "balanced_partition" in finishes:
-            add(finish="balanced_partition", target=target, hide=hide, **light)
-        for finish in finishes:
-            add(finish=finish, target=target, hide=hide, suppression=0.02)
-    knowable = [name for name in top if f"level:{name}" in space.choices]
-    lead = finishes[0]
-    for number in range(1, min(4, len(knowable)) + 1):
-        away: dict[str, Choice] = {f"level:{name}": space.heights[name] for name in knowable[:number]}
-        for finish in dict.fromkeys((lead, "full_domain", "none")):
-            if finish in finishes:
-                add(finish=finish, target=targets[0], hide=hide, suppression=0.02, **light, **away)
+    def weighing(weight: float) -> dict[str, Choice]:
+        return {f"weight:{name}": weight for name in space.numeric}
+
+    lead, first = finishes[0], targets[0]
+    quick = [name for name in ("full_domain", "partition") if name in finishes]
+    if lead == "balanced_partition":
+        for weight in LIGHT:
+            add(finish=lead, target=first, hide=hide, **weighing(weight))
+    for finish in quick or finishes[:1]:
+        add(finish=finish, target=first, hide=hide, suppression=0.02)
+    for target in targets[1:]:
+        for finish in dict.fromkeys((*quick, lead)):
+            add(finish=finish, target=target, suppression=0.02, **weighing(LIGHT[0]))
+    for finish in finishes:
+        add(finish=finish, target=first, hide=hide, suppression=0.02)
+    away: dict[str, Choice] = {}
+    for name in [name for name in top if f"level:{name}" in space.choices][:3]:
+        away[f"level:{name}"] = space.heights[name]
+        for finish in dict.fromkeys((*quick[:1], lead)):
+            add(finish=finish, target=targets[-1], hide=hide, suppression=0.02, **weighing(LIGHT[0]), **away)
     for level in (1, 2):
         coarse: dict[str, Choice] = {f"level:{name}": min(level, max(height - 1, 0)) for name, height in space.heights.items()}
-        for finish in ("local_suppression", lead):
-            if finish in finishes:
-                add(finish=finish, target=targets[0], hide=hide, **coarse)
-    for k in list(space.choices.get("k", ()))[1:4:2]:
-        add(finish=lead, target=targets[0], hide=hide, k=k)
+        add(finish="local_suppression" if "local_suppression" in finishes else lead, target=first, hide=hide, **coarse)
+    for k in list(space.choices.get("k", ()))[2:4]:
+        add(finish=lead, target=first, hide=hide, k=k)
     for suppression in (0.0, 0.1, 0.4):
         if "full_domain" in finishes:
-            add(finish="full_domain", target=targets[0], hide=hide, suppression=suppression)
-    add(finish=lead, target="none", publish="ranges")
-    add(finish=lead, target=targets[0], order="first", hide=hide)
+            add(finish="full_domain", target=first, hide=hide, suppression=suppression)
+    add(finish=lead, target=targets[-1], order="first", hide=hide)
     # nothing but what every record says alike: if this does not meet a limit on risk, nothing here will
     add(finish="none", hide=len(space.hidable), **{f"level:{name}": height for name, height in space.heights.items()})
     return made
