@@ -10,7 +10,7 @@ import pytest
 from discreet.engine.columns import encode
 from discreet.engine.families import family
 from discreet.engine.groups import class_sizes
-from discreet.engine.known_inputs import consequences
+from discreet.engine.known_inputs import weights_of
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.known_sets import KnownSets
@@ -45,7 +45,7 @@ def test_likelihood_and_consequence_of_the_fourth_record() -> None:
     chance = math.prod(table.attribute(name).known for name in known)
     count = class_sizes(encode(table, known), len(table))[3]
     assert chance / count == pytest.approx(0.084)
-    _, weights = consequences(table, table.columns)
+    weights = weights_of(table, table.columns)
     learnt = [weights[column.name][column.codes[3]] for column in encode(table, ["Income", "Disease"])]
     assert learnt == pytest.approx([0.63, 1.0])
     assert sum(learnt) == pytest.approx(1.63)

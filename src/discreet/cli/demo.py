@@ -35,8 +35,8 @@ def demo(
     with show.progress():
         _title("1. convert: a table of patients, made up, from CSV to Parquet")
         verbs.write(made, table)
-        rows, columns = convert.convert(table, parquet, Policy())
-        print(f"{rows:,} records x {columns} attributes: {table} -> {parquet}\n")
+        height, width = convert.convert(table, parquet, Policy())
+        print(f"{height:,} records x {width} attributes: {table} -> {parquet}\n")
 
         _title("2. analyze: what each attribute is to the owner and to an intruder, as proposed")
         found = verbs.analyze(verbs.read(parquet))
@@ -54,7 +54,8 @@ def demo(
 
         _title("3. risk: which records are at risk before anything is masked")
         show.scores(risks := verbs.risk(data), verbs.meanings("risk", risks))
-        worst = int(risks["known_sets"].per_record["risk"].arg_max())  # type: ignore[index]
+        rows = risks["known_sets"].per_record
+        worst = 0 if rows is None else rows["risk"].arg_max() or 0
         print("\n".join(verbs.explain(data, worst, ["known_sets"])) + "\n")
 
         _title("4. mask: the plan, step by step")

@@ -101,7 +101,9 @@ def family(probabilities: Sequence[float], epsilon: float, max_sets: int) -> Fam
     )
 
 
-def _above(product: float, epsilon: float, known: NDArray[np.float64], order: NDArray[np.int64], members: tuple[int, ...]) -> bool:
+def _above(
+    product: float, epsilon: float, known: NDArray[np.float64], order: NDArray[np.int64], members: tuple[int, ...]
+) -> bool:
     """Whether a set's probability is greater than epsilon; where rounding could decide, multiplied in the table's order."""
     if abs(product - epsilon) <= _ROUNDING * epsilon:
         product = math.prod(float(known[at]) for at in sorted(int(order[member]) for member in members))
@@ -111,7 +113,9 @@ def _above(product: float, epsilon: float, known: NDArray[np.float64], order: ND
 def _too_many(falling: Sequence[float], epsilon: float, max_sets: int) -> str:
     """What to do where more sets are kept than may be."""
     fitting = _fitting_epsilon(falling, max_sets)
-    advice = f"epsilon: {fitting:.6g} would fit" if fitting < 1 else "no epsilon below 1 fits: fewer attributes with known 1 would"
+    advice = (
+        f"epsilon: {fitting:.6g} would fit" if fitting < 1 else "no epsilon below 1 fits: fewer attributes with known 1 would"
+    )
     return f"more than {max_sets:,} known sets have a probability above epsilon {epsilon:g}; {advice}, or raise max_sets"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.families import family
-from discreet.engine.known_inputs import cells_agree, consequences
+from discreet.engine.known_inputs import cells_agree, weights_of
 from discreet.engine.known_sets import Missing, attributes
 from discreet.engine.links import links_or_raise
 from discreet.model.microdata import Microdata
@@ -64,6 +64,6 @@ def explain(
 
 def _weights(data: Microdata, names: list[str], record: int) -> dict[str, float]:
     """W(A) W(value) of one record, an entry an attribute."""
-    _, weights = consequences(data, names)
+    weights = weights_of(data, names)
     columns = data.cache["columns"]
     return {name: float(weights[name][columns[name].codes[record]]) if name in weights else 0.0 for name in names}

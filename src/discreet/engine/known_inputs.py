@@ -32,27 +32,38 @@ if TYPE_CHECKING:
 MOST_CLASSES = 20_000
 
 
-def consequences(data: Microdata, names: Sequence[str]) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """C with nothing known for each record (equation 4), and W(A) W(value) a code for each sensitive attribute."""
-    if ("consequences", tuple(names)) in data.cache:
-        kept: tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]] = data.cache["consequences", tuple(names)]
-        return kept
-    weights = {
-        column.name: value
-        for column in encode(data, names)
-        if data.attribute(column.name).sensitivity > 0 and (value := value_weights(column, data.attribute(column.name))).any()
-    }
-    total = np.zeros(len(data))
+def weights_of(data: Microdata, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """W(A) W(value) a code (equation 4) of each attribute that holds anything sensitive."""
+    kept: dict[str, NDArray[np.float64]] | None = data.cache.get(("weights", tuple(names)))
+    if kept is None:
+        sensitive = [name for name in names if data.attribute(name).sensitivity > 0]
+        found = {column.name: value_weights(column, data.attribute(column.name)) for column in encode(data, sensitive)}
+        kept = {name: weights for name, weights in found.items() if weights.any()}
+        data.cache["weights", tuple(names)] = kept
+    return kept
+
+
+def holders(data: Microdata, weights: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+    """Which records have something to learn."""
+    flags = np.zeros(len(data), dtype=np.bool_)
     for column in encode(data, weights):
-        _add_weights(column.codes, weights[column.name], total)
-    data.cache["consequences", tuple(names)] = total, weights
-    return total, weights
+        _mark(column.codes, weights[column.name] > 0, flags)
+    return flags
+
+
+def consequences(data: Microdata, weights: dict[str, NDArray[np.float64]], slots: NDArray[np.int64]) -> NDArray[np.float64]:
+    """C of some records with nothing known (equation 4 over all attributes)."""
+    total = np.zeros(len(slots))
+    for column in encode(data, weights):
+        total += weights[column.name][column.codes[slots]]
+    return total
 
 
 @compiled
-def _add_weights(codes: Any, weights: Any, total: Any) -> None:
+def _mark(codes: Any, heavy: Any, flags: Any) -> None:
     for at in range(len(codes)):
-        total[at] += weights[codes[at]]
+        if heavy[codes[at]]:
+            flags[at] = True
 
 
 def queries(
@@ -64,7 +75,7 @@ def queries(
     patterns: list[Pattern],
 ) -> Queries:
     """The records that ask, with their weights split into singles and rest."""
-    total, weights = consequences(data, names)
+    weights = weights_of(data, names)
     ordered = [names[at] for at in tree.order]
     singles = [place for place in range(tree.width) if ordered[place] in weights]
     columns = {column.name: column.codes[slots] for column in encode(data, weights)}
@@ -81,7 +92,7 @@ def queries(
         if ordered[place] in weights:
             learnt = weights[ordered[place]][columns[ordered[place]]] * chance / (1 + chance)
             rest += np.where(lost, 0.0, learnt)
-    return Queries(total[slots], rest, spread, single, singles, pattern, patterns)
+    return Queries(consequences(data, weights, slots), rest, spread, single, singles, pattern, patterns)
 
 
 def one_class(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> list[RecordClass]:

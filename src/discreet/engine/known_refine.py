@@ -66,7 +66,7 @@ def refine(
         chances = np.array([data.attribute(name).known for name in ordered])
         quiet = [_rare(column) for column in encode(data, ordered)] if original is None else [None] * len(ordered)
         walk = _Walk(
-            classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[slots], slots, exact=turn > 0
+            classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[todo], slots, exact=turn > 0
         )
         allowed = _allowed(lower[todo], upper[todo], tolerance, threshold) / alpha
         low, high = walk.bounds(allowed * part, budget)

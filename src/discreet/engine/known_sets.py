@@ -10,7 +10,7 @@ import numpy as np
 from discreet.engine.columns import encode
 from discreet.engine.families import Family, family
 from discreet.engine.known_counts import Counter, Found, Queries, RecordClass
-from discreet.engine.known_inputs import alike, by_layers, by_nulls, consequences, one_class, queries
+from discreet.engine.known_inputs import alike, by_layers, by_nulls, holders, one_class, queries, weights_of
 from discreet.engine.known_terms import terms
 from discreet.engine.links import links_or_raise
 from discreet.errors import DataError
@@ -27,8 +27,8 @@ Missing = Literal["category", "wildcard"]
 class KnownSets:
     """The sums of the records that have something to learn; every other record's are zero.
 
-    ``slots`` are those records (rows of the data), ``found`` their sums before the coefficient alpha, ``consequence`` C of
-    every record with nothing known.
+    ``slots`` are those records (rows of the data), ``found`` their sums before the coefficient alpha, ``consequence`` their
+    C with nothing known.
     """
 
     names: list[str]
@@ -69,8 +69,7 @@ def known_sets(
     if original is not None:
         names = [name for name in names if name in original.columns]
     tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
-    consequence = consequences(data, names)
-    asking = np.ones(len(data), dtype=np.bool_) if everyone else consequence[0] > 0
+    asking = np.ones(len(data), dtype=np.bool_) if everyone else holders(data, weights_of(data, names))
     if original is not None:
         asking &= links_or_raise(data, original, "known_sets") >= 0
     slots = np.flatnonzero(asking)
@@ -79,7 +78,7 @@ def known_sets(
     with Counter(classes, asked) as counter:
         everything = counter.count_all(len(ordered))
         found = counter.walk(tree, parts, everything)
-    return KnownSets(names, tree, slots, found, consequence[0])
+    return KnownSets(names, tree, slots, found, asked.weight)
 
 
 def classes_of(

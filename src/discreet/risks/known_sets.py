@@ -149,7 +149,7 @@ class KnownSets(RiskMeasure):
                 "top_set": names[top],
                 "top_share": spread(share),
                 "likelihood": spread(found.likelihood),
-                "consequence": everybody.consequence,
+                "consequence": spread(everybody.consequence),
             }
         )
 
