@@ -7,11 +7,13 @@ more value none of this holds: see :mod:`discreet.engine.cascades`.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.engine import targeting_kernels as kernels
+from discreet.engine.columns import threads
 from discreet.engine.groups import group_ids
 from discreet.engine.targeting import Targets
 from discreet.engine.targeting_rule import Rule, Story
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _MOST_EXACT = 12
 _FIRST_SHARE = 64
+_TOGETHER = 200
 
 
 def one_pass(table: Targets, rule: Rule) -> Story:
@@ -225,4 +228,10 @@ def _exact(
         bits = np.arange(1 << len(places), dtype=np.int64)
         cost = sum((rule.costs[place] * (bits >> bit & 1) for bit, place in enumerate(places)), np.zeros(len(bits)))
         choices = bits[np.lexsort((bits, np.round(cost, 9)))]
-        kernels.cheapest(counts, weights, blank, read, places, choices, table.arrays, rule.limit, mine, gone, 0, len(mine))
+        parts = np.array_split(mine, threads() if len(mine) > _TOGETHER else 1)
+
+        def search(part: NDArray[np.int64], places: NDArray[np.int64] = places, choices: NDArray[np.int64] = choices) -> None:
+            kernels.cheapest(counts, weights, blank, read, places, choices, table.arrays, rule.limit, part, gone, 0, len(part))
+
+        with ThreadPoolExecutor(len(parts)) as pool:
+            list(pool.map(search, parts))
