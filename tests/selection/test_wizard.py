@@ -201,6 +201,6 @@ def test_a_hierarchy_is_proposed_where_there_is_none_and_the_owners_stays() -> N
 
 def test_a_step_that_the_limits_do_not_need_is_left_out() -> None:
     data = small(400, {"k_anonymity.k": 3, "known_sets.high_risk": 400})
-    found = discreet.select(data, trials=6, seed=1)
+    found = discreet.select(data, trials=2, seed=1)
     assert found.met
-    assert len(found.plan.steps) == 1
+    assert [step.method for step in found.plan.steps] == ["balanced_partition"]

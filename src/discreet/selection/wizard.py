@@ -125,7 +125,8 @@ def _chosen(found: Sequence[Tried], options: SelectOptions, worst: float) -> Tri
         share = outcome.risk / abs(worst) if worst else outcome.risk
         return 0.0, options.cost.loss * outcome.loss + options.cost.risk * share, outcome.risk
 
-    return min(found, key=rank)
+    # of equals the one with the fewest steps
+    return min(found, key=lambda one: (*rank(one), len(one.plan.steps)))
 
 
 def _with_loss(policy: Policy, data: Microdata, options: SelectOptions) -> Policy:
