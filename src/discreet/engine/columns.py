@@ -118,7 +118,11 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
     offsets = np.empty(len(raw), dtype=small)
     np.subtract(raw, least, out=offsets, casting="unsafe")
     present = np.zeros(span, dtype=np.bool_)
-    present[offsets] = True
+    block = max(_TABLE_LEAST, span)
+    for begin in range(0, len(offsets), block):
+        present[offsets[begin : begin + block]] = True
+        if present.all():  # most codes leave no gap, and show it early
+            break
     occurring = np.flatnonzero(present)
     if has_null and not _any_at(offsets, physical, 0):
         occurring = occurring[1:]

@@ -28,6 +28,16 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return state
 
 
+def _hashed(records: NDArray[np.int64], key: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The bits of one block of records, which stays in the processor's cache through all passes."""
+    block = records.astype(np.int64).view(np.uint64)
+    block *= _GOLDEN
+    block ^= key[0]
+    _mix(block)
+    block += key[1]
+    return _mix(block)
+
+
 @dataclass(frozen=True)
 class KeyedDraw:
     """Random numbers of one step of a plan."""
@@ -35,24 +45,25 @@ class KeyedDraw:
     seed: int
     step: int = 0
 
+    def _key(self, stream: str) -> NDArray[np.uint64]:
+        text = f"{self.seed}/{self.step}/{stream}".encode()
+        return np.frombuffer(hashlib.blake2b(text, digest_size=16).digest(), dtype="<u8").astype(np.uint64)
+
     def bits(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.uint64]:
         """64 random bits a record."""
-        text = f"{self.seed}/{self.step}/{stream}".encode()
-        key = hashlib.blake2b(text, digest_size=16).digest()
-        first, second = np.frombuffer(key, dtype="<u8").astype(np.uint64)
-        made = records.astype(np.int64).view(np.uint64)
-        for begin in range(0, len(made), _BLOCK):  # a block stays in the processor's cache through all passes
-            block = made[begin : begin + _BLOCK]
-            block *= _GOLDEN
-            block ^= first
-            _mix(block)
-            block += second
-            _mix(block)
+        key, made = self._key(stream), np.empty(len(records), dtype=np.uint64)
+        for begin in range(0, len(made), _BLOCK):
+            made[begin : begin + _BLOCK] = _hashed(records[begin : begin + _BLOCK], key)
         return made
 
     def uniform(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
         """A number in [0, 1) a record, of 53 random bits."""
-        return (self.bits(records, stream) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        key, made = self._key(stream), np.empty(len(records))
+        for begin in range(0, len(made), _BLOCK):
+            block = _hashed(records[begin : begin + _BLOCK], key)
+            block >>= np.uint64(11)
+            np.multiply(block, 2.0**-53, out=made[begin : begin + _BLOCK])
+        return made
 
     def normal(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
         """A standard normal number a record, by the inverse of its distribution function."""

@@ -32,10 +32,23 @@ def invariant(matrix: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray
 
 def change(codes: NDArray[Any], matrix: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
     """A new code for each record, from the row of its old one, by Walker's alias method (Vose 1991): two looks a record."""
+    return change_by(codes, alias_tables(matrix), uniform)
+
+
+def alias_tables(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+    """The limit and the alias of every slot of every row, made once for all records."""
     size = matrix.shape[1]
     limits, aliases = np.ones(matrix.shape), np.zeros(matrix.shape, dtype=np.uint32)
     rows = matrix / matrix.sum(axis=1, keepdims=True)
     _fill_aliases(rows, limits, aliases, np.empty((2, size), dtype=np.int64), np.empty(size))
+    return limits, aliases
+
+
+def change_by(
+    codes: NDArray[Any], tables: tuple[NDArray[np.float64], NDArray[np.uint32]], uniform: NDArray[np.float64]
+) -> NDArray[np.uint32]:
+    """The same from tables already made, for the records of one block."""
+    limits, aliases = tables
     return np.asarray(_change(codes, limits, aliases, uniform, np.empty(len(codes), dtype=np.uint32)))
 
 
@@ -75,5 +88,6 @@ def _change(codes: Any, limits: Any, aliases: Any, uniform: Any, made: Any) -> A
     for at in range(len(codes)):
         row, place = codes[at], uniform[at] * size
         slot = min(int(place), size - 1)
-        made[at] = slot if place - slot < limits[row, slot] else aliases[row, slot]
+        limit, alias = limits[row, slot], aliases[row, slot]  # both are read, so that no branch has to be guessed
+        made[at] = slot if place - slot < limit else alias
     return made

@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from discreet.engine.columns import Column, encode, threads
-from discreet.engine.transitions import change, invariant, retention_matrix
+from discreet.engine.transitions import alias_tables, change, change_by, invariant, retention_matrix
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
 from discreet.model.attribute import Level, printed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 _MOST_CATEGORIES = 2_000
+_BLOCK = 1 << 16
 
 
 class Pram(MaskingMethod):
@@ -115,28 +116,50 @@ class Pram(MaskingMethod):
         return made
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        strata = Strata.of(data, self.strata)
+        encoded = encode(data, columns)
         with ThreadPoolExecutor(threads()) as pool:
-            made = list(pool.map(lambda column: self._changed(data, column, strata, draw), encode(data, columns)))
+            if self.strata:
+                strata = Strata.of(data, self.strata)
+                changed = list(pool.map(lambda column: self._by_strata(data, column, strata, draw), encoded))
+            else:
+                changed = self._by_blocks(data, encoded, draw, pool)
+            made = list(pool.map(lambda column, codes: _decoded(data, column, codes), encoded, changed))
         return data.with_columns(dict(zip(columns, made, strict=True)))
 
-    def _changed(self, data: Microdata, column: Column, strata: Strata, draw: Draw) -> pl.Series:
+    def _by_blocks(self, data: Microdata, encoded: list[Column], draw: Draw, pool: ThreadPoolExecutor) -> list[NDArray[Any]]:
+        """Draws are keyed by record, so a block of records can be changed by itself, while it stays in the processor's cache."""
+        tables = list(pool.map(lambda column: alias_tables(self._used(column)), encoded))
+        made: list[NDArray[Any]] = [np.empty(len(data), dtype=np.uint32) for _ in encoded]
+
+        def work(task: tuple[int, int]) -> None:
+            number, begin = task
+            column, rows = encoded[number], slice(begin, begin + _BLOCK)
+            codes = column.codes[rows]
+            null = codes == len(column.values) if column.has_null else None
+            uniform = draw.uniform(data.records[rows], column.name)
+            changed = change_by(codes if null is None else np.where(null, 0, codes), tables[number], uniform)
+            if null is not None:
+                changed[null] = len(column.values)
+            made[number][rows] = changed
+
+        list(pool.map(work, [(number, begin) for number in range(len(encoded)) for begin in range(0, len(data), _BLOCK)]))
+        return made
+
+    def _used(self, column: Column) -> NDArray[np.float64]:
+        """P, or the invariant R made of it and of the column's counts."""
+        base = self._matrix(column)
+        if not self.invariant:
+            return base
+        return invariant(base, np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)])
+
+    def _by_strata(self, data: Microdata, column: Column, strata: Strata, draw: Draw) -> NDArray[Any]:
         base = self._matrix(column)
         uniform = draw.uniform(data.records, column.name)
-        made: NDArray[Any]
-        if not self.strata:
-            present = column.codes if not column.has_null else np.where(column.is_null, 0, column.codes)
-            counts = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
-            made = change(present, invariant(base, counts) if self.invariant else base, uniform)
-        else:
-            codes = column.codes.astype(np.int64)
-            made = codes.copy()
-            for rows in strata.rows():
-                made[rows] = self._within(codes[rows], base, uniform[rows], len(column.values))
-        if column.has_null:
-            made[column.is_null] = len(column.values)
-        values = column.values.extend_constant(None, 1) if column.has_null else column.values
-        return values.gather(pl.Series(made)).cast(data.frame.schema[column.name]).alias(column.name)
+        codes = column.codes.astype(np.int64)
+        made = codes.copy()
+        for rows in strata.rows():
+            made[rows] = self._within(codes[rows], base, uniform[rows], len(column.values))
+        return made
 
     def _within(
         self, codes: NDArray[np.int64], base: NDArray[np.float64], uniform: NDArray[np.float64], size: int
@@ -155,6 +178,11 @@ class Pram(MaskingMethod):
         place = np.searchsorted(here, codes[present])
         made[present] = here[change(place, matrix, uniform[present])]
         return made
+
+
+def _decoded(data: Microdata, column: Column, codes: NDArray[Any]) -> pl.Series:
+    values = column.values.extend_constant(None, 1) if column.has_null else column.values
+    return values.gather(pl.Series(codes)).cast(data.frame.schema[column.name]).alias(column.name)
 
 
 def _text(word: Any) -> str:
