@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet.engine.fixed_width import fixed_width_keys
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, printed
 from discreet.model.cells import is_coarse
@@ -93,6 +94,8 @@ def _encode(series: pl.Series) -> Column:
     if dtype in (pl.Date, pl.Time, pl.Duration) or isinstance(dtype, pl.Datetime):
         return _encode_integers(series.to_physical(), series)
     if dtype == pl.String:
+        if (found := _encode_fixed_width(series)) is not None:
+            return found
         values = series.unique().drop_nulls().sort()
         codes = series.cast(pl.Enum(values)).to_physical()
         return _finish(series.name, codes, values)
@@ -144,6 +147,25 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
 def _any_at(offsets: NDArray[Any], physical: pl.Series, at: int) -> bool:
     """Whether a record that is not null has this offset (nulls were filled with it)."""
     return bool(((offsets == at) & physical.is_not_null().to_numpy()).any())
+
+
+def _encode_fixed_width(series: pl.Series) -> Column | None:
+    """Many texts of one width through a table of the keys they have; none for others."""
+    size = len(series) - series.null_count()
+    most = min(max(_TABLE_LEAST, _TABLE_PER_RECORD * size), 1 << 31)
+    if size < _TABLE_LEAST or (made := fixed_width_keys(series.drop_nulls(), most)) is None:
+        return None
+    keys = _encode_integers(pl.Series(made[0]), pl.Series(made[0]))
+    rows = np.empty(len(keys.values), dtype=np.uint32)
+    has_null = size < len(series)
+    if not has_null:
+        rows[keys.codes] = np.arange(size, dtype=np.uint32)
+        return Column(series.name, keys.codes, series.gather(pl.Series(rows)), has_null)
+    present = np.flatnonzero(series.is_not_null().to_numpy())
+    codes = np.full(len(series), len(rows), dtype=keys.codes.dtype)
+    codes[present] = keys.codes
+    rows[keys.codes] = present
+    return Column(series.name, codes, series.gather(pl.Series(rows)), has_null)
 
 
 def _encode_by_rank(series: pl.Series) -> Column:
