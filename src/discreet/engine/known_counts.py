@@ -230,7 +230,7 @@ class Counter:
         """The lists of the set just counted: groups where a query is not alone, numbered anew."""
         marked = np.zeros(len(table), dtype=np.uint8)
         asking = kernels.mark(one.asking, one.asked, asked, cardinality, table, self.found, marked)
-        groups = kernels.number(table, marked)
+        groups, staying = kernels.number(table, marked)
         new_asking, new_asked = np.empty(asking, np.uint32), np.empty(asking, np.uint32)
         kernels.keep_queries(one.asking, one.asked, asked, cardinality, table, self.found, new_asking, new_asked)
         size = len(one.group)
@@ -241,7 +241,10 @@ class Counter:
         def measure(at: int) -> None:
             stay[at + 1] = kernels.staying(one.who, one.group, codes, cardinality, table, bounds[at], bounds[at + 1])
 
-        self._together([lambda at=at: measure(at) for at in range(workers)])  # type: ignore[misc]
+        if staying == size:
+            stay = [0, *(bounds[at + 1] - bounds[at] for at in range(workers))]
+        else:
+            self._together([lambda at=at: measure(at) for at in range(workers)])  # type: ignore[misc]
         begin = list(accumulate(stay))
         all_stay = begin[-1] == size
         who = None if all_stay else np.empty(begin[-1], np.uint32)

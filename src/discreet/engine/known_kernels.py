@@ -18,12 +18,13 @@ _TIE = 1e-12
 @compiled
 def count(who: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> None:
     """Count the records of each key."""
+    step, begin, end = np.uint64(cardinality), np.uint64(start), np.uint64(stop)  # unsigned: no check for negative places
     if who is None:
-        for at in range(start, stop):
-            table[group[at] * cardinality + codes[at]] += 1
+        for at in range(begin, end):
+            table[group[at] * step + codes[at]] += np.int32(1)
     else:
-        for at in range(start, stop):
-            table[group[at] * cardinality + codes[who[at]]] += 1
+        for at in range(begin, end):
+            table[group[at] * step + codes[who[at]]] += np.int32(1)
 
 
 @compiled
@@ -49,16 +50,17 @@ def mark(who: Any, group: Any, codes: Any, cardinality: int, table: Any, found: 
 
 
 @compiled
-def number(table: Any, marked: Any) -> int:
-    """Replace the counts by dense group numbers from 1, or 0 where nobody asks; how many groups there are."""
-    groups = 0
+def number(table: Any, marked: Any) -> tuple[int, int]:
+    """Replace the counts by dense group numbers from 1, or 0 where nobody asks; how many groups and records stay."""
+    groups, records = 0, 0
     for key in range(len(table)):
         if marked[key]:
             groups += 1
+            records += table[key]
             table[key] = groups
         else:
             table[key] = 0
-    return groups
+    return groups, records
 
 
 @compiled
@@ -76,14 +78,15 @@ def keep(
     who: Any, group: Any, codes: Any, cardinality: int, table: Any, new_who: Any, new_group: Any, start: int, stop: int, to: int
 ) -> None:
     """Write the records that stay, with their new groups."""
-    for at in range(start, stop):
-        row = at if who is None else who[at]
-        new = table[group[at] * cardinality + codes[row]]
+    step, place = np.uint64(cardinality), np.uint64(to)
+    for at in range(np.uint64(start), np.uint64(stop)):
+        row = at if who is None else np.uint64(who[at])
+        new = table[group[at] * step + codes[row]]
         if new > 0:
             if new_who is not None:
-                new_who[to] = row
-            new_group[to] = new - 1
-            to += 1
+                new_who[place] = row
+            new_group[place] = new - 1
+            place += np.uint64(1)
 
 
 @compiled
