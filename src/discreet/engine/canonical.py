@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+def in_order(records: NDArray[np.int64]) -> bool:
+    """Whether the records already lie in the order of their numbers."""
+    return len(records) < 2 or bool((records[1:] > records[:-1]).all())
+
+
 def by_record(records: NDArray[np.int64]) -> NDArray[np.int64]:
     """Positions in the order of the records' numbers."""
-    if len(records) < 2 or bool((records[1:] > records[:-1]).all()):
+    if in_order(records):
         return np.arange(len(records))
     return np.argsort(records, kind="stable")
 

@@ -16,7 +16,7 @@ _TRIES = 24
 
 def words(uniform: NDArray[np.float64]) -> NDArray[np.uint64]:
     """The 53 random bits behind a uniform number, from which more are made."""
-    return (uniform * 2.0**53).astype(np.uint64)
+    return np.multiply(uniform, 2.0**53, out=np.empty(len(uniform), dtype=np.uint64), casting="unsafe")
 
 
 def rank_partners(bits: NDArray[np.uint64], window: int) -> NDArray[np.int64]:

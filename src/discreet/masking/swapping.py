@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from discreet.engine.canonical import by_record
-from discreet.engine.columns import encode, threads
+from discreet.engine.canonical import by_record, in_order
+from discreet.engine.columns import Column, encode, threads
 from discreet.engine.groups import class_sizes, groups_of
 from discreet.engine.pairing import distant_partners, rank_partners, words
 from discreet.errors import DataError, ParameterError
@@ -116,24 +116,34 @@ class Swapping(MaskingMethod):
         return data.with_columns({name: data.frame[name].gather(pl.Series(partners)) for name in columns})
 
     def _ranked(self, data: Microdata, name: str, draw: Draw) -> pl.Series:
-        order, number = self._ranks(data, name)
+        series, number = data.frame[name], len(data) - data.frame[name].null_count()
+        order, column = self._ranks(data, name)
         ranked = order[:number]
-        partners = np.arange(len(data))
-        bits = words(draw.uniform(data.records, name))[ranked]
-        partners[ranked] = ranked[rank_partners(bits, self._reach(number, name))]
-        return data.frame[name].gather(pl.Series(partners))
+        partners = rank_partners(words(draw.uniform(data.records, name))[ranked], self._reach(number, name))
+        if column is None or series.dtype.is_float() or column.values.dtype != series.dtype:
+            rows = np.arange(len(data))
+            rows[ranked] = ranked[partners]
+            return series.gather(pl.Series(rows))
+        codes = column.codes.copy()  # they say the values exactly, and are shorter than row numbers
+        codes[ranked] = column.codes[ranked][partners]
+        values = column.values.extend_constant(None, 1) if column.has_null else column.values
+        return values.gather(pl.Series(codes)).alias(name)
 
-    def _ranks(self, data: Microdata, name: str) -> tuple[NDArray[np.int64], int]:
-        """The rows by value, ties by record number and nulls last; and how many have a value."""
-        series, order = data.frame[name], by_record(data.records)
+    def _ranks(self, data: Microdata, name: str) -> tuple[NDArray[np.int64], Column | None]:
+        """The rows by value, ties by record number and nulls last; and the codes, where they were needed."""
+        series, order = data.frame[name], None if in_order(data.records) else by_record(data.records)
+        column = None
         if series.dtype.is_float() and series.null_count() == 0:
-            values = series.to_numpy()[order]
+            values = series.to_numpy() if order is None else series.to_numpy()[order]
             found = np.argsort(values)
             ranked = values[found]
-            if not (ranked[1:] == ranked[:-1]).any():  # the fast sort does not keep the order of ties, but there are none
-                return order[found], len(data)
-        (column,) = encode(data, [name])
-        return order[np.argsort(column.codes[order], kind="stable")], len(data) - series.null_count()
+            if (ranked[1:] == ranked[:-1]).any():  # the fast sort does not keep the order of ties
+                (column,) = encode(data, [name])
+        else:
+            (column,) = encode(data, [name])
+        if column is not None:
+            found = np.argsort(column.codes if order is None else column.codes[order], kind="stable")
+        return found if order is None else order[found], column
 
     def _random(self, data: Microdata, draw: Draw) -> NDArray[np.int64]:
         strata = Strata.of(data, self.strata)
