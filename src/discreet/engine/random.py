@@ -16,6 +16,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _BLOCK = 1 << 14
+_COMPILED_FROM = 1 << 16  # below it, loading the compiled kernels takes longer than they save
 
 
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -52,6 +53,11 @@ class KeyedDraw:
     def bits(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.uint64]:
         """64 random bits a record."""
         key, made = self._key(stream), np.empty(len(records), dtype=np.uint64)
+        if len(records) >= _COMPILED_FROM:
+            from discreet.engine.random_kernels import fill_bits
+
+            fill_bits(records.astype(np.int64, copy=False), key[0], key[1], made)
+            return made
         for begin in range(0, len(made), _BLOCK):
             made[begin : begin + _BLOCK] = _hashed(records[begin : begin + _BLOCK], key)
         return made
@@ -59,6 +65,11 @@ class KeyedDraw:
     def uniform(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
         """A number in [0, 1) a record, of 53 random bits."""
         key, made = self._key(stream), np.empty(len(records))
+        if len(records) >= _COMPILED_FROM:
+            from discreet.engine.random_kernels import fill_uniform
+
+            fill_uniform(records.astype(np.int64, copy=False), key[0], key[1], made)
+            return made
         for begin in range(0, len(made), _BLOCK):
             block = _hashed(records[begin : begin + _BLOCK], key)
             block >>= np.uint64(11)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 _MOST_CATEGORIES = 2_000
-_BLOCK = 1 << 16
+_BLOCK = 1 << 17
 
 
 class Pram(MaskingMethod):
