@@ -111,6 +111,13 @@ def test_mask_writes_the_release_without_identifiers(run: Run) -> None:
     assert pl.read_csv("out.csv")["Income"].to_list() == [46000, 38000, 67000, 21000, 90000]
 
 
+def test_identifiers_that_a_plan_leaves_in_are_told(run: Run) -> None:
+    Path("none.yaml").write_text("attributes: {Name: {role: identifier}, SSN: {role: identifier}}")
+    code, _, err = run("mask", "table.csv", "out.csv", "-p", "none.yaml")
+    assert code == 0
+    assert "still names people by Name, SSN" in err
+
+
 def test_a_limit_that_is_not_kept_is_exit_1_and_says_by_how_much(run: Run) -> None:
     Path("strict.yaml").write_text(POLICY.replace("k_anonymity.k: 2", "k_anonymity.k: 3"))
     run("mask", "table.csv", "out.csv", "-p", "policy.yaml")

@@ -38,10 +38,14 @@ def mask(
         if report is not None:
             write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report)
     limits = assessment.verdicts if assessment else ()
+    warnings = list(release.warnings)
+    if release.exposed:
+        what = ", ".join(release.exposed)
+        warnings.append(f"the masked table still names people by {what}; add remove_identifiers or pseudonymization to the plan")
     if json:
         content: dict[str, Any] = {
             "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,
-            "steps": [vars_of(entry) for entry in release.log], "warnings": list(release.warnings),
+            "steps": [vars_of(entry) for entry in release.log], "warnings": warnings,
             "limits": [vars_of(verdict) for verdict in limits], "ok": all(verdict.kept for verdict in limits),
         }  # fmt: skip
         show.as_json(content)
@@ -52,7 +56,7 @@ def mask(
     for entry in release.log:
         for note in entry.notes:
             show.say(f"step {entry.step} ({entry.method}): {note}")
-    for warning in release.warnings:
+    for warning in warnings:
         show.say(f"warning: {warning}")
     if assessment is not None and not assessment.ok:
         show.say("the release does not keep every limit: " + "; ".join(v.sentence for v in limits if not v.kept))

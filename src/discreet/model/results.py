@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 from discreet.model.score import Score
@@ -51,6 +52,11 @@ class Release:
     def link(self) -> NDArray[np.int64]:
         """For each masked record the row of its original, or a negative number where it was simulated."""
         return self.masked.records
+
+    @property
+    def exposed(self) -> list[str]:
+        """Columns that name people and are in the masked table all the same."""
+        return self.masked.named(Role.IDENTIFIER, Role.PERSON)
 
     @property
     def n(self) -> int:
