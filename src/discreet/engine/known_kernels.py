@@ -30,9 +30,10 @@ def count(who: Any, group: Any, codes: Any, cardinality: int, table: Any, start:
 @compiled
 def look(who: Any, group: Any, codes: Any, cardinality: int, table: Any, found: Any, start: int, stop: int) -> None:
     """Add to each query the number of records that have its key."""
-    for at in range(start, stop):
+    step = np.uint64(cardinality)
+    for at in range(np.uint64(start), np.uint64(stop)):
         slot = who[at]
-        found[slot] += table[group[at] * cardinality + codes[slot]]
+        found[slot] += table[group[at] * step + codes[slot]]
 
 
 @compiled
