@@ -45,6 +45,18 @@ def test_the_pinned_example_is_read_whole() -> None:
     assert policy.attributes["age"].value_weight(44) == 1.0
 
 
+def test_a_coarse_cell_weighs_as_much_as_the_heaviest_value_it_may_hide() -> None:
+    attributes = parse_policy(WHOLE).attributes
+    disease, income = attributes["disease"], attributes["income"]
+    assert [disease.value_weight(cell) for cell in ("{Cancer|Flu}", "{Cold|Flu}", "{Cold|Mumps}", "*")] == [1.0, 0.2, 0.0, 0.0]
+    assert [income.value_weight(cell) for cell in ("30000..50000", "[50000, 60000]", ">=70000", "[70000, 80000]")] == [
+        1.0,
+        0.7,
+        0.0,
+        0.0,
+    ]
+
+
 def test_what_was_read_can_be_written_and_read_again() -> None:
     policy = parse_policy(WHOLE)
     assert parse_policy(policy.to_yaml()) == policy

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from discreet.model.cells import Interval, parse_interval
+from discreet.model.cells import Interval, parse_group, parse_interval
 from discreet.model.hierarchy import HierarchySpec
 
 
@@ -85,7 +85,10 @@ class Attribute(BaseModel):
         return [(interval, weight) for key, weight in self.values.items() if (interval := parse_interval(key))]
 
     def value_weight(self, value: Any) -> float:
-        """W(r(A)): a listed value first, then the first listed interval that holds it, then the default."""
+        """W(r(A)): a listed value first, then the first listed interval that holds it, then the default.
+
+        A coarse cell of a masked table, such as ``{Flu|Cancer}`` or ``30..40``, has the largest weight it may stand for.
+        """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return self.unlisted
         for text in printed(value):
@@ -96,7 +99,17 @@ class Attribute(BaseModel):
             for interval, weight in self.intervals():
                 if number in interval:
                     return weight
-        return self.unlisted
+        return self._coarse_weight(value) if self.values and isinstance(value, str) else self.unlisted
+
+    def _coarse_weight(self, text: str) -> float:
+        """A masked cell that may stand for several values weighs as much as the heaviest of them."""
+        if (group := parse_group(text)) is not None:
+            return max(self.value_weight(member) for member in group.members)
+        if (cell := parse_interval(text)) is None:
+            return self.unlisted
+        inside = [weight for key, weight in self.values.items() if (n := _number(key)) is not None and n in cell]
+        across = [weight for listed, weight in self.intervals() if listed.overlaps(cell)]
+        return max([self.unlisted, *inside, *across])
 
 
 def printed(value: Any) -> tuple[str, ...]:

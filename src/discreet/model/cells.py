@@ -36,6 +36,11 @@ class Interval:
         below = value <= self.upper if self.upper_inside else value < self.upper
         return above and below
 
+    def overlaps(self, other: Interval) -> bool:
+        """Whether a number lies in both."""
+        low, high = max(self.lower, other.lower), min(self.upper, other.upper)
+        return low < high or (low == high and low in self and low in other)
+
     @property
     def width(self) -> float:
         return self.upper - self.lower
