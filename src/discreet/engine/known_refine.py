@@ -56,10 +56,10 @@ def refine(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
     """Narrow the intervals until each is within the tolerance, or on one side of the threshold; a note where the budget ends."""
     lower, upper = lower.copy(), upper.copy()
-    part = _LESS
+    part, spent = _LESS, 0
     for turn in range(_ROUNDS):
         todo = np.flatnonzero(_wide(lower, upper, tolerance, threshold))
-        if not len(todo) or budget <= 0:
+        if not len(todo) or spent >= budget:
             break
         slots = sums.slots[todo]
         classes, queries, ordered = classes_of(data, sums.names, sums.tree, slots, missing, original)
@@ -69,13 +69,13 @@ def refine(
             classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[todo], slots, exact=turn > 0
         )
         allowed = _allowed(lower[todo], upper[todo], tolerance, threshold) / alpha
-        low, high = walk.bounds(allowed * part, budget)
+        low, high = walk.bounds(allowed * part, budget - spent)
         lower[todo] = np.maximum(lower[todo], low * alpha)
         upper[todo] = np.maximum(np.minimum(upper[todo], high * alpha), lower[todo])
-        budget -= walk.visited
+        spent += walk.visited
         part *= _LESS
     left = int(_wide(lower, upper, tolerance, threshold).sum())
-    note = f"{left:,} intervals are wider than asked: max_sets {budget:,} ended first; they are certain all the same"
+    note = f"{left:,} intervals are wider than asked after {spent:,} counts (max_sets {budget:,}); they are certain all the same"
     return lower, upper, (note,) if left else ()
 
 
