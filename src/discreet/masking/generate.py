@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet import registry
+from discreet.engine.progress import tell
 from discreet.engine.random import KeyedDraw
 from discreet.errors import DiscreetError, PolicyError, nearest
 from discreet.model.contracts import MaskingMethod
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
 from discreet.model.results import Release, StepLog
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,12 @@ class _Run:
     method: MaskingMethod
 
 
-def generate(data: Microdata, plan: Plan, *, progress: Progress | None = None) -> Release:
+def generate(data: Microdata, plan: Plan) -> Release:
     """Run a plan: each step gets the previous step's table and draws keyed by (seed, step, record)."""
-    return _generate(data, plan, (), (), progress)
+    return _generate(data, plan, (), ())
 
 
-def regenerate(release: Release, plan: Plan, *, progress: Progress | None = None) -> Release:
+def regenerate(release: Release, plan: Plan) -> Release:
     """The release of a changed plan: the steps before the first change are not run again, their tables are kept.
 
     The result is the one that ``generate`` would give, for a step's table depends on the seed, the steps up to it
@@ -45,17 +43,14 @@ def regenerate(release: Release, plan: Plan, *, progress: Progress | None = None
         pairs = zip(old.steps, new.steps, strict=False)
         same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old.steps), len(new.steps)))
     kept = sum(entry.step <= same for entry in release.log)
-    return _generate(release.original, plan, release.log[:kept], release.stages[:kept], progress)
+    return _generate(release.original, plan, release.log[:kept], release.stages[:kept])
 
 
-def _generate(
-    data: Microdata, plan: Plan, log: tuple[StepLog, ...], stages: tuple[Microdata, ...], progress: Progress | None
-) -> Release:
+def _generate(data: Microdata, plan: Plan, log: tuple[StepLog, ...], stages: tuple[Microdata, ...]) -> Release:
     runs = _runs(data, plan)
     entries, tables = list(log), [data, *stages]
     for run in runs[len(log) :]:
-        if progress is not None:
-            progress(run.number, len(plan.steps), run.step.method)
+        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         entry, made = _run(run, tables[-1], plan.seed)
         entries.append(entry)
         tables.append(made)
