@@ -100,6 +100,7 @@ def select(data: Microdata, *, resume: str | Path | None = None, **options: Any)
     """Search for the plan that keeps every limit at the least loss: seconds, trials, seed, sample, risk, loss, cost.
 
     The options go over the policy's ``select`` section. With ``resume`` the search is kept in a file and goes on from it.
+    ``on_trial`` is called with each plan as soon as it was tried: a :class:`discreet.selection.trials.Trial`.
     """
     from discreet.selection.wizard import select as run
 

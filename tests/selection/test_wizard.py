@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import completed
 from discreet.selection.space import space_of
 from discreet.selection.starts import risk_profile, starts
+from discreet.selection.trials import Trial
 from discreet.testing import students, table
 
 LIMITS = {"k_anonymity.k": 5, "known_sets.high_risk": 0, "integrity.mean": 0.05}
@@ -204,3 +206,44 @@ def test_a_step_that_the_limits_do_not_need_is_left_out() -> None:
     found = discreet.select(data, trials=2, seed=1)
     assert found.met
     assert [step.method for step in found.plan.steps] == ["balanced_partition"]
+
+
+def test_each_trial_is_told_as_it_is_found_and_the_best_of_the_whole_table_is_the_plan() -> None:
+    told: list[Trial] = []
+    data = small(600)
+    found = discreet.select(data, trials=16, seed=5, sample=200, on_trial=told.append)
+    assert [one.number for one in told] == list(range(1, found.tried + found.tried_on_sample + 1))
+    assert [one.whole for one in told] == [False] * found.tried_on_sample + [True] * found.tried
+    whole = [one for one in told if one.whole]
+    assert [(one.risk, one.loss, one.kept) for one in whole if one.error is None] == [
+        (one.risk, one.loss, one.kept) for one in found.placed
+    ]
+    last = [one for one in whole if one.best][-1]
+    assert (last.risk, last.loss, last.kept) == (found.risk, found.loss, found.met)
+    measured = Evaluator(data.with_policy(found.policy), SelectOptions())
+    for one in whole[:4]:
+        outcome = measured(Policy.from_dict({"plan": dict(one.plan)}).plan)
+        assert {**one.risks, **one.losses} == outcome.found
+        assert set(one.risks) == {"k_anonymity.k", "known_sets.high_risk", "known_sets.mean"}
+        assert set(one.losses) == {"integrity.mean", "ncp.loss"}
+        assert one.kept == (not one.missed)
+    assert json.loads(json.dumps(last.to_dict()))["whole"] is True
+
+
+def test_a_listener_that_raises_ends_the_search_which_then_goes_on_from_its_file(tmp_path: Path) -> None:
+    data, journal = small(300), tmp_path / "search.journal"
+    plain: list[Trial] = []
+    discreet.select(data, trials=6, seed=5, on_trial=plain.append)
+    told: list[Trial] = []
+
+    def three(trial: Trial) -> None:
+        told.append(trial)
+        if len(told) == 3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        discreet.select(data, trials=6, seed=5, resume=journal, on_trial=three)
+    again: list[Trial] = []
+    discreet.select(data, trials=6, seed=5, resume=journal, on_trial=again.append)
+    assert told == plain[:3]
+    assert again == plain

@@ -23,7 +23,7 @@ FAILED = 1e6
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a plan led to: the numbers of the limits, by how much each is missed, and its place on the map."""
+    """What a plan led to: the numbers of the limits and of the map, by how much each is missed, and its place on the map."""
 
     risk: float
     loss: float
@@ -96,8 +96,7 @@ class Evaluator:
         # a record that is gone has lost everything
         total = 1.0 if loss is None else loss + lost * (1 - loss)
         seconds = time.perf_counter() - started
-        limits = {limit: found[limit] for limit in self.policy.limits}
-        return Outcome(self._signed(self.risk_axis, found), total, limits, self._missed(limits), None, seconds)
+        return Outcome(self._signed(self.risk_axis, found), total, found, self._missed(found), None, seconds)
 
     def _numbers(self, masked: Microdata) -> dict[str, float | None]:
         scores = {

@@ -23,6 +23,7 @@ from discreet.errors import PolicyError, SourceError
 from discreet.model.policy import Plan
 from discreet.selection.evaluate import Outcome
 from discreet.selection.space import Point, Space
+from discreet.selection.trials import Teller
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -80,12 +81,13 @@ class Search:
 
     def __init__(
         self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Callable[[Plan], Outcome], storage: Any, *,
-        limits: Sequence[str], seed: int, fingerprint: str, how: How = "guided",
+        limits: Sequence[str], seed: int, fingerprint: str, how: How = "guided", teller: Teller | None = None, whole: bool = True,
     ) -> None:  # fmt: skip
         import optuna
 
         self.name, self.space, self.build, self.evaluate, self.seed, self.how = name, space, build, evaluate, seed, how
         self.limits = tuple(limits)
+        self.teller, self.whole = teller or Teller(None), whole
         self.study: Study = optuna.create_study(
             storage=storage, study_name=name, directions=["minimize", "minimize"], load_if_exists=True
         )
@@ -183,6 +185,7 @@ class Search:
         plan = self.build(point)
         self.seen[_text(plan)] = outcome
         self.tried.append(Tried(point, plan, outcome))
+        self.teller.tell(plan, outcome, whole=self.whole)
 
     def _tell(self, budget: Budget) -> None:
         if not self.tried:

@@ -26,6 +26,7 @@ from discreet.selection.results import Selection
 from discreet.selection.search import Budget, How, Search, Tried, storage_of
 from discreet.selection.space import Point, space_of
 from discreet.selection.starts import risk_profile, starts
+from discreet.selection.trials import OnTrial, Teller
 
 _SAMPLE = 20_000
 _SHARE_ON_SAMPLE = 0.5
@@ -34,11 +35,17 @@ _CARRIED = 12
 """Plans that a sample proposes to the whole table."""
 
 
-def select(data: Microdata, *, resume: str | Path | None = None, how: How = "guided", **said: Any) -> Selection:
+def select(
+    data: Microdata, *, resume: str | Path | None = None, how: How = "guided", on_trial: OnTrial | None = None, **said: Any
+) -> Selection:
     """Search for the plan that keeps every limit of the policy at the least loss.
 
     ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss`` and ``cost`` are as in the policy's ``select`` section,
     over which they go. With ``resume`` the search is kept in a file, and goes on from it where it was stopped.
+
+    ``on_trial`` is called with a :class:`~discreet.selection.trials.Trial` for each plan as soon as it was tried, so that a
+    map can grow while the search runs; of a search that is resumed, first with those that its file holds. It runs in the
+    thread of the search. What it raises ends the search, of which the file of ``resume`` then holds all up to this plan.
     """
     began = time.monotonic()
     options = SelectOptions.of(data.policy, **said)
@@ -54,12 +61,14 @@ def select(data: Microdata, *, resume: str | Path | None = None, how: How = "gui
     points, rough_tried = starts(space, known) if how == "guided" else [], []
     share = _share(data, options)
     evaluate = Evaluator(data, options)
+    teller = Teller(on_trial)
 
     def search(name: str, judge: Evaluator, scale: float) -> Search:
         build = partial(plan_of, judge.data, space, scale=scale)
         return Search(
-            name, space, build, judge, storage, limits=tuple(data.policy.limits), seed=options.seed, fingerprint=mark, how=how
-        )
+            name, space, build, judge, storage, limits=tuple(data.policy.limits), seed=options.seed, fingerprint=mark, how=how,
+            teller=teller, whole=scale == 1.0,
+        )  # fmt: skip
 
     if share < 1.0:
         rough = search("sample", Evaluator(_sample(data, share, options.seed), options, scale=share), share)
@@ -70,16 +79,20 @@ def select(data: Microdata, *, resume: str | Path | None = None, how: How = "gui
     found = whole.run(_budget(options, began, 1.0, trials=remaining), points)
     if not found:
         raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
-    return _selection(data, options, evaluate, found, rough_tried, began)
+    return _selection(data, options, evaluate, found, rough_tried, began, teller)
 
 
 def _selection(
-    data: Microdata, options: SelectOptions, evaluate: Evaluator, found: Sequence[Tried], rough: Sequence[Tried], began: float
-) -> Selection:
+    data: Microdata, options: SelectOptions, evaluate: Evaluator, found: Sequence[Tried], rough: Sequence[Tried], began: float,
+    teller: Teller,
+) -> Selection:  # fmt: skip
     """The best of what was tried, run once more and assessed as anybody would assess the written file."""
     from discreet import verbs
 
-    found = [*found, *_without(_chosen(found, options, evaluate.worst), evaluate)]
+    shorter = _without(_chosen(found, options, evaluate.worst), evaluate)
+    for one in shorter:
+        teller.tell(one.plan, one.outcome, whole=True)
+    found = [*found, *shorter]
     chosen = _chosen(found, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
     release = verbs.mask(data.with_policy(policy))
