@@ -1,10 +1,7 @@
-"""A release to report on, and the browser that opens its report."""
+"""A release to report on."""
 
 from __future__ import annotations
 
-import subprocess
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,7 +11,8 @@ import discreet
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.results import Release
-from discreet.report.browser import FLAGS, chromium
+from discreet.report.evidence import gather
+from discreet.report.page import render
 
 PLANTED = {
     "name": "Xavier Plantedname",
@@ -24,29 +22,6 @@ PLANTED = {
     "disease": "Plantedfever",
     "town": "<script>alert('town')</script>",
 }
-
-
-@dataclass(frozen=True)
-class Browser:
-    """Chromium without a head."""
-
-    path: str
-    folder: Path
-
-    def run(self, page: Path, *flags: str) -> str:
-        return self.open(page.as_uri(), *flags)
-
-    def open(self, address: str, *flags: str) -> str:
-        command = [self.path, *FLAGS, f"--user-data-dir={self.folder}/profile", *flags, address]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        return done.stdout + done.stderr
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Browser:
-    path = chromium()
-    assert path, "these tests open pages in a real browser; as root run:  apt-get update && apt-get install -y chromium"
-    return Browser(path, tmp_path)
 
 
 def planted(records: int = 60) -> Microdata:
@@ -101,3 +76,8 @@ def secrets() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def release(people: Microdata) -> Release:
     return discreet.mask(people)
+
+
+@pytest.fixture(scope="session")
+def page(release: Release) -> str:
+    return render(gather(release.original, release))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +14,6 @@ from discreet.model.microdata import Microdata
 from discreet.model.results import Release
 from discreet.report.evidence import gather
 from discreet.report.page import as_json, render
-
-
-@pytest.fixture(scope="session")
-def page(release: Release) -> str:
-    return render(gather(release.original, release))
 
 
 def test_a_planted_value_is_nowhere_without_reveal(release: Release, page: str, secrets: dict[str, Any]) -> None:
@@ -98,25 +92,3 @@ def test_a_table_without_records_has_a_report(people: Microdata) -> None:
     empty = people.replace(people.frame.clear(), people.records[:0])
     page = render(gather(empty, discreet.mask(empty, {"steps": [{"method": "remove_identifiers"}]})))
     assert "Release report" in page
-
-
-def test_a_browser_opens_the_page_and_every_chart_is_drawn(page: str, browser: Any, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_text(page, encoding="utf-8")
-    dom = browser.run(path, "--dump-dom", "--enable-logging=stderr", "--v=0")
-    assert "Release report" in dom
-    assert "CONSOLE" not in dom, "the browser complains of the page"
-    drawings = re.findall(r"<svg .*?</svg>", dom, flags=re.DOTALL)
-    assert len(drawings) == page.count("<svg ")
-    for one in drawings:
-        marks = re.findall(r'<path [^>]*fill="#(?:D55E00|0072B2|009E73)"', one)
-        assert marks, "a chart is blank"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_browser_paints_the_page_in_light_and_dark(page: str, scheme: str, browser: Any, tmp_path: Path) -> None:
-    path, picture = tmp_path / "report.html", tmp_path / "page.png"
-    path.write_text(page, encoding="utf-8")
-    dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
-    browser.run(path, "--window-size=1000,1400", *dark, f"--screenshot={picture}")
-    assert picture.stat().st_size > 20_000, "the page is blank"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -56,10 +56,22 @@ def address(site: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_browser_opens_the_site_and_draws_its_formulas(address: str, browser: Any) -> None:
-    dom = browser.open(f"{address}/theory/certified_bounds.html", "--dump-dom", "--enable-logging=stderr", "--v=0")
-    assert dom.count("<math") > 40
-    assert "CONSOLE" not in dom, "the browser complains of the page"
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_opens_the_site_without_a_request_or_a_complaint(
+    scheme: str, address: str, watched: Callable[..., Any]
+) -> None:
+    for name in ("index.html", "theory/certified_bounds.html", "how-to/report.html", "methods/known_sets.html"):
+        seen = watched(color_scheme=scheme)
+        seen.page.goto(f"{address}/{name}")
+        seen.page.wait_for_load_state("networkidle")
+        assert not seen.outside(address), name
+        assert not seen.complaints, name
+
+
+def test_a_browser_draws_the_formulas(address: str, watched: Callable[..., Any]) -> None:
+    seen = watched()
+    seen.page.goto(f"{address}/theory/certified_bounds.html")
+    assert seen.page.locator("math").count() > 40
 
 
 def test_no_heading_begins_with_a_digit_which_the_theme_cannot_find(site: Path) -> None:
