@@ -1,0 +1,1 @@
+"""Steps that bring a database from one version of the program to the next."""

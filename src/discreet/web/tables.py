@@ -1,0 +1,212 @@
+"""What the database holds. Names begin with ``discreet_``, so that masked tables can stand beside them.
+
+Times are seconds since 1970 (UTC) as doubles, which every database keeps alike; documents are JSON.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.mysql import MEDIUMTEXT
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+Long = Text().with_variant(MEDIUMTEXT(), "mysql", "mariadb")
+
+users = Table(
+    "discreet_users",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(80), nullable=False, unique=True),
+    Column("password", String(300), comment="an Argon2 hash; none before the first link was used"),
+    Column("admin", Boolean, nullable=False, default=False),
+    Column("disabled", Boolean, nullable=False, default=False),
+    Column("created", Double, nullable=False),
+)
+
+links = Table(
+    "discreet_links",
+    metadata,
+    Column("hash", String(64), primary_key=True, comment="SHA-256 of a link that sets a password, once"),
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), nullable=False),
+    Column("expires", Double, nullable=False),
+)
+
+sessions = Table(
+    "discreet_sessions",
+    metadata,
+    Column("hash", String(64), primary_key=True, comment="SHA-256 of the cookie"),
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), nullable=False, index=True),
+    Column("csrf", String(64), nullable=False),
+    Column("created", Double, nullable=False),
+    Column("seen", Double, nullable=False),
+    Column("expires", Double, nullable=False),
+)
+
+tokens = Table(
+    "discreet_tokens",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("hash", String(64), nullable=False, unique=True),
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), nullable=False, index=True),
+    Column("name", String(80), nullable=False),
+    Column("scopes", String(200), nullable=False, comment="words between spaces"),
+    Column("created", Double, nullable=False),
+    Column("expires", Double, nullable=False),
+    Column("used", Double),
+)
+
+attempts = Table(
+    "discreet_attempts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("subject", String(200), nullable=False, index=True, comment="a name or an address that failed to log in"),
+    Column("at", Double, nullable=False),
+)
+
+projects = Table(
+    "discreet_projects",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(120), nullable=False, unique=True),
+    Column("table_name", String(60), nullable=False, unique=True, comment="the name of the masked table"),
+    Column("owner_id", ForeignKey(users.c.id), nullable=False),
+    Column("created", Double, nullable=False),
+    Column("updated", Double, nullable=False),
+    Column("revision", Integer, nullable=False, default=0),
+    Column("dataset_id", Integer, comment="the initial microdata, once there are any"),
+)
+
+members = Table(
+    "discreet_members",
+    metadata,
+    Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("role", String(20), nullable=False, comment="owner, editor or reader"),
+)
+
+revisions = Table(
+    "discreet_revisions",
+    metadata,
+    Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("user_id", ForeignKey(users.c.id)),
+    Column("at", Double, nullable=False),
+    Column("what", String(400), nullable=False, comment="what was changed, for people"),
+    Column("policy", JSON, nullable=False, comment="the whole policy from this revision on"),
+)
+
+datasets = Table(
+    "discreet_datasets",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), nullable=False, index=True),
+    Column("name", String(200), nullable=False, comment="the file's or table's name, as it was told"),
+    Column("file", String(200), nullable=False, comment="the Parquet file in the project's folder"),
+    Column("records", Integer, nullable=False),
+    Column("bytes", Double, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("columns", JSON, nullable=False, comment="a list of {name, type, nulls, distinct}"),
+    Column("profile", JSON, comment="the Analyzer's proposal with its reasons"),
+    Column("created", Double, nullable=False),
+    Column("user_id", ForeignKey(users.c.id)),
+)
+
+jobs = Table(
+    "discreet_jobs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), nullable=False),
+    Column("user_id", ForeignKey(users.c.id), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("parameters", JSON, nullable=False),
+    Column("state", String(20), nullable=False, comment="queued, running, done, failed, cancelled or interrupted"),
+    Column("cancelling", Boolean, nullable=False, default=False),
+    Column("what", String(400), nullable=False, default="", comment="what it is at, or how it ended, for people"),
+    Column("done", Double, nullable=False, default=0),
+    Column("total", Double, nullable=False, default=0),
+    Column("partial", JSON, comment="results so far, such as the wizard's points"),
+    Column("result", JSON),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("pid", Integer),
+    Column("created", Double, nullable=False),
+    Column("started", Double),
+    Column("finished", Double),
+    Index("ix_discreet_jobs_project", "project_id", "created"),
+    Index("ix_discreet_jobs_state", "state"),
+)
+
+releases = Table(
+    "discreet_releases",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False, comment="1, 2, … in the project"),
+    Column("dataset_id", Integer, nullable=False),
+    Column("job_id", String(32), nullable=False),
+    Column("revision", Integer, nullable=False, comment="of the policy that made it"),
+    Column("policy", JSON, nullable=False),
+    Column("file", String(200), nullable=False, comment="the Parquet file in the project's folder"),
+    Column("sha256", String(64), nullable=False),
+    Column("records", Integer, nullable=False),
+    Column("table_name", String(80), nullable=False, comment="where other programs find it"),
+    Column("assessment", JSON, nullable=False),
+    Column("ok", Boolean, comment="whether every limit is kept; nothing where there are no limits"),
+    Column("created", Double, nullable=False),
+    Column("user_id", ForeignKey(users.c.id), nullable=False),
+    Column("signed_by", String(200)),
+    Column("signed_at", Double),
+    Column("signed_note", Text),
+    Column("superseded_by", Integer),
+    UniqueConstraint("project_id", "number"),
+)
+
+answers = Table(
+    "discreet_answers",
+    metadata,
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("key", String(120), primary_key=True, comment="an Idempotency-Key"),
+    Column("request", String(64), nullable=False, comment="SHA-256 of what was asked"),
+    Column("status", Integer, nullable=False),
+    Column("body", Long, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+audit = Table(
+    "discreet_audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("at", Double, nullable=False),
+    Column("who", String(80), nullable=False),
+    Column("action", String(60), nullable=False),
+    Column("project_id", Integer),
+    Column("detail", JSON, nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
+chain = Table(
+    "discreet_chain",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False, comment="always 1: the end of the audit log, and its lock"),
+    Column("number", Integer, nullable=False),
+    Column("hash", String(64), nullable=False),
+)
