@@ -86,6 +86,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "httpx": ("web",),
     "psutil": ("web",),
     "pyspark": ("engine.spark",),
+    "py4j": ("engine.spark",),
 }
 """Library by library, in which rooms or modules it may be imported."""
 

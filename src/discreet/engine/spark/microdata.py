@@ -1,0 +1,131 @@
+"""The distributed table: a Spark frame with a record a row, its policy, and who each record is.
+
+As :class:`discreet.model.microdata.Microdata`, but the rows are on the cluster. ``shape`` is the same table without rows, so
+that whatever is decided by names, types and the policy (roles, levels, checks) is decided by the same code as anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from discreet.engine.spark.failures import told
+from discreet.errors import DataError
+from discreet.model.attribute import Attribute, Level, Role
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+if TYPE_CHECKING:
+    import polars as pl
+    from pyspark.sql import Column, DataFrame
+
+RECORD = "discreet: record"
+"""The column of a numbered frame that says who each row is; it is never written."""
+
+
+@dataclass(frozen=True)
+class SparkMicrodata:
+    """A table of records on Spark under a policy.
+
+    ``frame`` has the attributes as columns, and the column :data:`RECORD` where the records are numbered already. Ask for
+    ``numbered`` where a record's number is needed (randomness, links, the order of rows): it is made when first asked for.
+    """
+
+    engine: ClassVar[str] = "spark"
+
+    frame: DataFrame
+    policy: Policy = field(default_factory=Policy)
+    source: str = "the data"
+    record: str | None = None
+    """A column of distinct integers that numbers the records, where the order of rows does not."""
+
+    def __post_init__(self) -> None:
+        self.shape.policy  # noqa: B018 - the policy is checked against the columns
+        if self.record is not None and self.record not in self.columns:
+            self.shape.attribute(self.record)
+
+    @cached_property
+    def shape(self) -> Microdata:
+        """The table without its rows: names, types and the policy's words on them."""
+        import polars as pl
+
+        with told(self.source, "cannot be read"):
+            empty = pl.from_arrow(self.frame.drop(RECORD).limit(0).toArrow())
+        assert isinstance(empty, pl.DataFrame)
+        return Microdata(empty, self.policy, self.source)
+
+    @cached_property
+    def size(self) -> int:
+        """How many records there are, counted when first asked for."""
+        with told(self.source):
+            return self.frame.count()
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def columns(self) -> list[str]:
+        return [name for name in self.frame.columns if name != RECORD]
+
+    def attribute(self, name: str) -> Attribute:
+        return self.shape.attribute(name)
+
+    def named(self, *roles: Role) -> list[str]:
+        return self.shape.named(*roles)
+
+    def level(self, name: str) -> Level:
+        return self.shape.level(name)
+
+    @cached_property
+    def numbered(self) -> DataFrame:
+        """The frame with the column :data:`RECORD`: a number a record that no partitioning changes."""
+        from discreet.engine.spark.numbering import number_records
+
+        return self.frame if RECORD in self.frame.columns else number_records(self.frame, self.record, self.source)
+
+    @property
+    def initial(self) -> SparkMicrodata:
+        """The same table with numbered records: what a plan begins with."""
+        return self.replace(self.numbered)
+
+    def replace(self, frame: DataFrame) -> SparkMicrodata:
+        """Another table of the same source; keep the column :data:`RECORD` where records stay who they are."""
+        return replace(self, frame=frame, record=self.record if self.record in frame.columns else None)
+
+    def with_columns(self, changed: Mapping[str, Column]) -> SparkMicrodata:
+        """The same records with some columns replaced."""
+        return self.replace(self.frame.withColumns(dict(changed)))
+
+    def drop(self, names: Sequence[str]) -> SparkMicrodata:
+        """The same records without some columns."""
+        return self.replace(self.frame.drop(*names))
+
+    def with_policy(self, policy: Policy) -> SparkMicrodata:
+        return replace(self, policy=policy)
+
+    def write(self, target: Any) -> None:
+        """Write by Spark: to a folder of Parquet or CSV, or to a table of the catalog."""
+        from discreet.engine.spark.target import write_frame
+
+        write_frame(self.frame.drop(RECORD), str(target), self.source)
+
+    def to_polars(self) -> pl.DataFrame:
+        """All rows here, in the order of their numbers: for tables that fit this machine."""
+        import polars as pl
+
+        with told(self.source, "cannot be read"):
+            made = pl.from_arrow(self.numbered.orderBy(f"`{RECORD}`").drop(RECORD).toArrow())
+        assert isinstance(made, pl.DataFrame)
+        return made
+
+    def to_local(self) -> Microdata:
+        """The same table on the local engine."""
+        import polars as pl
+
+        with told(self.source, "cannot be read"):
+            made = pl.from_arrow(self.numbered.orderBy(f"`{RECORD}`").toArrow())
+        if not isinstance(made, pl.DataFrame):
+            raise DataError(f"{self.source}: cannot be read")
+        return Microdata(made.drop(RECORD), self.policy, self.source, made[RECORD].to_numpy().copy())

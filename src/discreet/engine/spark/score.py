@@ -1,0 +1,57 @@
+"""A score whose records stay on the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from discreet.engine.spark.failures import told
+from discreet.engine.spark.microdata import RECORD
+from discreet.model.score import Score, Summary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class SparkScore(Score):
+    """As :class:`Score`; ``frame`` gives a Spark frame with a row a record: the column RECORD, and the measure's fields.
+
+    ``per_record`` brings these rows here in the order of the records' numbers, when somebody asks to see them.
+    """
+
+    def __init__(
+        self,
+        measure: str,
+        summary: Summary,
+        frame: Callable[[], DataFrame],
+        per_attribute: pl.DataFrame | None = None,
+        notes: tuple[str, ...] = (),
+        riskiest: Callable[[int], pl.DataFrame] | None = None,
+    ) -> None:
+        super().__init__(measure, summary, self._collect, per_attribute, notes=notes, riskiest=riskiest)
+        self.frame = frame
+
+    def _collect(self) -> pl.DataFrame:
+        return collected(self.frame())
+
+
+def collected(frame: DataFrame) -> pl.DataFrame:
+    """The rows of a numbered frame in the order of their numbers, without them."""
+    with told("the scores"):
+        made: Any = pl.from_arrow(frame.orderBy(f"`{RECORD}`").drop(RECORD).toArrow())
+    found: pl.DataFrame = made
+    return found
+
+
+def write_scores(found: dict[str, SparkScore], target: str) -> None:
+    """Write a row a record with columns MEASURE.FIELD, by Spark: no row comes here."""
+    from discreet.engine.spark.target import write_frame
+
+    joined: Any = None
+    for name, score in found.items():
+        frame = score.frame()
+        frame = frame.withColumnsRenamed({field: f"{name}.{field}" for field in frame.columns if field != RECORD})
+        joined = frame if joined is None else joined.join(frame, RECORD)
+    write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores")

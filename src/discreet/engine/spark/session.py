@@ -1,0 +1,110 @@
+"""A Spark session: the one that runs, or one started as the address or the environment says.
+
+An address is ``spark://host:port`` (a classic master), ``spark://local[4]`` (this machine, so many threads) or
+``sc://host:port`` (a server of Spark Connect). Without one SPARK_REMOTE decides, then a running session, then spark.master of
+the environment, then this machine with all its threads.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from discreet.engine.spark.failures import told
+from discreet.errors import SourceError
+
+_HERE = re.compile(r"^local(?:\[[\d*]+(?:,\d+)?\])?$")
+_PORTS = {"spark": 7077, "sc": 15002}
+_PATIENCE = 5.0
+JAVA = 17
+
+
+def session(address: str | None = None) -> Any:
+    """The session behind an address, started where it does not run yet."""
+    _installed()
+    without_remarks()
+    from pyspark.sql import SparkSession
+
+    address = address or os.environ.get("SPARK_REMOTE") or None
+    if address is None and (running := SparkSession.getActiveSession()) is not None:
+        return running
+    if address is not None and address.startswith("sc://"):
+        _answers(address)
+        with told(address, "no session can be started"):
+            return SparkSession.builder.remote(address).getOrCreate()
+    if address is not None:
+        place = address.removeprefix("spark://")
+        master = place if _HERE.match(place) else address
+        if master == address:
+            _answers(address)
+    else:
+        master = ""
+    _java()
+    builder = SparkSession.builder.appName("discreet")
+    for name, value in _settings(master).items():
+        builder = builder.config(name, value)
+    with told(address or master or "Spark", "no session can be started"):
+        made = (builder.master(master) if master else builder).getOrCreate()  # without one: spark.master, or local[*]
+    made.sparkContext.setLogLevel("ERROR")
+    return made
+
+
+def _settings(master: str) -> dict[str, str]:
+    made = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    if "PYSPARK_PYTHON" not in os.environ and (not master or _HERE.match(master)):
+        made["spark.pyspark.python"] = sys.executable  # the workers of this machine have what this process has
+    return made
+
+
+def _installed() -> None:
+    try:
+        import pyspark  # noqa: F401 - asked for, not used
+    except ImportError:
+        raise SourceError("Spark is not installed with discreet; pip install 'discreet[spark]' does it") from None
+
+
+def _java() -> None:
+    """Raise where no Java that Spark can use is there: Spark itself would say so in a hundred lines."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        where = f"JAVA_HOME is {home}, where there is none" if home else "there is no java on the PATH"
+        raise SourceError(f"Spark needs Java {JAVA} or newer, and {where}; install one, or use an address sc://host of a server")
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SourceError(f"Spark needs Java {JAVA} or newer, and {java} cannot be run: {error}") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
+    if done.returncode or (found and int(found[1]) < JAVA):
+        said = f"is Java {found[1]}" if found else "does not work"
+        raise SourceError(f"Spark needs Java {JAVA} or newer, and {java} {said}; install one, or set JAVA_HOME")
+
+
+def _answers(address: str) -> None:
+    """Raise where nobody listens: Spark itself would try for minutes."""
+    scheme, _, rest = address.partition("://")
+    reachable, tried = False, []
+    for place in rest.split("/")[0].split(";")[0].split(","):
+        host, _, port = place.rpartition(":") if re.search(r":\d+$", place) else (place, "", str(_PORTS[scheme]))
+        tried.append(f"{host}:{port}")
+        try:
+            with socket.create_connection((host.strip("[]").rpartition("@")[2], int(port)), timeout=_PATIENCE):
+                reachable = True
+        except (OSError, ValueError):
+            continue
+    if not reachable:
+        raise SourceError(f"{scheme}://{','.join(tried)}: no Spark answers there; is the address right and the cluster up?")
+
+
+def without_remarks() -> None:
+    """Leave out Spark's remark on the version of pandas, which nothing here uses, and its log of what we tell in a sentence."""
+    logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)

@@ -1,0 +1,61 @@
+"""Writing by Spark: a folder of files, or a table of a catalog; whole, or not at all."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.engine.spark.failures import told
+from discreet.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameWriter
+
+_WRITERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
+
+
+def write_frame(frame: DataFrame, target: str, source: str) -> None:
+    """Write a frame: to ``spark://…#table`` or ``sc://…#table``, or to a folder whose suffix says the format."""
+    if not frame.columns:
+        raise SourceError(f"{source}: has no columns left, so there is nothing to write")
+    scheme, mark, _ = target.partition("://")
+    if mark and scheme in ("spark", "sc"):
+        base, _, table = target.rpartition("#")
+        if not base or not table:
+            raise SourceError(f"{target}: names no table; put it behind #, such as {target}#release")
+        with told(target, "cannot be written"):
+            frame.write.mode("overwrite").saveAsTable(table)
+        return
+    path = Path(target).expanduser()
+    form = _WRITERS.get(path.suffix.lower())
+    if form is None:
+        raise SourceError(f"{target}: '{path.suffix}' is not a format that Spark writes; known are: {', '.join(_WRITERS)}")
+    if mark:
+        with told(target, "cannot be written"):
+            _writer(frame, form).mode("overwrite").save(target)
+        return
+    if not path.absolute().parent.is_dir():
+        raise SourceError(f"{target}: there is no folder {path.parent}")
+    _replace(frame, form, path)
+
+
+def _replace(frame: DataFrame, form: str, path: Path) -> None:
+    """Write beside the target and put it there when all is written."""
+    temporary = path.absolute().with_name(f".{path.name}.writing")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        with told(str(path), "cannot be written"):
+            _writer(frame, form).save(str(temporary))
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.exists():
+            path.unlink()
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _writer(frame: DataFrame, form: str) -> DataFrameWriter:
+    writer = frame.write.format(form)
+    return writer.option("header", "true") if form == "csv" else writer
