@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -81,3 +85,15 @@ def release(people: Microdata) -> Release:
 @pytest.fixture(scope="session")
 def page(release: Release) -> str:
     return render(gather(release.original, release))
+
+
+@pytest.fixture(scope="session")
+def readings() -> Callable[[str], list[str]]:
+    """All that a curious reader gets out of a page: its bytes, its texts, and what its charts are made of."""
+
+    def read(page: str) -> list[str]:
+        specs = re.search(r'id="specs">(.*?)</script>', page, flags=re.DOTALL)
+        assert specs is not None, "a page without charts is not what is tested"
+        return [page, html.unescape(page), json.dumps(json.loads(specs[1]), ensure_ascii=False)]
+
+    return read

@@ -8,6 +8,15 @@ from typing import Any
 
 import pytest
 
+from discreet.model.results import Release
+from discreet.report.evidence import gather
+from discreet.report.page import render
+
+LIVE = "html.live-page"
+MARKS = ".mark-rect path, .mark-rect rect, .mark-symbol path"
+OUR_COLOURS = {"rgb(213, 94, 0)", "rgb(0, 114, 178)", "rgb(0, 158, 115)"}
+OUR_COLOURS_IN_THE_DARK = {"rgb(240, 128, 60)", "rgb(86, 180, 233)", "rgb(47, 199, 154)"}
+
 
 @pytest.fixture
 def file(page: str, tmp_path: Path) -> str:
@@ -22,7 +31,77 @@ def test_the_report_opens_without_a_request_a_complaint_or_a_barrier(
 ) -> None:
     seen = watched(color_scheme=scheme)
     seen.page.goto(file)
+    seen.page.wait_for_selector(LIVE)
     assert "Release report" in seen.page.inner_text("h1")
     assert seen.requests == [file]
     assert not seen.complaints
     assert not axe_faults(seen.page)
+
+
+@pytest.mark.parametrize(("scheme", "colours"), [("light", OUR_COLOURS), ("dark", OUR_COLOURS_IN_THE_DARK)])
+def test_every_chart_is_drawn_in_colours_of_the_scheme(
+    scheme: str, colours: set[str], file: str, page: str, watched: Callable[..., Any]
+) -> None:
+    seen = watched(color_scheme=scheme)
+    seen.page.goto(file)
+    seen.page.wait_for_selector(LIVE)
+    charts = seen.page.locator(".chart")
+    assert charts.count() == page.count('class="chart"') >= 8
+    for chart in charts.all():
+        assert not chart.locator(".still").is_visible()
+        marks = chart.locator(".live").locator(MARKS)
+        sizes = [mark.bounding_box() for mark in marks.all()]
+        assert any(size and size["width"] > 1 and size["height"] > 1 for size in sizes), f"{chart.get_attribute('id')} is blank"
+        found = set(marks.evaluate_all("all => all.map(mark => getComputedStyle(mark).fill)"))
+        assert found <= colours, chart.get_attribute("id")
+
+
+def test_a_bar_tells_its_number_and_a_legend_picks_one_series(file: str, watched: Callable[..., Any]) -> None:
+    seen = watched()
+    seen.page.goto(file)
+    seen.page.wait_for_selector(LIVE)
+    live = seen.page.locator("#risk0 .live")
+    live.locator(".mark-rect path:visible").first.hover()
+    seen.page.wait_for_selector("#vg-tooltip-element.visible")
+    assert "records" in seen.page.inner_text("#vg-tooltip-element")
+    shown = "all => all.map(mark => mark.getAttribute('opacity'))"
+    assert set(live.locator(".mark-rect path").evaluate_all(shown)) <= {None, "1"}
+    live.locator(".role-legend-label text").first.click()
+    assert "0.15" in live.locator(".mark-rect path").evaluate_all(shown)
+    assert not seen.complaints
+
+
+def test_every_drawing_stands_without_script_and_on_paper(file: str, watched: Callable[..., Any]) -> None:
+    still = watched(java_script_enabled=False)
+    still.page.goto(file)
+    drawings = still.page.locator(".chart > .still")
+    assert drawings.count() >= 8
+    assert all(one.is_visible() for one in drawings.all())
+    paper = watched()
+    paper.page.goto(file)
+    paper.page.wait_for_selector(LIVE)
+    paper.page.emulate_media(media="print")
+    assert all(one.is_visible() for one in paper.page.locator(".chart > .still").all())
+    assert not any(one.is_visible() for one in paper.page.locator(".chart > .live").all())
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(file: str, watched: Callable[..., Any]) -> None:
+    seen = watched(viewport={"width": 360, "height": 740})
+    seen.page.goto(file)
+    seen.page.wait_for_selector(LIVE)
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_value_that_is_a_script_is_shown_and_never_run(
+    release: Release, secrets: dict[str, Any], watched: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "revealed.html"
+    path.write_text(render(gather(release.original, release, reveal=True)), encoding="utf-8")
+    seen = watched()
+    said: list[str] = []
+    seen.page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    seen.page.goto(path.as_uri())
+    seen.page.wait_for_selector(LIVE)
+    assert secrets["town"] in seen.page.inner_text("main")
+    assert not said
+    assert not seen.complaints

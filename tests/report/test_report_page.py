@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import discreet
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
+from discreet.report import live
 from discreet.report.evidence import gather
 from discreet.report.page import as_json, render
 
 
-def test_a_planted_value_is_nowhere_without_reveal(release: Release, page: str, secrets: dict[str, Any]) -> None:
+def without_script(page: str) -> str:
+    """The page without the one script it allows, which must be there as it is."""
+    assert page.count(f"<script>{live.script()}</script>") == 1
+    return page.replace(f"<script>{live.script()}</script>", "")
+
+
+def test_a_planted_value_is_nowhere_without_reveal(
+    release: Release, page: str, secrets: dict[str, Any], readings: Callable[[str], list[str]]
+) -> None:
     machine = as_json(gather(release.original, release))
-    for text in (page, html.unescape(page), machine):
+    for text in (*readings(page), machine):
         for name, value in secrets.items():
             assert str(value) not in text, f"the planted {name} is told"
             assert str(value).split()[-1].rstrip(")</script>") not in text
@@ -31,14 +45,23 @@ def test_a_planted_value_is_told_with_reveal_and_the_page_says_so(release: Relea
     page = render(gather(release.original, release, reveal=True))
     assert secrets["job"] in page
     assert "as confidential as the original data" in page
-    assert "<script" not in page, "a value of the data became markup"
+    rest = without_script(page)
+    assert re.findall(r"<script[^>]*>", rest) == ['<script type="application/json" id="specs">'], "a value became markup"
+    specs = re.search(r'id="specs">(.*?)</script>', rest, flags=re.DOTALL)
+    assert specs is not None
+    assert secrets["job"] in specs[1]
+    assert "<" not in specs[1]
+    towns = next(one for name, one in json.loads(specs[1]).items() if name == "dist2")
+    assert secrets["town"] in str(towns), "what is escaped is read back as it was"
 
 
-def test_a_release_of_which_everything_is_masked_is_told_in_coarse_words(people: Microdata, secrets: dict[str, Any]) -> None:
+def test_a_release_of_which_everything_is_masked_is_told_in_coarse_words(
+    people: Microdata, secrets: dict[str, Any], readings: Callable[[str], list[str]]
+) -> None:
     made = discreet.mask(people, {"steps": [{"method": "remove_identifiers"}, {"method": "local_suppression", "k": 3}]})
     page = render(gather(people, made))
     for value in secrets.values():
-        assert str(value) not in html.unescape(page)
+        assert not any(str(value) in text for text in readings(page))
 
 
 def test_the_verdict_stands_before_everything_else(page: str) -> None:
@@ -46,9 +69,33 @@ def test_the_verdict_stands_before_everything_else(page: str) -> None:
 
 
 def test_nothing_in_the_page_leads_elsewhere(page: str) -> None:
-    assert not re.findall(r"https?://", page)
-    assert not re.findall(r"<(?:script|link|iframe|img|object|embed)\b", page)
-    assert not re.findall(r"\b(?:src|href|xlink:href|action)=", page)
+    rest = without_script(page).replace('<script type="application/json" id="specs">', "")
+    assert not re.findall(r"https?://", rest)
+    assert not re.findall(r"<(?:script|link|iframe|img|object|embed)\b", rest)
+    assert not re.findall(r"\b(?:src|href|xlink:href|action)=", rest)
+
+
+def test_the_page_allows_its_own_script_by_its_hash_and_nothing_else(page: str) -> None:
+    allowed = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    assert allowed is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in html.unescape(allowed[1]).split(";"))
+    digest = base64.b64encode(hashlib.sha256(live.script().encode()).digest()).decode()
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == f"'sha256-{digest}'"
+    assert "connect-src" not in rules
+
+
+@given(st.text())
+def test_no_text_in_a_description_ends_the_element_it_stands_in(text: str) -> None:
+    made = live.safe_json({text: text})
+    assert not set(made) & set("<>&\u2028\u2029")
+    assert json.loads(made) == {text: text}
+
+
+def test_every_chart_is_there_as_a_drawing_and_as_a_description(page: str) -> None:
+    specs = re.search(r'id="specs">(.*?)</script>', page, flags=re.DOTALL)
+    assert specs is not None
+    assert sorted(json.loads(specs[1])) == sorted(re.findall(r'<div class="chart" id="([^"]+)"><svg class="still"', page))
 
 
 def test_values_of_the_data_are_escaped(page: str) -> None:
@@ -57,6 +104,7 @@ def test_values_of_the_data_are_escaped(page: str) -> None:
 
 
 def test_every_chart_has_a_title_and_a_description_and_no_id_stands_twice(page: str) -> None:
+    page = without_script(page)
     drawings = re.findall(r"<svg .*?</svg>", page, flags=re.DOTALL)
     assert len(drawings) >= 2 + 1 + 5
     for one in drawings:

@@ -1,4 +1,4 @@
-"""Charts as drawings that need no script: made by Altair, drawn by vl-convert, put into a page as SVG.
+"""Charts made by Altair; drawn by vl-convert as SVG, which needs no script, and alive where Vega runs.
 
 Colours are two of Okabe & Ito's, which people of every colour vision tell apart, and everything else has the colour of the page's
 text, so that a chart reads on light and dark alike.
@@ -32,11 +32,24 @@ def altair() -> Any:
     return found
 
 
-def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, legend: bool = True) -> alt.Chart:
-    """Grouped bars: ``rows`` hold label, series and records; on a log scale one record still has a height."""
+def drawer() -> Any:
+    """The library that draws, or one sentence on how to have it."""
+    try:
+        import vl_convert as found
+    except ImportError:
+        raise DiscreetError("charts need vl-convert, which is not installed: pip install 'discreet[report]'") from None
+    return found
+
+
+def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, legend: bool = True, name: str = "") -> alt.Chart:
+    """Grouped bars: ``rows`` hold label, series and records; on a log scale one record still has a height.
+
+    Charts that stand together need names, for each has a legend of its own to pick from.
+    """
     alt = altair()
     labels = list(dict.fromkeys(row["label"] for row in rows))
     names = [name for name in SERIES if any(row["series"] == name for row in rows)]
+    picked = _picked(alt, name) if legend and len(names) > 1 else None
     top = max([row["records"] for row in rows], default=1)
     ticks = [0, *(10**power for power in range(len(str(max(int(top), 1))) + 1) if 10**power <= 10 * top)]
     scale = alt.Scale(type="symlog", constant=1, domain=[0, max(top, 1) * 1.3]) if log else alt.Scale()
@@ -55,8 +68,9 @@ def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, leg
             xOffset=alt.XOffset("series:N", sort=names),
             y=alt.Y("records:Q", scale=scale, axis=axis),
             color=_colour(alt, names, legend=legend),
-            tooltip=["label:N", "series:N", alt.Tooltip("records:Q", format=",")],
+            **_answers(alt, x_title, picked),
         )
+        .add_params(*([picked] if picked is not None else []))
     )
 
 
@@ -73,7 +87,7 @@ def sideways(rows: Sequence[dict[str, Any]], width: int = 270) -> alt.Chart:
             yOffset=alt.YOffset("series:N", sort=names),
             x=alt.X("records:Q", title=None, axis=alt.Axis(format=",.0f", tickCount=4)),
             color=_colour(alt, names, legend=False),
-            tooltip=["label:N", "series:N", alt.Tooltip("records:Q", format=",")],
+            **_answers(alt, "value"),
         )
     )
 
@@ -88,7 +102,7 @@ def shares(rows: Sequence[dict[str, Any]], title: str, width: int = 480) -> alt.
         .encode(
             y=alt.Y("label:N", sort=labels, title=None, axis=_words(alt, labels)),
             x=alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, max([1.0, *(row["value"] for row in rows)])])),
-            tooltip=["label:N", alt.Tooltip("value:Q", format=".4f")],
+            tooltip=[alt.Tooltip("label:N", title="of"), alt.Tooltip("value:Q", title=title, format=".4f")],
         )
     )
 
@@ -101,6 +115,21 @@ def _words(alt: Any, labels: Sequence[str]) -> Any:
 def _colour(alt: Any, names: list[str], *, legend: bool = True) -> Any:
     shown = alt.Legend(title=None, orient="top", symbolType="square") if legend else None
     return alt.Color("series:N", scale=alt.Scale(domain=names, range=[SERIES[name] for name in names]), legend=shown)
+
+
+def _picked(alt: Any, name: str) -> Any:
+    """A click on a name in the legend shows it alone; with shift it is added."""
+    return alt.selection_point(name=re.sub(r"\W", "_", f"picked_{name}"), fields=["series"], bind="legend")
+
+
+def _answers(alt: Any, title: str, picked: Any = None) -> dict[str, Any]:
+    """What a bar tells when pointed at, and how it fades when another is picked."""
+    told = [
+        alt.Tooltip("label:N", title=title), alt.Tooltip("series:N", title="when"),
+        alt.Tooltip("records:Q", title="records", format=","),
+    ]  # fmt: skip
+    faded = alt.value(1.0) if picked is None else alt.condition(picked, alt.value(1.0), alt.value(0.15))
+    return {"tooltip": told, "opacity": faded}
 
 
 def styled(chart: alt.Chart) -> alt.Chart:
@@ -120,12 +149,7 @@ def styled(chart: alt.Chart) -> alt.Chart:
 
 def svg(chart: alt.Chart, name: str, title: str, description: str) -> str:
     """A chart as SVG to stand in a page: no script, no address, its own ids, and a text for those who do not see it."""
-    altair()
-    try:
-        import vl_convert
-    except ImportError:
-        raise DiscreetError("charts need vl-convert, which is not installed: pip install 'discreet[report]'") from None
-    drawn: str = vl_convert.vegalite_to_svg(styled(chart).to_dict())
+    drawn: str = drawer().vegalite_to_svg(styled(chart).to_dict())
     inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", drawn, flags=re.DOTALL)
     inner = re.sub(r'\s(?:aria-[a-z]+|role|class|xmlns(?::\w+)?)="[^"]*"', "", inner)
     inner = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', inner)
@@ -133,7 +157,7 @@ def svg(chart: alt.Chart, name: str, title: str, description: str) -> str:
     box = re.search(r'viewBox="([^"]+)"', drawn)
     width, height = (box[1].split()[2:4]) if box else ("640", "300")
     return (
-        f'<svg role="img" aria-labelledby="{name}-title {name}-desc" viewBox="{box[1] if box else "0 0 640 300"}" '
+        f'<svg class="still" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="{box[1] if box else "0 0 640 300"}" '
         f'width="{width}" height="{height}">'
         f'<title id="{name}-title">{html.escape(title)}</title>'
         f'<desc id="{name}-desc">{html.escape(description)}</desc>{inner}</svg>'

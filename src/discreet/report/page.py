@@ -1,4 +1,4 @@
-"""The evidence as one page: no script, no address, every text escaped."""
+"""The evidence as one page: it leads nowhere, its one script is named by its hash, and every text is escaped."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 from discreet import registry
 from discreet.errors import DiscreetError
-from discreet.report import charts
+from discreet.report import charts, live
 from discreet.report.discretion import WITHHELD
+from discreet.report.live import Gallery
 
 _CHARTS = 40
 _SERIES = {"before": "before", "after": "after", "informed": "after, true values known"}
@@ -26,14 +27,20 @@ def render(evidence: Mapping[str, Any]) -> str:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(number=number, count=count, moment=moment, parameter=parameter)
     page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
-    marked = Markup  # only drawings of our own go in as they are
+    gallery, code = Gallery(), live.script()
+    parts = {
+        "histograms": [_histogram(one, at, gallery) for at, one in enumerate(evidence["histograms"])],
+        "losses": [_loss(one, at, gallery) for at, one in enumerate(evidence["losses"])],
+        "distributions": [_distribution(one, at, gallery) for at, one in enumerate(evidence["distributions"])],
+    }
     return page.render(
         e=evidence,
+        **parts,
+        specs=Markup(gallery.specs()),  # noqa: S704 - only drawings, numbers and the script of our own go in as they are
+        script=Markup(code),  # noqa: S704
+        csp=live.policy(code),
         directions={v["limit"]: registry.direction(v["limit"])[3] for v in evidence["verdict"]["limits"]},
         any_informed=any("informed" in row for one in evidence["histograms"] for row in one["rows"]),
-        histograms=[_histogram(one, at, marked) for at, one in enumerate(evidence["histograms"])],
-        losses=[_loss(one, at, marked) for at, one in enumerate(evidence["losses"])],
-        distributions=[_distribution(one, at, marked) for at, one in enumerate(evidence["distributions"])],
         withheld=WITHHELD in evidence["policy"],
     )
 
@@ -43,7 +50,7 @@ def as_json(evidence: Mapping[str, Any]) -> str:
     return json.dumps(_finite(evidence), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def _histogram(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
+def _histogram(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
     informed = any("informed" in row for row in one["rows"])
     rows = [
         {"label": row["label"], "series": _SERIES[name], "records": row[name]}
@@ -55,11 +62,11 @@ def _histogram(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
     what = "class size" if one["field"] == "class_size" else one["field"]
     caption = f"{one['measure']}: how many records have which {what}, before and after."
     told = "; ".join(f"{row['label']}: {row['before']:,} before, {row['after']:,} after" for row in one["rows"])
-    drawn = charts.svg(charts.bars(rows, x, log=True), f"risk{at}", caption, told)
-    return {**one, "svg": marked(drawn), "x": x, "caption": caption, "informed": informed}
+    drawn = gallery.hang(charts.bars(rows, x, log=True), f"risk{at}", caption, told)
+    return {**one, "svg": drawn, "x": x, "caption": caption, "informed": informed}
 
 
-def _loss(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
+def _loss(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
     rows = [
         {"label": row["attribute"], "value": float(row["loss"])}
         for row in one["attributes"]
@@ -70,11 +77,11 @@ def _loss(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
     rows.sort(key=lambda row: -row["value"])
     caption = f"{one['measure']}: loss by attribute, 0 (kept) to 1 (nothing left)."
     told = "; ".join(f"{row['label']}: {row['value']:.4g}" for row in rows)
-    drawn = charts.svg(charts.shares(rows[:_CHARTS], "loss"), f"loss{at}", caption, told)
-    return {**one, "svg": marked(drawn), "caption": caption}
+    drawn = gallery.hang(charts.shares(rows[:_CHARTS], "loss"), f"loss{at}", caption, told)
+    return {**one, "svg": drawn, "caption": caption}
 
 
-def _distribution(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any]:
+def _distribution(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
     rows = [
         {"label": row["label"], "series": name, "records": row[name]}
         for row in one["rows"]
@@ -84,8 +91,8 @@ def _distribution(one: Mapping[str, Any], at: int, marked: Any) -> dict[str, Any
     if not rows or at >= _CHARTS:
         return {**one, "svg": None}
     told = "; ".join(f"{row['label']}: {count(row['before'])} before, {count(row['after'])} after" for row in one["rows"])
-    drawn = charts.svg(charts.sideways(rows), f"dist{at}", f"{one['attribute']}: records by value before and after", told)
-    return {**one, "svg": marked(drawn)}
+    drawn = gallery.hang(charts.sideways(rows), f"dist{at}", f"{one['attribute']}: records by value before and after", told)
+    return {**one, "svg": drawn}
 
 
 def number(value: Any) -> str:

@@ -75,7 +75,7 @@ def _assessment(found: Assessment) -> alt.Chart:
             for series in _NAMES
             if series in row
         ]
-        made.append(charts.bars(rows, f"{one['field']} of a record ({name})", log=True))
+        made.append(charts.bars(rows, f"{one['field']} of a record ({name})", log=True, name=name))
     if not made:
         raise DataError("none of the measures tells a risk for each record, so there is nothing to draw")
     return made[0] if len(made) == 1 else charts.altair().vconcat(*made)
