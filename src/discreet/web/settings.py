@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+
+from discreet.errors import SourceError
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,18 @@ class Settings:
     """Bytes that one upload may have."""
     session_hours: float = 12.0
     """How long a session lasts that nobody uses."""
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Databases by name whose tables projects may use; their addresses, which hold passwords, are told to nobody."""
 
     @classmethod
     def make(
-        cls, home: str | Path | None = None, database: str | None = None, *, url: str = "http://127.0.0.1:8080", jobs: int = 1
+        cls,
+        home: str | Path | None = None,
+        database: str | None = None,
+        *,
+        url: str = "http://127.0.0.1:8080",
+        jobs: int = 1,
+        sources: Sequence[str] = (),
     ) -> Self:
         """Settings with DISCREET_HOME (else ``~/.discreet``) and an SQLite file in it where nothing else is said."""
         place = Path(home or os.environ.get("DISCREET_HOME") or Path.home() / ".discreet").expanduser().resolve()
@@ -41,6 +52,7 @@ class Settings:
             published=named or f"sqlite:///{place / 'releases.db'}",
             url=url.rstrip("/"),
             jobs=jobs,
+            sources=dict(map(_source, [*os.environ.get("DISCREET_SOURCES", "").split(), *sources])),
         )
 
     @property
@@ -53,3 +65,10 @@ class Settings:
         place = self.home / "projects" / str(project)
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         return place
+
+
+def _source(text: str) -> tuple[str, str]:
+    name, equals, address = text.partition("=")
+    if not equals or not name.isidentifier() or "://" not in address:
+        raise SourceError("a source is NAME=ADDRESS, such as clinic=postgresql://host/name; the name is letters, digits and _")
+    return name, address

@@ -1,0 +1,74 @@
+"""A server run from the command line."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.errors import SourceError
+
+try:
+    import uvicorn
+    from sqlalchemy import Connection
+
+    from discreet.web.app import make_app
+    from discreet.web.settings import Settings
+    from discreet.web.store import Store
+except ModuleNotFoundError as error:
+    raise SourceError(f"the web application needs '{error.name}'; pip install 'discreet[web]' brings all it needs") from None
+
+
+def run(
+    host: str,
+    port: int,
+    *,
+    database: str | None,
+    home: Path | None,
+    url: str | None,
+    jobs: int,
+    sources: Sequence[str] = (),
+    say: Callable[[str], None],
+) -> None:
+    """Serve until stopped."""
+    listener = _listen(host, port)
+    port = listener.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
+    settings = Settings.make(home, database, url=url or f"http://{shown}:{port}", jobs=jobs, sources=sources)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    for noisy in ("alembic", "uvicorn.access"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    app = make_app(settings)
+    link = app.state.core.first_link()
+    say(f"discreet is at {settings.url} (data in {settings.home}, projects in {app.state.core.store.shown}); Ctrl-C stops it")
+    if link is not None:
+        say(f"the administrator is 'admin' and sets a password here, once:\n{link}")
+    # the access log would hold addresses, and one-time links are addresses: the application writes its own
+    options = uvicorn.Config(app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, server_header=False)
+    uvicorn.Server(options).run(sockets=[listener])
+
+
+@contextmanager
+def changing(home: Path | None, database: str | None) -> Iterator[Connection]:
+    """A transaction on the store of a data directory, for commands beside the server."""
+    store = Store(Settings.make(home, database).database)
+    try:
+        store.migrate()
+        with store.write() as connection:
+            yield connection
+    finally:
+        store.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(512)
+    except OSError as error:
+        raise SourceError(f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --port") from None
+    return listener
