@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import os
+import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, text
@@ -89,3 +96,100 @@ def logged_in(client: TestClient) -> TestClient:
     page = client.get("/").text
     client.headers["x-csrf-token"] = page.split('name="csrf" content="')[1].split('"')[0]
     return client
+
+
+@dataclass(frozen=True)
+class Server:
+    """A real server in a process of its own, with an administrator who has set a password."""
+
+    url: str
+    home: Path
+    name: str = "admin"
+    password: str = PASSWORD
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """``discreet serve`` on SQLite; tests share it, so each makes projects of its own."""
+    home = tmp_path_factory.mktemp("server")
+    log = home / "server.log"
+    command = [
+        sys.executable,
+        "-c",
+        "from discreet.cli import main; main()",
+        "serve",
+        "--port",
+        "0",
+        "--home",
+        str(home / "data"),
+    ]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "300"})
+    try:
+        link = _wait_for_link(process, log)
+        url, _, secret = link.partition("/welcome/")
+        answer = httpx.post(link, data={"password": PASSWORD, "again": PASSWORD})
+        assert answer.status_code == 303, answer.text
+        assert secret
+        yield Server(url, home / "data")
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture
+def visit(server: Server, watched: Callable[..., Any]) -> Callable[..., Any]:
+    """Open a watched page whose browser is logged in as the administrator, or as who is named."""
+
+    def open_page(name: str = server.name, password: str = server.password, **options: Any) -> Any:
+        made = watched(**{"viewport": {"width": 1280, "height": 900}, **options})
+        made.page.goto(f"{server.url}/login")
+        made.page.get_by_label("Name").fill(name)
+        made.page.get_by_label("Password").fill(password)
+        made.page.get_by_role("button", name="Log in").click()
+        made.page.wait_for_url(f"{server.url}/")
+        return made
+
+    return open_page
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pictures of the pages go: DISCREET_SCREENSHOTS, or a temporary folder."""
+    named = os.environ.get("DISCREET_SCREENSHOTS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def look(server: Server, screenshots: Path, axe_faults: Callable[[Any], list[str]]) -> Callable[[Any, str], None]:
+    """Look at a page in light, dark and on a phone: pictures, no barrier, nothing wider than the screen, nothing from outside."""
+
+    def at(seen: Any, name: str) -> None:
+        page = seen.page
+        size = page.viewport_size
+        for kind, scheme, width in (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390)):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 844} if width else size)
+            page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=True)
+            assert axe_faults(page) == [], f"{name}, {kind}"
+            room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            assert room[0] <= room[1], f"{name}, {kind}: the page is {room[0]} wide on a screen of {room[1]}"
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(size)
+        assert seen.complaints == [], name
+        assert seen.outside(server.url) == [], name
+
+    return at
+
+
+def _wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
+    for _ in range(600):
+        said = log.read_text(errors="replace")
+        if found := re.search(r"http://\S+/welcome/\S+", said):
+            return found[0]
+        if process.poll() is not None:
+            break
+        time.sleep(0.1)
+    pytest.fail(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
