@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.engine.statistics import correlations, mean_and_variance, quantiles, regression
 from discreet.errors import DataError
-from discreet.losses.integrity import Integrity
+from discreet.losses.integrity import KINDS, Integrity
 from discreet.model.microdata import Microdata
 from discreet.testing import table
 
@@ -97,6 +97,19 @@ def test_each_field_sees_the_change_it_is_for():
     swapped = Integrity().measure(data, data.with_columns({"job": data.frame["job"][rng.permutation(len(data))]}))
     assert swapped["share"] == 0.0
     assert swapped["contingency"] > 0.0
+
+
+def test_one_who_reads_some_fields_reads_the_same_numbers_there():
+    data = survey()
+    changed = data.with_columns({"income": data.frame["income"] * 1.04, "job": data.frame["job"].reverse()})
+    whole = Integrity().measure(data, changed)
+    assert Integrity().only({"loss", "mean"}) == Integrity()
+    for kind in KINDS:
+        some = Integrity().only({kind}).measure(data, changed)
+        assert some[kind] == whole[kind]
+        assert 0 < some["statistics"] < whole["statistics"]
+    both = Integrity(kinds=("mean", "correlation")).measure(data, changed)
+    assert (both["mean"], both["correlation"], both["statistics"]) == (whole["mean"], whole["correlation"], 3)
 
 
 def test_sampling_is_judged_by_statistics_and_not_by_lost_rows():

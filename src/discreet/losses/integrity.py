@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
-KINDS = ("mean", "variance", "standard_deviation", "quantile", "correlation", "regression", "share", "contingency")
+Kind = Literal["mean", "variance", "standard_deviation", "quantile", "correlation", "regression", "share", "contingency"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,12 @@ class Integrity(LossMeasure):
     categories: Annotated[int, Field(ge=1)] = Field(
         default=50, description="attributes with more different values are left out of shares and two-way tables"
     )
+    kinds: tuple[Kind, ...] = Field(default=(), description="kinds of statistics compared; all where empty")
+
+    def only(self, fields: Collection[str]) -> Self:
+        wanted = tuple(kind for kind in self.kinds or KINDS if kind in fields)
+        # what counts over all kinds needs them all
+        return self.model_copy(update={"kinds": wanted}) if wanted and set(fields) <= set(KINDS) else self
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         names = self._names(original, masked)
@@ -135,11 +142,18 @@ class Integrity(LossMeasure):
             _Statistic("variance", (name,), "", variance, variance_after, _relative(variance, variance_after, 0.0), within),
             _Statistic("standard_deviation", (name,), "", spread, spread_after, _relative(spread, spread_after, 0.0), within),
         ]
+        made = [one for one in made if self._asks(one.kind)]
+        if not self._asks("quantile"):
+            return made
         shares = np.array(_SHARES)
         for share, one, other in zip(_SHARES, quantiles(before, old, shares), quantiles(after, new, shares), strict=True):
             deviation = _relative(float(one), float(other), spread)
             made.append(_Statistic("quantile", (name,), f"{share:g}", float(one), float(other), deviation, within))
         return made
+
+    def _asks(self, *kinds: str) -> bool:
+        """Whether statistics of one of these kinds are compared."""
+        return not self.kinds or bool(set(kinds) & set(self.kinds))
 
     def _together(
         self,
@@ -153,9 +167,12 @@ class Integrity(LossMeasure):
         if len(names) < 2:
             return made
         before, after = (np.stack([columns[name][side] for name in names], axis=1) for side in (0, 1))
-        one, other = correlations(before, old), correlations(after, new)
-        for (at, first), (to, second) in combinations(enumerate(names), 2):
-            made.append(self._difference("correlation", (first, second), "", one[at, to], other[at, to]))
+        if self._asks("correlation"):
+            one, other = correlations(before, old), correlations(after, new)
+            for (at, first), (to, second) in combinations(enumerate(names), 2):
+                made.append(self._difference("correlation", (first, second), "", one[at, to], other[at, to]))
+        if not self._asks("regression"):
+            return made
         spread = np.array([math.sqrt(mean_and_variance(before[:, at], old)[1]) for at in range(len(names))])
         wanted = self.regressions or {name: tuple(other for other in names if other != name) for name in names}
         for response, predictors in wanted.items():
@@ -188,6 +205,8 @@ class Integrity(LossMeasure):
     ) -> list[_Statistic]:
         """Shares of categories, and two-way tables of each pair of categorical attributes; a null is a category."""
         small, made = [], []
+        if not self._asks("share", "contingency"):
+            return []
         for name in names:
             if original.frame[name].n_unique() > self.categories:
                 notes.append(f"'{name}' has more than {self.categories} different values, so its shares are not compared")
@@ -195,7 +214,7 @@ class Integrity(LossMeasure):
                 small.append(name)
         codes = dict(zip(small, encode_together(original.frame, masked.frame, [(name, name) for name in small]), strict=True))
         for kind, sets in (("share", [(name,) for name in small]), ("contingency", list(combinations(small, 2)))):
-            for chosen in sets:
+            for chosen in sets if self._asks(kind) else ():
                 distance = total_variation([codes[name] for name in chosen], *weights)
                 made.append(_Statistic(kind, chosen, "", math.nan, math.nan, distance, self._within(*chosen)))
         return made

@@ -7,7 +7,7 @@ documentation are made from them); its class attributes say what it is; one meth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
@@ -137,3 +137,7 @@ class LossMeasure(Plugin):
     @abstractmethod
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         """Measure what ``masked`` lost of ``original``."""
+
+    def only(self, fields: Collection[str]) -> Self:
+        """The same measure for one who reads no other fields of its summary: it may leave work undone that they do not need."""
+        return self

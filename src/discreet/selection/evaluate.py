@@ -74,7 +74,9 @@ class Evaluator:
             if kind == "risk"
         }
         self.losses: dict[str, LossMeasure] = {
-            name: registry.make("loss", name, policy.loss.get(name), origin=policy.origin)
+            name: registry.make("loss", name, policy.loss.get(name), origin=policy.origin).only(
+                {field for kind, other, field, _ in kinds if (kind, other) == ("loss", name)}
+            )
             for kind, name, *_ in kinds
             if kind == "loss"
         }
