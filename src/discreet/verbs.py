@@ -6,6 +6,7 @@ read -> analyze -> select -> mask -> assess -> write
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet import registry
@@ -36,10 +37,26 @@ def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = N
 
 
 def write(data: Microdata | Release, target: str | Path) -> None:
-    """Write a table to a file or database table: whole, or not at all."""
+    """Write a table to a file or database table: whole, or not at all.
+
+    Of a release is written what may leave the house: rows shuffled by the plan's seed, no identifiers that no step worked
+    on, no labels of values that are gone (see :func:`discreet.masking.release.released`).
+    """
     from discreet.convert import write_target
 
-    write_target(data.masked if isinstance(data, Release) else data, target)
+    if isinstance(data, Release):
+        from discreet.masking.release import released
+
+        data = released(data)
+    write_target(data, target)
+
+
+def write_link(release: Release, target: str | Path) -> None:
+    """Write which original each written row of a release comes from: for the owner alone, and for :func:`link`."""
+    from discreet.convert import write_target
+    from discreet.masking.release import link as made
+
+    write_target(made(release), target, private=True)
 
 
 def analyze(data: Microdata) -> Profile:
@@ -55,16 +72,19 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
         original = original or data.original
         table = data.masked
     else:
-        table = data
+        table = data if original is None else _placed(data, original)[0]
     made = _instances("risk", measures, table.policy)
     return {one.name: one.measure(table, original=original) for one in made}
 
 
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
     """Measure losses: those named, or the policy's, or the normalized certainty penalty."""
-    masked = masked.masked if isinstance(masked, Release) else masked
+    table, doubts = _placed(masked, original)
     made = _instances("loss", measures, original.policy)
-    return {one.name: one.measure(original, masked) for one in made}
+    found = {one.name: one.measure(original, table) for one in made}
+    for score in found.values():
+        score.notes = (*score.notes, *doubts)
+    return found
 
 
 def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Release:
@@ -82,11 +102,37 @@ def assess(original: Microdata, masked: Microdata | Release) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits."""
     from discreet.assessment.assess import assess as run
 
-    table = masked.masked if isinstance(masked, Release) else masked
+    table, doubts = _placed(masked, original)
     policy = original.policy
     risks = _instances("risk", _with_limited("risk", policy), policy)
     losses = {one.name: one.measure(original, table) for one in _instances("loss", _with_limited("loss", policy), policy)}
-    return run(original, table, risks, losses)
+    found = run(original, table, risks, losses)
+    return replace(found, warnings=(*found.warnings, *doubts)) if doubts else found
+
+
+def link(original: Microdata, masked: Microdata, records: Any = None) -> Microdata:
+    """A masked table as read from a file, with its rows tied to their originals.
+
+    ``records`` is the link that ``discreet mask --link`` wrote: a file, a table or a frame with a column ``record`` that
+    holds, for each masked row, the number of its original counted from 1, or nothing where it was simulated. Without it
+    the policy's seed says which row is whose, where no record was removed or added.
+    """
+    if records is None:
+        return _placed(masked, original)[0]
+    from discreet.convert import read_source
+    from discreet.engine.links import with_link
+
+    return with_link(masked, original, read_source(records, Policy()))
+
+
+def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata, list[str]]:
+    """The masked table with its rows tied to their originals, and what is in doubt."""
+    if isinstance(masked, Release):
+        return masked.masked, []
+    from discreet.engine.order import placed
+
+    found = placed(masked, original, original.policy.plan)
+    return found.masked, [found.doubt] if found.doubt else []
 
 
 def _with_limited(kind: str, policy: Policy) -> list[str]:
@@ -111,6 +157,8 @@ def explain(data: Microdata, record: int, measures: Measures = None, original: M
     """Sentences on why one record is at risk, from every measure that can say so."""
     if not 0 <= record < len(data):
         raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")
+    if original is not None:
+        data = _placed(data, original)[0]
     made = _instances("risk", measures, data.policy)
     told = [sentence for one in made for sentence in one.explain(data, record, original=original)]
     return told or [f"none of {', '.join(one.name for one in made)} explains single records"]

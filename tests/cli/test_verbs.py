@@ -108,6 +108,12 @@ def test_mask_writes_the_release_without_identifiers(run: Run) -> None:
     text = Path("out.csv").read_text()
     assert "John" not in text
     assert "012345678" not in text
+    assert sorted(pl.read_csv("out.csv")["Income"].to_list()) == [21000, 38000, 46000, 67000, 90000]
+
+
+def test_rows_stay_in_the_order_of_the_source_where_the_plan_says_so(run: Run) -> None:
+    Path("kept.yaml").write_text(POLICY.replace("seed: 7", "seed: 7\n  order: kept"))
+    assert run("mask", "table.csv", "out.csv", "-p", "kept.yaml")[0] == 0
     assert pl.read_csv("out.csv")["Income"].to_list() == [46000, 38000, 67000, 21000, 90000]
 
 
@@ -115,7 +121,13 @@ def test_identifiers_that_a_plan_leaves_in_are_told(run: Run) -> None:
     Path("none.yaml").write_text("attributes: {Name: {role: identifier}, SSN: {role: identifier}}")
     code, _, err = run("mask", "table.csv", "out.csv", "-p", "none.yaml")
     assert code == 0
+    assert "no step works on Name, SSN, which would name people, so they are left out" in err
+    assert "John" not in Path("out.csv").read_text()
+    Path("none.yaml").write_text(Path("none.yaml").read_text() + "\nplan: {identifiers: kept}")
+    code, _, err = run("mask", "table.csv", "out.csv", "-p", "none.yaml")
+    assert code == 0
     assert "still names people by Name, SSN" in err
+    assert "John" in Path("out.csv").read_text()
 
 
 def test_a_limit_that_is_not_kept_is_exit_1_and_says_by_how_much(run: Run) -> None:

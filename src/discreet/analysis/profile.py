@@ -11,7 +11,7 @@ from discreet.analysis.measures import risks_for
 from discreet.analysis.quasi_identifiers import Strength
 from discreet.analysis.render import as_yaml
 from discreet.model.attribute import Attribute, Role
-from discreet.model.policy import Plan, Policy, Step
+from discreet.model.policy import Policy, Step
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Profile:
         risk = self.given.risk or risks_for([column.attribute for column in self.columns], registry.names("risk"))
         plan = self.given.plan
         if not plan.steps:
-            plan = Plan(seed=plan.seed, steps=(Step(method="remove_identifiers"),))
+            plan = plan.model_copy(update={"steps": (Step(method="remove_identifiers"),)})
         kept = {name: attribute for name, attribute in self.given.attributes.items() if name not in attributes}
         return self.given.with_(attributes=attributes | kept, risk=risk, plan=plan)
 

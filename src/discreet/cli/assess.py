@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli import show
 from discreet.cli.mask import vars_of
-from discreet.cli.options import Json, PolicyFile
+from discreet.cli.options import Json, Link, PolicyFile
 
 
 def assess(
@@ -19,13 +19,17 @@ def assess(
     records: Annotated[
         Path | None, typer.Option("--records", help="Write a row a masked record here: each adversary's chance, and the worst.")
     ] = None,
+    link: Link = None,
     json: Json = False,
 ) -> None:
     """Measure risks before and after and what was lost, and judge both by the policy's limits."""
     from discreet import verbs
 
     with show.progress():
-        found = verbs.assess(verbs.read(original, policy), verbs.read(masked, policy))
+        before, after = verbs.read(original, policy), verbs.read(masked, policy)
+        if link is not None:
+            after = verbs.link(before, after, link)
+        found = verbs.assess(before, after)
         if records is not None:
             from discreet.convert import write_target
             from discreet.model.microdata import Microdata

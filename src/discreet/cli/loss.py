@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Json, PolicyFile
+from discreet.cli.options import Json, Link, PolicyFile
 
 
 def loss(
@@ -17,6 +17,7 @@ def loss(
     measure: Annotated[
         list[str] | None, typer.Option("--measure", "-m", help="A loss measure; the policy's where none is named.")
     ] = None,
+    link: Link = None,
     json: Json = False,
 ) -> None:
     """Measure what a masked table lost of its original."""
@@ -24,6 +25,8 @@ def loss(
 
     with show.progress():
         before, after = verbs.read(original, policy), verbs.read(masked, policy)
+        if link is not None:
+            after = verbs.link(before, after, link)
         found = verbs.loss(before, after, measure or None)
     if json:
         show.as_json({"records": len(after), "measures": {name: score.to_dict() for name, score in found.items()}})

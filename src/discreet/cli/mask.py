@@ -19,29 +19,41 @@ def mask(
     policy: PolicyFile,
     report: Annotated[Path | None, typer.Option("--report", help="Write the evidence here, as HTML.")] = None,
     reveal: Reveal = False,
+    link: Annotated[
+        str | None,
+        typer.Option("--link", help="Write here which original each masked row comes from; confidential, for loss and assess."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
     from discreet import verbs
     from discreet.errors import PolicyError
+    from discreet.masking.release import untouched
     from discreet.selection.validate import errors, validate
 
     if report is not None:
         ready(report)
     with show.progress():
         data = verbs.read(source, policy)
-        if wrong := errors(validate(data, data.policy.plan)):
+        findings = validate(data, data.policy.plan)
+        if wrong := errors(findings):
             raise PolicyError(f"{policy}: {wrong[0]}")
         release = verbs.mask(data)
         assessment = verbs.assess(data, release) if data.policy.limits or report is not None else None
         verbs.write(release, out)
+        if link is not None:
+            verbs.write_link(release, link)
         if report is not None:
             write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report)
     limits = assessment.verdicts if assessment else ()
-    warnings = list(release.warnings)
-    if release.exposed:
-        what = ", ".join(release.exposed)
-        warnings.append(f"the masked table still names people by {what}; add remove_identifiers or pseudonymization to the plan")
+    warnings = [*(one.sentence for one in findings), *release.warnings]
+    if what := ", ".join(untouched(release)):
+        advice = "add remove_identifiers or pseudonymization to the plan"
+        warnings.append(
+            f"the masked table still names people by {what}; {advice}"
+            if release.plan.identifiers == "kept"
+            else f"no step works on {what}, which would name people, so they are left out; {advice}, or say identifiers: kept"
+        )
     if json:
         content: dict[str, Any] = {
             "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import PolicyFile
+from discreet.cli.options import Link, PolicyFile
 
 if TYPE_CHECKING:
     from discreet.model.microdata import Microdata
@@ -27,6 +27,7 @@ def report(
     pdf: Annotated[Path | None, typer.Option("--pdf", help="Write the same as PDF here; needs Chromium.")] = None,
     reveal: Reveal = False,
     by: By = None,
+    link: Link = None,
 ) -> None:
     """Tell what a release is, how risky and how costly, in one file that opens offline."""
     from discreet import verbs
@@ -36,6 +37,7 @@ def report(
     ready(out, json, pdf)
     with show.progress():
         before, after = verbs.read(original, policy), verbs.read(masked, policy)
+        after = verbs.link(before, after, link)
         content = evidence(before, after, None, original, masked, reveal=reveal, by=by)
         write(content, out=out, json=json, pdf=pdf)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Json, PolicyFile, Source
+from discreet.cli.options import Json, Link, PolicyFile, Source
 
 
 def risk(
@@ -22,6 +22,7 @@ def risk(
     ] = None,
     records: Annotated[Path | None, typer.Option("--records", help="Write one row a record here, columns MEASURE.FIELD.")] = None,
     explain: Annotated[int | None, typer.Option("--explain", min=1, help="Explain one record, counted from 1.")] = None,
+    link: Link = None,
     json: Json = False,
 ) -> None:
     """Measure the risk of every record, by each adversary that the policy names."""
@@ -31,6 +32,10 @@ def risk(
     with show.progress():
         data = verbs.read(source, policy)
         true = verbs.read(original, policy) if original is not None else None
+        if link is not None:
+            if true is None:
+                raise typer.BadParameter("--link ties a masked table to its --original; name that too")
+            data = verbs.link(true, data, link)
         found = verbs.risk(data, measure or None, true)
         told = verbs.explain(data, explain - 1, measure or None, true) if explain is not None else []
         if records is not None:

@@ -19,8 +19,11 @@ from discreet.errors import SourceError
 
 
 @contextmanager
-def replacing(target: str | Path) -> Iterator[Path]:
-    """A path to write to in place of ``target``; what was written there takes its place when the block ends well."""
+def replacing(target: str | Path, *, private: bool = False) -> Iterator[Path]:
+    """A path to write to in place of ``target``; what was written there takes its place when the block ends well.
+
+    What is ``private`` can be read by its owner alone, whoever could read the file before.
+    """
     place = checked(target)
     # the suffix stays last: some libraries look at it
     temporary = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}.part{place.suffix}")
@@ -29,7 +32,7 @@ def replacing(target: str | Path) -> Iterator[Path]:
             # made first, and by its owner alone: what is half written is nobody else's to read
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             yield temporary
-            _settle(temporary, place)
+            _settle(temporary, place, 0o600 if private else _mode(place))
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
@@ -59,11 +62,11 @@ def checked(target: str | Path) -> Path:
     return place
 
 
-def _settle(temporary: Path, place: Path) -> None:
-    """Force the content to the disk, give it the rights of the file it replaces, and move it into place."""
+def _settle(temporary: Path, place: Path, mode: int) -> None:
+    """Force the content to the disk, give it its rights, and move it into place."""
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
-    temporary.chmod(_mode(place))
+    temporary.chmod(mode)
     temporary.replace(place)
     folder = os.open(place.parent, os.O_RDONLY)
     try:

@@ -17,8 +17,8 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 
-def write_target(data: Microdata, target: str | Path) -> None:
-    """Write to a file name or a ``URL#table``."""
+def write_target(data: Microdata, target: str | Path, *, private: bool = False) -> None:
+    """Write to a file name or a ``URL#table``; a ``private`` file is its owner's alone."""
     frame = plain(data.frame.lazy(), data.source).collect()
     if not frame.width:
         raise SourceError(f"{data.source}: has no columns left, so there is nothing to write")
@@ -30,7 +30,7 @@ def write_target(data: Microdata, target: str | Path) -> None:
         return
     path = Path(target).expanduser()
     found = format_of(path)
-    with replacing(path) as temporary:
+    with replacing(path, private=private) as temporary:
         if found.streams:
             found.sink(frame.lazy(), temporary)
         else:

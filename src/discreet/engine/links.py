@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from discreet.errors import DataError
 from discreet.model.microdata import Microdata
@@ -48,6 +49,35 @@ def links_or_raise(masked: Microdata, original: Microdata, measure: str) -> NDAr
     if found is None:
         raise DataError(
             f"{measure} needs to know which original record each masked one comes from, but {masked.source} has {len(masked):,} "
-            f"records and {original.source} {len(original):,}; measure the release itself, or tables of equal length and order"
+            f"records and {original.source} {len(original):,}; measure the release itself, or give the link of mask --link"
         )
     return found
+
+
+LINK = "record"
+"""The column of a link."""
+
+
+def link_of(masked: Microdata) -> pl.DataFrame:
+    """The link as its owner keeps it: for each masked row the number of its original from 1, null where it was simulated."""
+    numbers = pl.Series(LINK, masked.records + 1)
+    return numbers.to_frame().select(pl.when(pl.col(LINK) > 0).then(pl.col(LINK)))
+
+
+def with_link(masked: Microdata, original: Microdata, link: Microdata) -> Microdata:
+    """A masked table whose rows are tied to their originals by a link; raises where the link is not theirs."""
+    if LINK not in link.columns or not link.frame[LINK].dtype.is_integer():
+        raise DataError(f"{link.source}: a link has a column '{LINK}' with the number of each masked row's original")
+    if len(link) != len(masked):
+        raise DataError(f"{link.source}: links {len(link):,} rows, but {masked.source} has {len(masked):,}; it is another's link")
+    numbers = link.frame[LINK]
+    known = numbers.drop_nulls()
+    outside = known.filter((known < 1) | (known > len(original)))
+    if len(outside):
+        raise DataError(f"{link.source}: names the record {outside[0]:,}, but {original.source} has {len(original):,}")
+    if known.n_unique() != len(known):
+        raise DataError(f"{link.source}: names the record {known.filter(known.is_duplicated())[0]:,} twice")
+    simulated = -1 - np.cumsum(numbers.is_null().to_numpy())
+    known_rows = numbers.fill_null(1).to_numpy().astype(np.int64) - 1
+    named = original.records[known_rows] if len(original) else known_rows
+    return masked.replace(masked.frame, np.where(numbers.is_null().to_numpy(), simulated, named))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
@@ -47,11 +47,19 @@ class Step(BaseModel):
 
 
 class Plan(BaseModel):
-    """An ordered list of steps (zero, one or more), and the seed of every random choice in them."""
+    """An ordered list of steps (zero, one or more), and the seed of every random choice in them.
+
+    The seed is a key: who has it can undo the order and whatever else was drawn. ``order`` and ``identifiers`` are about
+    what is written: rows shuffled by the seed, and without identifiers and person ids that no step worked on.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: Annotated[int, Field(ge=0)] = 0
+    order: Literal["shuffled", "kept"] = Field(default="shuffled", description="rows as written: shuffled by the seed, or kept")
+    identifiers: Literal["removed", "kept"] = Field(
+        default="removed", description="identifiers and person ids that no step worked on: removed from what is written, or kept"
+    )
     steps: tuple[Step, ...] = ()
 
     def insert(self, number: int, step: Step) -> Self:

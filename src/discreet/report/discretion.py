@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from discreet.engine.columns import encode
@@ -69,8 +70,10 @@ class Discretion:
                 hit = values.cast(pl.Float64).is_in(pl.Series(list(numbers.values())).implode())
             else:
                 hit = values.cast(pl.String).is_in(wanted.implode())
-            for code in hit.arg_true().to_list():
-                if int((column.codes == code).sum()) < LEAST:
+            codes = hit.arg_true().to_list()
+            counts = np.bincount(column.codes, minlength=column.cardinality) if codes else np.zeros(0)
+            for code in codes:
+                if counts[code] < LEAST:
                     value = values[code]
                     found |= {t for t, n in numbers.items() if n == value} if values.dtype.is_numeric() else {str(value)}
         return found
@@ -100,7 +103,7 @@ class Discretion:
         )
 
     def policy(self, content: dict[str, Any]) -> dict[str, Any]:
-        """A policy's content without rare values; what the owner named (attributes, methods, columns) stays."""
+        """A policy's content without rare values and seed; what the owner named (attributes, methods, columns) stays."""
         if self.reveal:
             return content
         texts: set[str] = set()
@@ -111,7 +114,9 @@ class Discretion:
             made["attributes"] = {name: _scrub(one, rare) for name, one in made["attributes"].items()}
         if "plan" in made:
             steps = [_step(step, rare) for step in made["plan"].get("steps", [])]
-            made["plan"] = {**made["plan"], **({"steps": steps} if steps else {})}
+            # who has the seed can undo the order of the rows and every random step
+            seed = {"seed": WITHHELD} if "seed" in made["plan"] else {}
+            made["plan"] = {**made["plan"], **seed, **({"steps": steps} if steps else {})}
         for part in ("risk", "loss", "select", "missing"):
             if part in made:
                 made[part] = _scrub(made[part], rare)

@@ -15,7 +15,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report import provenance
-from discreet.report.discretion import Discretion
+from discreet.report.discretion import WITHHELD, Discretion
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
 from discreet.report.worst import number_of, riskiest
@@ -62,7 +62,7 @@ def gather(
             for entry in (release.log if release else ())
         ],
         "policy": policy_text(original, discretion),
-        "seed": (release.plan if release else original.policy.plan).seed,
+        "seed": (release.plan if release else original.policy.plan).seed if reveal else WITHHELD,
         "assumptions": [_attribute(name, original, discretion) for name in original.columns],
     }  # fmt: skip
 

@@ -24,7 +24,7 @@ def plan_of(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) 
     finish = str(point["finish"])
     if finish == "given":
         given = [step for step in data.policy.plan.steps if step.method != "remove_identifiers" or not steps]
-        return Plan(seed=data.policy.plan.seed, steps=(*steps, *given, *_target(data, point)))
+        return data.policy.plan.model_copy(update={"steps": (*steps, *given, *_target(data, point))})
     levels, dropped = _levels(space, point, finish)
     k = scaled_count(int(point.get("k", 2)), scale)
     ways = {name: str(point.get(f"numbers:{name}", "as is")) for name in space.keys if name not in levels}
@@ -36,7 +36,7 @@ def plan_of(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) 
     classes = _classes(data, point, finish, [name for name in space.keys if name not in dropped], k)
     target = _target(data, point)
     steps += [*target, *classes] if point.get("order") == "first" else [*classes, *target]
-    return Plan(seed=data.policy.plan.seed, steps=tuple(steps))
+    return data.policy.plan.model_copy(update={"steps": tuple(steps)})
 
 
 def scaled_count(count: int, scale: float) -> int:

@@ -1,0 +1,56 @@
+"""What leaves the house: the masked table without anything that only its owner may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from discreet.engine.links import link_of
+from discreet.engine.order import shuffled_rows
+from discreet.model.microdata import Microdata
+from discreet.model.results import Release
+
+
+def released(release: Release) -> Microdata:
+    """The table of a release as it is written.
+
+    The rows stand in an order that the plan's seed decides, not in that of the source. Identifiers and person ids that
+    no step worked on are left out, and so are the labels of values that do not occur any more. The plan's ``order: kept``
+    and ``identifiers: kept`` say otherwise.
+    """
+    table, plan = release.masked, release.plan
+    if left_out := withheld(release):
+        table = table.drop(left_out)
+    if plan.order == "shuffled":
+        table = table.take(shuffled_rows(table.records, plan.seed))
+    return Microdata(
+        table.frame,
+        table.policy,
+        table.source,
+        table.records,
+        {name: used for name in table.columns if (used := _occurring(table.labels.get(name, {}), table.frame[name]))},
+        variable_labels={name: label for name, label in table.variable_labels.items() if name in table.columns},
+    )
+
+
+def link(release: Release) -> Microdata:
+    """For each row as it is written the number of its original: what only the owner may hold."""
+    return Microdata(link_of(released(release)), source="the link")
+
+
+def withheld(release: Release) -> list[str]:
+    """Identifiers and person ids that are in the masked table as they were, and are not written."""
+    return untouched(release) if release.plan.identifiers == "removed" else []
+
+
+def untouched(release: Release) -> list[str]:
+    """Identifiers and person ids in the masked table that no step worked on."""
+    worked_on = {name for entry in release.log for name in entry.columns}
+    return [name for name in release.exposed if name not in worked_on]
+
+
+def _occurring(labels: Mapping[Any, str], column: pl.Series) -> dict[Any, str]:
+    held = set(column.unique().to_list())
+    return {code: label for code, label in labels.items() if code in held}
