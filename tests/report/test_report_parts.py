@@ -16,6 +16,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.score import Score
 from discreet.report import provenance
+from discreet.report.bundle import bundle
 from discreet.report.discretion import LEAST, Discretion
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
@@ -140,3 +141,14 @@ def test_the_hash_is_that_of_the_file_and_no_password_is_shown(tmp_path: Path) -
     assert provenance.sha256(path) == hashlib.sha256(b"a,b\n1,2\n").hexdigest()
     assert provenance.sha256("postgresql://me:word@host/db#t") is None
     assert "word" not in provenance.shown("postgresql://me:word@host/db#t")
+
+
+def test_the_script_is_kept_and_one_that_is_not_whole_is_not_used(tmp_path: Path) -> None:
+    made = bundle(tmp_path / "cache")
+    [kept] = (tmp_path / "cache").iterdir()
+    assert kept.read_text(encoding="utf-8") == made
+    kept.write_text(made[:1000], encoding="utf-8")
+    assert bundle(tmp_path / "cache") == made
+    assert kept.read_text(encoding="utf-8") == made
+    (tmp_path / "file").write_text("in the way")
+    assert bundle(tmp_path / "file") == made

@@ -128,8 +128,7 @@ def _answers(alt: Any, title: str, picked: Any = None) -> dict[str, Any]:
         alt.Tooltip("label:N", title=title), alt.Tooltip("series:N", title="when"),
         alt.Tooltip("records:Q", title="records", format=","),
     ]  # fmt: skip
-    faded = alt.value(1.0) if picked is None else alt.condition(picked, alt.value(1.0), alt.value(0.15))
-    return {"tooltip": told, "opacity": faded}
+    return {"tooltip": told} | ({} if picked is None else {"opacity": alt.condition(picked, alt.value(1.0), alt.value(0.15))})
 
 
 def styled(chart: alt.Chart) -> alt.Chart:
@@ -147,9 +146,25 @@ def styled(chart: alt.Chart) -> alt.Chart:
     )  # fmt: skip
 
 
+def described(chart: alt.Chart) -> dict[str, Any]:
+    """A chart as Vega-Lite, in the page's colours."""
+    altair()
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):  # charts of our own need no check against the schema, which takes longer than drawing them
+        made: dict[str, Any] = styled(chart).to_dict(validate=False)
+    del made["$schema"]  # an address
+    return made
+
+
 def svg(chart: alt.Chart, name: str, title: str, description: str) -> str:
     """A chart as SVG to stand in a page: no script, no address, its own ids, and a text for those who do not see it."""
-    drawn: str = drawer().vegalite_to_svg(styled(chart).to_dict())
+    return drawing(described(chart), name, title, description)
+
+
+def drawing(spec: dict[str, Any], name: str, title: str, description: str) -> str:
+    """The same of a chart that is described already."""
+    drawn: str = drawer().vegalite_to_svg(spec)
     inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", drawn, flags=re.DOTALL)
     inner = re.sub(r'\s(?:aria-[a-z]+|role|class|xmlns(?::\w+)?)="[^"]*"', "", inner)
     inner = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', inner)

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from discreet.report import charts
+from discreet.report.bundle import bundle
 
 if TYPE_CHECKING:
     import altair as alt
@@ -32,10 +33,9 @@ class Gallery:
         """A chart's place in the page as markup, with its drawing inside; ``name`` is its id."""
         from markupsafe import Markup
 
-        spec = charts.styled(chart).to_dict()
-        spec.pop("$schema", None)
+        spec = charts.described(chart)
         self._specs[name] = spec
-        drawing = Markup(charts.svg(chart, name, title, description))  # noqa: S704 - its texts are escaped
+        drawing = Markup(charts.drawing(spec, name, title, description))  # noqa: S704 - its texts are escaped
         return Markup('<div class="chart" id="{}">{}</div>').format(name, drawing)
 
     def specs(self) -> str:
@@ -55,9 +55,8 @@ def safe_json(value: Any) -> str:
 @cache
 def script() -> str:
     """Vega with all it needs, and the few lines that use it."""
-    bundle: str = charts.drawer().javascript_bundle()
     own = files(__package__).joinpath("live.js").read_text(encoding="utf-8")
-    return f"{bundle}\n{own}"
+    return f"{bundle()}\n{own}"
 
 
 def policy(code: str) -> str:
