@@ -60,6 +60,7 @@ class SQLite(Database):
         schema, name, beside = self.address.schema, self.address.table, self.beside()
         definition = ", ".join(f"{_quoted(column)} {word}" for column, word in declared.items())
         marks = ", ".join(["?"] * frame.width)
+        link.execute("PRAGMA secure_delete = ON")  # what the old table held must not stay in the file's free pages
         link.execute("PRAGMA legacy_alter_table = ON")  # else a view on the old table forbids the renaming
         link.execute("BEGIN IMMEDIATE")
         try:

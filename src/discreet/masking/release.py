@@ -25,8 +25,10 @@ def released(release: Release) -> Microdata:
         table = table.drop(left_out)
     if plan.order == "shuffled":
         table = table.take(shuffled_rows(table.records, plan.seed))
+    # a text column may share its buffer with rows that were dropped, and other libraries are handed the whole buffer
+    frame = pl.DataFrame(table.frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
     return Microdata(
-        table.frame,
+        frame,
         table.policy,
         table.source,
         table.records,
