@@ -1,0 +1,34 @@
+"""A masked table written in another format, in a process of its own: ``python -m discreet.web.jobs.exporting``.
+
+What to do comes as JSON on standard input; a reason why it cannot be done is the last line on standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from discreet.convert import convert, write_target
+from discreet.errors import DiscreetError
+from discreet.model.policy import Policy
+from discreet.web.jobs.labels import has_labels, read_with_labels
+
+
+def main() -> int:
+    """Do what standard input asks for."""
+    asked = json.loads(sys.stdin.readline() or "{}")
+    source, target = Path(asked["source"]), Path(asked["target"])
+    try:
+        if has_labels(source):
+            write_target(read_with_labels(source, Policy()), target)
+        else:
+            convert(source, target, Policy())
+    except DiscreetError as error:
+        print(" ".join(str(error).replace(str(target), target.name).split()))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
