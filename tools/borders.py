@@ -83,7 +83,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "alembic": ("web",),
     "pwdlib": ("web",),
     "multipart": ("web",),
-    "httpx": ("web",),
+    "httpx2": ("web",),
     "psutil": ("web",),
     "pyspark": ("engine.spark",),
     "py4j": ("engine.spark",),

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from discreet.model.results import Assessment, Release
     from discreet.model.score import Score
     from discreet.verbs import analyze, assess, loss, mask, read, risk, select, write
+    from discreet.web.client import Client
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Client": "discreet.web.client",
     "DiscreetError": "discreet.errors",
     "Attribute": "discreet.model.attribute",
     "Microdata": "discreet.model.microdata",
@@ -29,7 +31,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "Assessment", "Attribute", "DiscreetError", "Microdata", "Plan", "Policy", "Release", "Score",
+    "Assessment", "Attribute", "Client", "DiscreetError", "Microdata", "Plan", "Policy", "Release", "Score",
     "analyze", "assess", "loss", "mask", "read", "risk", "select", "write",
 ]  # fmt: skip
 

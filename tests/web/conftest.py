@@ -20,7 +20,6 @@ from sqlalchemy import create_engine, text
 
 from discreet.web import accounts, projects
 from discreet.web.accounts import User
-from discreet.web.app import make_app
 from discreet.web.projects import Project
 from discreet.web.settings import Settings
 from discreet.web.store import Store
@@ -84,6 +83,8 @@ def project(store: Store, anna: User) -> Project:
 @pytest.fixture
 def client(settings: Settings, anna: User) -> Iterator[TestClient]:
     """The application, its jobs running, nobody logged in."""
+    from discreet.web.app import make_app
+
     with TestClient(make_app(settings), follow_redirects=False) as made:
         yield made
 

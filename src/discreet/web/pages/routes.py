@@ -4,8 +4,26 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from discreet.web.pages import people, projects
+from discreet.web.pages import (
+    account,
+    admin,
+    api_docs,
+    methods,
+    people,
+    project,
+    projects,
+    steps,
+)
 
 router = APIRouter(include_in_schema=False)
-router.include_router(people.router)
-router.include_router(projects.router)
+for part in (
+    api_docs,
+    people,
+    projects,
+    account,
+    admin,
+    project,
+    methods,
+    steps,
+):
+    router.include_router(part.router)

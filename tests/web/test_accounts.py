@@ -1,0 +1,184 @@
+"""Users, passwords, links, throttling, sessions and tokens, on every database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import select, update
+
+from discreet.web import accounts, audit, sessions, throttle, tokens
+from discreet.web.accounts import User
+from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound, TooMany, Unknown
+from discreet.web.settings import Settings
+from discreet.web.store import Store, now
+from discreet.web.tables import audit as audit_table
+from discreet.web.tables import chain, users
+from discreet.web.tables import sessions as session_table
+from discreet.web.tables import tokens as token_table
+
+PASSWORD = "a longer password than most"
+
+
+def test_a_link_sets_a_password_once(store: Store) -> None:
+    with store.write() as connection:
+        user, secret = accounts.add(connection, "Bert")
+        assert accounts.by_link(connection, secret).name == "Bert"
+        accounts.use_link(connection, secret, PASSWORD)
+        with pytest.raises(NotFound, match="used already"):
+            accounts.use_link(connection, secret, PASSWORD)
+    assert accounts.log_in(store, "BERT", PASSWORD, "1.2.3.4").id == user.id
+
+
+@pytest.mark.parametrize("bad", ["", "short", "x" * 501])
+def test_weak_passwords_are_refused(store: Store, bad: str) -> None:
+    with store.write() as connection:
+        _, secret = accounts.add(connection, "Bert")
+        with pytest.raises(Invalid):
+            accounts.use_link(connection, secret, bad)
+        assert accounts.by_link(connection, secret).name == "Bert", "the link is not spent"
+
+
+def test_the_password_is_kept_as_a_memory_hard_hash(store: Store, anna: User) -> None:
+    with store.read() as connection:
+        kept = connection.execute(select(users.c.password).where(users.c.id == anna.id)).scalar_one()
+    assert kept.startswith("$argon2id$")
+    assert PASSWORD not in kept
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "<b>", "x" * 81, "a\nb"])
+def test_names_that_cannot_be(store: Store, name: str) -> None:
+    with store.write() as connection, pytest.raises(Invalid):
+        accounts.add(connection, name)
+
+
+def test_a_name_is_taken_however_it_is_written(store: Store, anna: User) -> None:
+    with store.write() as connection, pytest.raises(Conflict, match="'anna'"):
+        accounts.add(connection, "ANNA")
+
+
+def test_failed_logins_wait_and_a_right_one_starts_anew(store: Store, anna: User) -> None:
+    for _ in range(throttle.FREE):
+        with pytest.raises(Unknown):
+            accounts.log_in(store, "anna", "wrong", "1.2.3.4")
+    with pytest.raises(TooMany, match="try again in"):
+        accounts.log_in(store, "anna", PASSWORD, "1.2.3.4")
+    time.sleep(2.1)
+    assert accounts.log_in(store, "anna", PASSWORD, "1.2.3.4") == anna
+    with pytest.raises(Unknown):
+        accounts.log_in(store, "anna", "wrong", "1.2.3.4")
+
+
+def test_an_address_that_guesses_names_waits_too(store: Store) -> None:
+    with store.write() as connection:
+        for number in range(throttle.FREE_ADDRESS):
+            throttle.failed(connection, f"name {number}", "6.6.6.6")
+    with pytest.raises(TooMany):
+        accounts.log_in(store, "another", "wrong", "6.6.6.6")
+
+
+def test_disabled_means_out_at_once(store: Store, settings: Settings, anna: User, add_user: Callable[..., User]) -> None:
+    bert = add_user("bert")
+    with store.write() as connection:
+        cookie = sessions.start(connection, bert, settings)
+        _, secret = tokens.make(connection, bert, "script", ["read"])
+        accounts.disable(connection, "bert", by="anna")
+    assert sessions.find(store, cookie, settings) is None
+    with pytest.raises(Unknown):
+        tokens.find(store, secret)
+    with pytest.raises(Unknown):
+        accounts.log_in(store, "bert", PASSWORD, "1.2.3.4")
+    with store.write() as connection:
+        with pytest.raises(Forbidden, match="only administrator"):
+            accounts.disable(connection, "anna")
+        assert not accounts.disable(connection, "bert", disabled=False).disabled
+
+
+def test_sessions_expire_and_end_everywhere(store: Store, settings: Settings, anna: User) -> None:
+    with store.write() as connection:
+        first, second = (sessions.start(connection, anna, settings) for _ in range(2))
+    assert first != second
+    found = sessions.find(store, first, settings)
+    assert found is not None
+    with pytest.raises(Forbidden):
+        found.check("guess")
+    with pytest.raises(Forbidden):
+        found.check(None)
+    found.check(found.csrf)
+    with store.write() as connection:
+        assert first not in [row.hash for row in connection.execute(select(session_table)).all()]
+        sessions.end(connection, found)
+    assert sessions.find(store, second, settings) is None
+    with store.write() as connection:
+        old = sessions.start(connection, anna, settings)
+        connection.execute(update(session_table).values(expires=now() - 1))
+    assert sessions.find(store, old, settings) is None
+    with store.write() as connection:
+        busy = sessions.start(connection, anna, settings)
+        connection.execute(update(session_table).values(created=now() - sessions.LONGEST - 1))
+    assert sessions.find(store, busy, settings) is None
+
+
+def test_a_changed_password_ends_sessions(store: Store, settings: Settings, anna: User) -> None:
+    with store.write() as connection:
+        cookie = sessions.start(connection, anna, settings)
+        with pytest.raises(Invalid, match="old password"):
+            accounts.change_password(connection, anna, "wrong", "another long password")
+        accounts.change_password(connection, anna, PASSWORD, "another long password")
+    assert sessions.find(store, cookie, settings) is None
+
+
+def test_tokens_have_scopes_and_an_end(store: Store, anna: User, add_user: Callable[..., User]) -> None:
+    bert = add_user("bert")
+    with store.write() as connection:
+        with pytest.raises(Invalid):
+            tokens.make(connection, bert, "script", ["admin"])
+        with pytest.raises(Invalid):
+            tokens.make(connection, bert, "script", ["everything"])
+        with pytest.raises(Invalid):
+            tokens.make(connection, bert, "script", ["read"], days=1000)
+        made, secret = tokens.make(connection, bert, "script", ["read", "write"], days=1)
+    assert tokens.find(store, secret) == (bert, ("read", "write"))
+    with store.write() as connection:
+        assert [one.id for one in tokens.of(connection, bert)] == [made.id]
+        with pytest.raises(NotFound):
+            tokens.revoke(connection, anna, made.id)
+        connection.execute(update(token_table).values(expires=now() - 1))
+    with pytest.raises(Unknown, match="expired"):
+        tokens.find(store, secret)
+
+
+def test_the_audit_log_shows_an_edit_a_gap_and_a_cut(store: Store, anna: User) -> None:
+    with store.write() as connection:
+        for number in range(5):
+            audit.note(connection, "anna", "tested", number=number)
+    with store.read() as connection:
+        assert audit.check(connection) is None
+        last = audit.entries(connection)[0]["id"]
+    for change in (
+        update(audit_table).where(audit_table.c.id == 3).values(who="bert"),
+        audit_table.delete().where(audit_table.c.id == 4),
+        audit_table.delete().where(audit_table.c.id == last),
+        update(chain).values(number=99),
+    ):
+        connection = store.engine.connect()
+        connection.begin()
+        connection.execute(change)
+        assert audit.check(connection) is not None
+        connection.rollback()
+        connection.close()
+    with store.read() as connection:
+        assert audit.check(connection) is None
+
+
+def test_secrets_are_not_in_the_database(store: Store, settings: Settings, anna: User) -> None:
+    with store.write() as connection:
+        cookie = sessions.start(connection, anna, settings)
+        _, token = tokens.make(connection, anna, "script", ["read"])
+        _, link = accounts.reset(connection, "anna")
+        from discreet.web.tables import metadata
+
+        everything = "".join(str(connection.execute(select(table)).all()) for table in metadata.sorted_tables)
+    for secret in (cookie, token, link, PASSWORD):
+        assert secret not in everything
