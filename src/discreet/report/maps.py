@@ -1,0 +1,64 @@
+"""The risk-utility map of releases or plans (Duncan, Keller-McNulty & Stokes 2001), and any chart as an image of its own.
+
+An image is a document apart: it takes nothing from the page's style sheet, so it says itself what light and dark look like.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.report import charts
+
+if TYPE_CHECKING:
+    import altair as alt
+
+KEPT, MISSED, OPEN = "keeps every limit", "a limit fails", "no limits set"
+_LOOKS = {KEPT: (charts.AFTER, "circle"), MISSED: (charts.BEFORE, "cross"), OPEN: (charts.INFORMED, "diamond")}
+
+
+def map_of(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> alt.LayerChart:
+    """Points with label, risk, loss, verdict (one of the three above) and dominated, which are fainter.
+
+    Less risk and less loss are better; a risk that is better high comes with its own sign and says so in its title.
+    """
+    alt = charts.altair()
+    rows = [{**one, "place": "dominated" if one["dominated"] else "on the frontier"} for one in points]
+    names = [name for name in _LOOKS if any(row["verdict"] == name for row in rows)]
+    looks = {"domain": names, "range": [_LOOKS[name][0] for name in names]}
+    shapes = {"domain": names, "range": [_LOOKS[name][1] for name in names]}
+    base = alt.Chart(alt.Data(values=rows), width=560, height=300)
+    x = alt.X("loss:Q", title=loss, scale=alt.Scale(zero=False, nice=True, padding=24), axis=alt.Axis(tickCount=6))
+    y = alt.Y("risk:Q", title=risk, scale=alt.Scale(zero=False, nice=True, padding=24), axis=alt.Axis(tickCount=6))
+    edge = (
+        base.transform_filter("!datum.dominated")
+        .mark_line(color="currentColor", opacity=0.45, strokeDash=[4, 3], interpolate="linear", strokeWidth=1.5)
+        .encode(x=x, y=y, order="loss:Q")
+    )
+    dots = base.mark_point(size=110, filled=True).encode(
+        x=x, y=y,
+        color=alt.Color("verdict:N", scale=alt.Scale(**looks), legend=alt.Legend(title=None, orient="top")),
+        shape=alt.Shape("verdict:N", scale=alt.Scale(**shapes), legend=alt.Legend(title=None, orient="top")),
+        opacity=alt.Opacity(
+            "place:N", scale=alt.Scale(domain=["on the frontier", "dominated"], range=[1.0, 0.4]), legend=None
+        ),
+    )  # fmt: skip
+    words = base.mark_text(dy=-13, fontSize=12, color="currentColor").encode(x=x, y=y, text="label:N")
+    return edge + dots + words
+
+
+def image(chart: Any, title: str, description: str) -> str:
+    """A chart as an SVG document that reads on light and on dark, by the reader's own setting."""
+    drawn: str = charts.drawer().vegalite_to_svg(charts.styled(chart).to_dict())
+    inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", drawn, flags=re.DOTALL)
+    box = re.search(r'viewBox="([^"]+)"', drawn)
+    shown = box[1] if box else "0 0 640 300"
+    width, height = shown.split()[2:4]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" viewBox="{shown}" '
+        f'width="{width}" height="{height}"><title>{html.escape(title)}</title><desc>{html.escape(description)}</desc>'
+        "<style>svg{color:#17212b}@media (prefers-color-scheme:dark){svg{color:#e8edf0}}</style>"
+        f"{inner}</svg>"
+    )
