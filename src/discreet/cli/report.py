@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from discreet.cli.options import Link, PolicyFile
 if TYPE_CHECKING:
     from discreet.model.microdata import Microdata
     from discreet.model.results import Assessment, Release
+    from discreet.selection.results import Selection
 
 Reveal = Annotated[bool, typer.Option("--reveal", help="Name values of single records; the report is then confidential.")]
 By = Annotated[str | None, typer.Option("--by", help="Who makes the release; your user name where not said.")]
@@ -28,6 +30,9 @@ def report(
     reveal: Reveal = False,
     by: By = None,
     link: Link = None,
+    selection: Annotated[
+        Path | None, typer.Option("--selection", help="What 'discreet select --json' printed, to show what else was tried.")
+    ] = None,
 ) -> None:
     """Tell what a release is, how risky and how costly, in one file that opens offline."""
     from discreet import verbs
@@ -35,10 +40,15 @@ def report(
     if out is None and json is None and pdf is None:
         raise typer.BadParameter("name a file: -o report.html, --json report.json or --pdf report.pdf")
     ready(out, json, pdf)
+    search = None
+    if selection is not None:
+        from discreet.report.tried import read_selection
+
+        search = read_selection(selection)
     with show.progress():
         before, after = verbs.read(original, policy), verbs.read(masked, policy)
         after = verbs.link(before, after, link)
-        content = evidence(before, after, None, original, masked, reveal=reveal, by=by)
+        content = evidence(before, after, None, original, masked, reveal=reveal, by=by, selection=search)
         write(content, out=out, json=json, pdf=pdf)
 
 
@@ -47,15 +57,16 @@ def evidence(
     after: Microdata | Release,
     found: Assessment | None,
     original: str,
-    masked: str,
+    masked: str | None,
     *,
     reveal: bool = False,
     by: str | None = None,
+    selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What a report on two tables says."""
     from discreet.report.evidence import gather
 
-    return gather(before, after, found, reveal=reveal, by=by, original_file=original, masked_file=masked)
+    return gather(before, after, found, reveal=reveal, by=by, original_file=original, masked_file=masked, selection=selection)
 
 
 def ready(*targets: Path | None) -> None:

@@ -9,6 +9,8 @@ import typer
 
 from discreet.cli import show
 from discreet.cli.options import Json, PolicyFile, Source
+from discreet.cli.report import Reveal, evidence, ready
+from discreet.cli.report import write as write_report
 
 
 def select(
@@ -21,6 +23,10 @@ def select(
     resume: Annotated[
         Path | None, typer.Option("--resume", help="Keep the search in this file, and go on from it where it was stopped.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write the evidence on the chosen plan and all that were tried here, as HTML.")
+    ] = None,
+    reveal: Reveal = False,
     json: Json = False,
 ) -> None:
     """Search for the list of masking methods and parameters that keeps every limit at the least loss."""
@@ -28,12 +34,17 @@ def select(
     from discreet.convert.atomic import write_text
     from discreet.selection.reasons import step_text
 
+    if report is not None:
+        ready(report)
     with show.progress():
         data = verbs.read(source, policy)
         found = verbs.select(data, seconds=seconds, trials=trials, seed=seed, resume=resume)
     write_text(out, found.to_yaml(out.parent))
+    if report is not None:
+        told = evidence(found.release.original, found.release, found.assessment, source, None, reveal=reveal, selection=found)
+        write_report(told, out=report)
     if json:
-        show.as_json(found.to_dict())
+        show.as_json(found.to_dict() | {"placed": [one.to_dict() for one in found.placed]})
     else:
         show.table("Plan", ("step", "what it does"), [(at, step_text(step)) for at, step in enumerate(found.plan.steps, 1)])
         show.verdicts(found.assessment.verdicts)

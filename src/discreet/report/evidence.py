@@ -18,7 +18,9 @@ from discreet.report import provenance
 from discreet.report.discretion import WITHHELD, Discretion
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
+from discreet.report.tried import tried
 from discreet.report.worst import number_of, riskiest
+from discreet.selection.results import Selection
 
 FORMAT = "discreet report 1"
 
@@ -32,8 +34,12 @@ def gather(
     by: str | None = None,
     original_file: str | Path | None = None,
     masked_file: str | Path | None = None,
+    selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The evidence on a release; ``reveal`` lets it name single values, which it otherwise never does."""
+    """The evidence on a release; ``reveal`` lets it name single values, which it otherwise never does.
+
+    ``selection`` is the search that found its plan, where one did: the result, or what ``discreet select --json`` printed.
+    """
     release = masked if isinstance(masked, Release) else None
     table = masked.masked if isinstance(masked, Release) else masked
     found = assessment if assessment is not None else verbs.assess(original, masked)
@@ -52,6 +58,7 @@ def gather(
         "adversaries": [_adversary(name, found, original, discretion) for name in found.after],
         "not_measured": [name for name in registry.names("risk") if name not in found.after],
         "riskiest": [_riskiest(name, found, original, table, discretion) for name in found.after],
+        "tried": None if selection is None else tried(selection, discretion),
         "losses": [_loss(score, discretion) for score in found.losses.values()],
         "distributions": distributions(original, table, discretion),
         "steps": [

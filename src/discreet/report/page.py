@@ -12,6 +12,7 @@ from discreet.errors import DiscreetError
 from discreet.report import charts, live
 from discreet.report.discretion import WITHHELD
 from discreet.report.live import Gallery
+from discreet.report.tried import risk_map
 
 _CHARTS = 40
 _SERIES = {"before": "before", "after": "after", "informed": "after, true values known"}
@@ -30,6 +31,7 @@ def render(evidence: Mapping[str, Any]) -> str:
     gallery, code = Gallery(), live.script()
     parts = {
         "histograms": [_histogram(one, at, gallery) for at, one in enumerate(evidence["histograms"])],
+        "tried": _tried(evidence["tried"], gallery),
         "losses": [_loss(one, at, gallery) for at, one in enumerate(evidence["losses"])],
         "distributions": [_distribution(one, at, gallery) for at, one in enumerate(evidence["distributions"])],
     }
@@ -64,6 +66,20 @@ def _histogram(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, A
     told = "; ".join(f"{row['label']}: {row['before']:,} before, {row['after']:,} after" for row in one["rows"])
     drawn = gallery.hang(charts.bars(rows, x, log=True), f"risk{at}", caption, told)
     return {**one, "svg": drawn, "x": x, "caption": caption, "informed": informed}
+
+
+def _tried(one: Mapping[str, Any] | None, gallery: Gallery) -> dict[str, Any] | None:
+    if one is None or not one["rows"]:
+        return None
+    edge = [row for row in one["rows"] if row["frontier"] or row["chosen"]]
+    caption = f"{len(one['rows']):,} plans by {one['risk']} and {one['loss']}; the ring is the chosen one, the line the frontier."
+    told = "; ".join(
+        f"{row['plan']}{' (chosen)' if row['chosen'] else ''}: risk {number(row['risk'])}, loss {number(row['loss'])}, limits "
+        f"{'kept' if row['kept'] else 'not kept'}"
+        for row in edge
+    )
+    drawn = gallery.hang(risk_map(one["rows"], one["risk"], one["loss"], one["better"]), "map", caption, told)
+    return {**one, "svg": drawn, "caption": caption, "edge": edge}
 
 
 def _loss(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from discreet.errors import DataError, DiscreetError
 from discreet.model.results import Assessment
 from discreet.model.score import Score
 from discreet.report import charts
+from discreet.report.discretion import Discretion
 from discreet.report.histograms import histogram
 from discreet.report.page import number
+from discreet.report.tried import risk_map, tried
 from discreet.selection.results import Selection
 
 if TYPE_CHECKING:
@@ -82,24 +84,9 @@ def _assessment(found: Assessment) -> alt.Chart:
 
 
 def _selection(found: Selection) -> alt.Chart:
-    """The risk-utility map: each plan tried on the whole table that nothing dominates."""
-    alt = charts.altair()
-    rows = [
-        {"plan": one.name, "risk": one.risk, "loss": one.loss, "limits": "kept" if one.kept else "not kept"}
-        for one in found.frontier
-    ]
-    colours = alt.Scale(domain=["kept", "not kept"], range=[charts.AFTER, charts.BEFORE])
-    return (
-        alt.Chart(alt.Data(values=rows), width=480, height=320)
-        .mark_point(size=80, filled=True)
-        .encode(
-            x=alt.X("loss:Q", title=f"loss ({found.axes[1]})"),
-            y=alt.Y("risk:Q", title=f"risk ({found.axes[0]})"),
-            color=alt.Color("limits:N", scale=colours, legend=alt.Legend(title="limits", orient="top")),
-            shape=alt.Shape("limits:N", scale=alt.Scale(domain=["kept", "not kept"], range=["circle", "cross"])),
-            tooltip=["plan:N", "risk:Q", "loss:Q", "limits:N"],
-        )
-    )
+    """The risk-utility map of the plans tried on the whole table."""
+    told = tried(found, Discretion(found.release.original, reveal=True))
+    return risk_map(told["rows"], told["risk"], told["loss"], told["better"])
 
 
 def _table(result: Any) -> str:
