@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote
 
+import yaml
 from fastapi import Request, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
@@ -37,6 +38,9 @@ def environment() -> Environment:
         "number": _number,
         "bytes": _bytes,
         "path": lambda text: quote(str(text), safe=""),
+        "kind": _kind,
+        "figure": lambda value: f"{value:.12g}",
+        "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
     made.globals |= {"version": __version__, "walk": STEPS}
     return made
@@ -95,3 +99,14 @@ def _bytes(number: float) -> str:
             return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
         number /= 1000
     raise AssertionError
+
+
+def _kind(type_name: str) -> str:
+    """A column's type in a statistician's words."""
+    known = {"String": "text", "Boolean": "yes or no", "Date": "date", "Time": "time of day", "Null": "nothing but missing"}
+    for start, word in (("Datetime", "date and time"), ("Duration", "duration"), ("Categorical", "text"), ("Enum", "text")):
+        if type_name.startswith(start):
+            return word
+    if type_name.startswith(("Int", "UInt")):
+        return "whole number"
+    return known.get(type_name, "number" if type_name.startswith(("Float", "Decimal")) else type_name)
