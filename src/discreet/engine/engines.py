@@ -7,12 +7,12 @@ the table as a gap, which is refused in a sentence and shown to people by ``disc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
-from discreet.errors import DataError
+from discreet.errors import DataError, nearest
 from discreet.model.policy import Policy
 
 LOCAL = "local"
@@ -99,6 +99,37 @@ def work_of(engine: str, kind: str, plugin: Any) -> Callable[..., Any]:
     return work.function()
 
 
+def reader(source: Any, engine: str | None) -> Callable[..., Any] | None:
+    """The function that reads a source on another engine: the one asked for, or the one that the source itself belongs to."""
+    if engine not in (None, LOCAL, *_TABLES):
+        raise DataError(f"there is no engine '{engine}'; {nearest(str(engine), [LOCAL, *_TABLES])}")
+    for name, module in _TABLES.items():
+        table = import_module(module)
+        if engine == name or table.claims(source):
+            return Work(table.READER).function()
+    return None
+
+
+class Elsewhere:
+    """A measure that is asked as always, and whose work an engine does where the rows are."""
+
+    def __init__(self, plugin: Any, kind: str, engine: str) -> None:
+        self.plugin, self.kind, self.engine = plugin, kind, engine
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plugin, name)
+
+    def measure(self, data: Any, masked: Any = None, *, original: Any = None) -> Any:
+        """A risk of ``data`` (beside its ``original``), or the loss of ``masked`` against ``data``."""
+        return work_of(self.engine, self.kind, self.plugin)(self.plugin, data, masked if self.kind == "loss" else original)
+
+
+def placed(kind: str, plugins: Iterable[Any], *tables: Any) -> list[Any]:
+    """Measures as they work on the engine that these tables live on."""
+    engine = engine_of(*tables)
+    return list(plugins) if engine == LOCAL else [Elsewhere(one, kind, engine) for one in plugins]
+
+
 def engine_of(*tables: Any) -> str:
     """The engine that some tables live on; they must live on one."""
     found = {table.engine if is_distributed(table) else LOCAL for table in tables if table is not None}
@@ -112,8 +143,7 @@ def is_distributed(table: Any) -> bool:
     return getattr(table, "engine", LOCAL) != LOCAL
 
 
-def refuse(engine: str, verb: str, instead: str) -> None:
-    """Raise where a whole verb does not run on an engine."""
-    if engine != LOCAL:
-        word = WORDS.get(engine, engine)
-        raise DataError(f"{verb} does not run on {word}; {instead}")
+def only_local(verb: str, *tables: Any) -> None:
+    """Raise where a whole verb does not run on the engine of some tables."""
+    if (engine := engine_of(*tables)) != LOCAL:
+        raise DataError(f"{verb} does not run on {WORDS.get(engine, engine)}; read the table on the local engine for it")

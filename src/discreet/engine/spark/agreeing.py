@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-COUNT = "discreet: count"
+COUNT, BEST = "discreet: count", "best"
 _ASKED, _HELD = "discreet: asked", "discreet: held"
 MOST_PAIRS = 64
 
@@ -34,12 +34,12 @@ def col(name: str) -> Column:
     return f.col(quoted(name))
 
 
-def distinct(frame: DataFrame, names: Sequence[str], *, weight: str | None = None) -> DataFrame:
-    """The distinct rows, each with how many there are of it (or the sum of a weight)."""
+def distinct(frame: DataFrame, names: Sequence[str], *, first: str | None = None) -> DataFrame:
+    """The distinct rows, each with how many there are of it, or with the least number in a column (as ``best``)."""
     from pyspark.sql import functions as f
 
-    number = f.count(f.lit(1)) if weight is None else f.sum(col(weight))
-    return frame.groupBy(*[col(name) for name in names]).agg(number.alias(COUNT))
+    number = f.count(f.lit(1)).alias(COUNT) if first is None else f.min(col(first)).alias(BEST)
+    return frame.groupBy(*[col(name) for name in names]).agg(number)
 
 
 def joined(left: DataFrame, right: DataFrame, names: Sequence[str], how: str = "left") -> DataFrame:
@@ -64,9 +64,10 @@ def agreeing(asked: DataFrame, held: DataFrame, names: Sequence[str], *, wildcar
     left = _spread(rows, names, pairs, 0)
     right = _spread(held, names, pairs, 1, extra)
     keys = [_ASKED, _HELD, *[f"{name} told" for name in names]]
-    counted = right.groupBy(*[col(name) for name in (*keys, *extra)]).agg(f.sum(col(COUNT)).alias(COUNT))
+    total = f.sum(col(COUNT)).alias(COUNT) if COUNT in held.columns else f.min(col(BEST)).alias(BEST)
+    counted = right.groupBy(*[col(name) for name in (*keys, *extra)]).agg(total)
     found = joined(left, counted, keys, "inner")
-    return found.groupBy(*[col(name) for name in (*names, *extra)]).agg(f.sum(col(COUNT)).alias(COUNT))
+    return found.groupBy(*[col(name) for name in (*names, *extra)]).agg(total)
 
 
 def _pattern(names: Sequence[str]) -> Any:
@@ -101,7 +102,7 @@ def _spread(
         f"{name} told": f.when((col(_ASKED).bitwiseOR(col(_HELD))).bitwiseAND(f.lit(1 << at)) == 0, col(name))
         for at, name in enumerate(names)
     }
-    kept = [*([*names] if side == 0 else []), *extra, *([COUNT] if side else [])]
+    kept = [*([*names] if side == 0 else []), *extra, *([name for name in (COUNT, BEST) if side and name in frame.columns])]
     return made.withColumns(told).select(
         _ASKED and col(_ASKED), col(_HELD), *[col(name) for name in kept], *[col(name) for name in told]
     )

@@ -34,12 +34,24 @@ def _ours(error: Exception, source: str, what: str) -> DiscreetError:
     text = str(error)
     if found := _OWN.search(text):  # raised by our own code on a worker: it is a sentence already
         return DataError(found[2])
+    if "No module named 'discreet'" in text or "No module named 'pyarrow'" in text:
+        return SourceError(
+            f"{source}: the Python of Spark's workers has no discreet; install it there, or set PYSPARK_PYTHON to one that has it"
+        )
+    if "PYTHON_EXCEPTION" in text or "Python worker" in text:
+        return SourceError(f"{source}: {what}: {_last(text)}")
     condition = getattr(error, "getCondition", lambda: None)() or ""
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         return SourceError(f"{source}: there is no such table or view in this Spark catalog")
     if "UNAVAILABLE" in text or "failed to connect" in text.lower() or "Connection refused" in text:
         return SourceError(f"{source}: no Spark answers there; is the address right and the cluster up?")
     return SourceError(f"{source}: {what}: {_first(text)}")
+
+
+def _last(text: str) -> str:
+    """The exception at the end of a worker's traceback."""
+    lines = [line.strip() for line in text.splitlines() if re.match(r"\w[\w.]*(?:Error|Exception|Interrupt)\b", line)]
+    return lines[-1] if lines else _first(text)
 
 
 def _first(text: str) -> str:

@@ -48,20 +48,19 @@ def session(address: str | None = None) -> Any:
     else:
         master = ""
     _java()
-    builder = SparkSession.builder.appName("discreet")
-    for name, value in _settings(master).items():
-        builder = builder.config(name, value)
+    _own_python(master)
+    builder = SparkSession.builder.appName("discreet").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.log.level", "ERROR")
     with told(address or master or "Spark", "no session can be started"):
         made = (builder.master(master) if master else builder).getOrCreate()  # without one: spark.master, or local[*]
     made.sparkContext.setLogLevel("ERROR")
     return made
 
 
-def _settings(master: str) -> dict[str, str]:
-    made = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-    if "PYSPARK_PYTHON" not in os.environ and (not master or _HERE.match(master)):
-        made["spark.pyspark.python"] = sys.executable  # the workers of this machine have what this process has
-    return made
+def _own_python(master: str) -> None:
+    """The workers of this machine run the Python of this process, which has what they need."""
+    if not master or _HERE.match(master):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def _installed() -> None:
