@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from pydantic import ValidationError
 
+from discreet.engine.engines import engines_of
 from discreet.errors import ParameterError, PluginError, PolicyError, nearest
 from discreet.model.contracts import LossMeasure, MaskingMethod, Plugin, RiskMeasure
 from discreet.model.policy import Policy, explain
@@ -128,6 +129,7 @@ def _description(kind: Kind, found: type[Plugin]) -> dict[str, Any]:
         "fields": [
             {"name": f, "better": better.get(f, ""), "meaning": meaning.get(f, "")} for f in dict.fromkeys([*meaning, *better])
         ],
+        "engines": engines_of(kind, found.name),
         "scope": str(getattr(found, "scope", "")),
         "preserves": getattr(found, "preserves", ""),
         "citation": found.citation,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet import registry
+from discreet.engine import engines
 from discreet.errors import DataError, PolicyError
 from discreet.model.attribute import Role
 from discreet.model.contracts import LossMeasure, RiskMeasure
@@ -27,12 +28,21 @@ if TYPE_CHECKING:
 Measures = Iterable[str | RiskMeasure | LossMeasure] | Mapping[str, Mapping[str, Any]] | str | None
 
 
-def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = None) -> Microdata:
-    """Microdata from a file, a database table, or a frame of pandas, Polars, Arrow or their kin."""
+def read(
+    source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = None, *, engine: str | None = None
+) -> Microdata:
+    """Microdata from a file, a database table, or a frame of pandas, Polars, Arrow or their kin.
+
+    A table on Spark (``spark://…#table``, ``sc://…#table``, a Spark frame), or any file where ``engine`` or the policy says
+    spark, stays there: what is returned is asked like Microdata, and the verbs work on it by that engine.
+    """
     from discreet.convert import load_policy, read_source
 
     loaded = load_policy(policy)
     registry.check_policy(loaded)
+    if (elsewhere := engines.reader(source, engine or loaded.engine)) is not None:
+        found: Microdata = elsewhere(source, loaded)
+        return found
     return read_source(source, loaded)
 
 
@@ -48,6 +58,9 @@ def write(data: Microdata | Release, target: str | Path) -> None:
         from discreet.masking.release import released
 
         data = released(data)
+    if engines.is_distributed(data):
+        data.write(str(target))
+        return
     write_target(data, target)
 
 
@@ -63,6 +76,7 @@ def analyze(data: Microdata) -> Profile:
     """Propose a policy, with a reason for each attribute."""
     from discreet.analysis.analyzer import profile
 
+    engines.only_local("analyze", data)
     return profile(data)
 
 
@@ -72,15 +86,15 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
         original = original or data.original
         table = data.masked
     else:
-        table = data if original is None else _placed(data, original)[0]
-    made = _instances("risk", measures, table.policy)
+        table = data if original is None or engines.is_distributed(data) else _placed(data, original)[0]
+    made = engines.placed("risk", _instances("risk", measures, table.policy), table, original)
     return {one.name: one.measure(table, original=original) for one in made}
 
 
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
     """Measure losses: those named, or the policy's, or the normalized certainty penalty."""
     table, doubts = _placed(masked, original)
-    made = _instances("loss", measures, original.policy)
+    made = engines.placed("loss", _instances("loss", measures, original.policy), original, table)
     found = {one.name: one.measure(original, table) for one in made}
     for score in found.values():
         score.notes = (*score.notes, *doubts)
@@ -91,6 +105,7 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Relea
     """Run a plan: the one given, or the policy's."""
     from discreet.masking.generate import generate
 
+    engines.only_local("mask", data)
     if plan is None:
         plan = data.policy.plan
     elif not isinstance(plan, Plan):
@@ -105,7 +120,9 @@ def assess(original: Microdata, masked: Microdata | Release) -> Assessment:
     table, doubts = _placed(masked, original)
     policy = original.policy
     risks = _instances("risk", _with_limited("risk", policy), policy)
-    losses = {one.name: one.measure(original, table) for one in _instances("loss", _with_limited("loss", policy), policy)}
+    risks = engines.placed("risk", risks, original, table)
+    asked = engines.placed("loss", _instances("loss", _with_limited("loss", policy), policy), original, table)
+    losses = {one.name: one.measure(original, table) for one in asked}
     found = run(original, table, risks, losses)
     return replace(found, warnings=(*found.warnings, *doubts)) if doubts else found
 
@@ -129,6 +146,8 @@ def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata
     """The masked table with its rows tied to their originals, and what is in doubt."""
     if isinstance(masked, Release):
         return masked.masked, []
+    if engines.engine_of(masked) != engines.LOCAL:  # its records' numbers are its link
+        return masked, []
     from discreet.engine.order import placed
 
     found = placed(masked, original, original.policy.plan)
@@ -150,11 +169,13 @@ def select(data: Microdata, *, resume: str | Path | None = None, **options: Any)
     """
     from discreet.selection.wizard import select as run
 
+    engines.only_local("select", data)
     return run(data, resume=resume, **options)
 
 
 def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:
     """Sentences on why one record is at risk, from every measure that can say so."""
+    engines.only_local("explain", data)
     if not 0 <= record < len(data):
         raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")
     if original is not None:

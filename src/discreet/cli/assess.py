@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli import show
 from discreet.cli.mask import vars_of
-from discreet.cli.options import Json, Link, PolicyFile
+from discreet.cli.options import Engine, Json, Link, PolicyFile
 
 
 def assess(
@@ -20,13 +20,14 @@ def assess(
         Path | None, typer.Option("--records", help="Write a row a masked record here: each adversary's chance, and the worst.")
     ] = None,
     link: Link = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Measure risks before and after and what was lost, and judge both by the policy's limits."""
     from discreet import verbs
 
     with show.progress():
-        before, after = verbs.read(original, policy), verbs.read(masked, policy)
+        before, after = verbs.read(original, policy, engine=engine), verbs.read(masked, policy, engine=engine)
         if link is not None:
             after = verbs.link(before, after, link)
         found = verbs.assess(before, after)

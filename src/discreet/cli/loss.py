@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Json, Link, PolicyFile
+from discreet.cli.options import Engine, Json, Link, PolicyFile
 
 
 def loss(
@@ -18,13 +18,14 @@ def loss(
         list[str] | None, typer.Option("--measure", "-m", help="A loss measure; the policy's where none is named.")
     ] = None,
     link: Link = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Measure what a masked table lost of its original."""
     from discreet import verbs
 
     with show.progress():
-        before, after = verbs.read(original, policy), verbs.read(masked, policy)
+        before, after = verbs.read(original, policy, engine=engine), verbs.read(masked, policy, engine=engine)
         if link is not None:
             after = verbs.link(before, after, link)
         found = verbs.loss(before, after, measure or None)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Json, PolicyFile, Source
+from discreet.cli.options import Engine, Json, PolicyFile, Source
 from discreet.cli.report import Reveal, evidence, ready
 from discreet.cli.report import write as write_report
 
@@ -23,6 +23,7 @@ def mask(
         str | None,
         typer.Option("--link", help="Write here which original each masked row comes from; confidential, for loss and assess."),
     ] = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
@@ -34,7 +35,7 @@ def mask(
     if report is not None:
         ready(report)
     with show.progress():
-        data = verbs.read(source, policy)
+        data = verbs.read(source, policy, engine=engine)
         findings = validate(data, data.policy.plan)
         if wrong := errors(findings):
             raise PolicyError(f"{policy}: {wrong[0]}")

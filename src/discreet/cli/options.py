@@ -10,4 +10,5 @@ import typer
 Source = Annotated[str, typer.Argument(help="A file, or a database table as URL#table.", show_default=False)]
 PolicyFile = Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).", show_default=False)]
 Link = Annotated[str | None, typer.Option("--link", help="The link that mask --link wrote, where records were removed or added.")]
+Engine = Annotated[str | None, typer.Option("--engine", help="local or spark; the source's or the policy's where absent.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]

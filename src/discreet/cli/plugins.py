@@ -36,8 +36,11 @@ def _list(kinds: list[str], name: str | None, json: bool) -> None:
         show.as_json({one["name"]: one for one in found})
         return
     if name is None:
-        rows = [(one["name"], one["kind"], one["summary"], ", ".join(p["name"] for p in one["parameters"])) for one in found]
-        show.table("", ("name", "kind", "what it does", "parameters"), rows)
+        rows = [
+            (one["name"], one["kind"], one["summary"], ", ".join(p["name"] for p in one["parameters"]), ", ".join(one["engines"]))
+            for one in found
+        ]
+        show.table("", ("name", "kind", "what it does", "parameters", "engines"), rows)
     for one in found if name is not None else []:
         _tell(one)
 
@@ -49,6 +52,8 @@ def _tell(one: dict[str, Any]) -> None:
         show.table("Parameters", ("name", "type", "default", "meaning"), rows)
     if one["fields"]:
         show.table("Fields", ("name", "better", "meaning"), [(f["name"], f["better"], f["meaning"]) for f in one["fields"]])
+    engines = [(name, "all of it" if not without else f"all but {without}") for name, without in one["engines"].items()]
+    show.table("Engines", ("engine", "what it can do"), engines)
     for label, key in (("Preserves", "preserves"), ("From", "citation")):
         if one.get(key):
             print(f"{label}: {one[key]}")

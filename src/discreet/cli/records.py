@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from discreet.engine.engines import Written
 from discreet.errors import DataError
 from discreet.model.score import Score
 
 
 def write_records(found: Mapping[str, Score], target: Path) -> None:
-    """Write what each measure says of each record."""
+    """Write what each measure says of each record; scores that another engine holds are written by it."""
     import polars as pl
 
     from discreet.convert import write_target
     from discreet.model.microdata import Microdata
 
+    if found and all(isinstance(score, Written) for score in found.values()):
+        elsewhere: Any = next(iter(found.values()))
+        elsewhere.write_all(found, str(target))
+        return
     frames = {name: score.per_record for name, score in found.items() if score.per_record is not None}
     if not frames:
         raise DataError(f"{target}: none of {', '.join(found)} says anything of single records")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Json, Link, PolicyFile, Source
+from discreet.cli.options import Engine, Json, Link, PolicyFile, Source
 
 
 def risk(
@@ -23,6 +23,7 @@ def risk(
     records: Annotated[Path | None, typer.Option("--records", help="Write one row a record here, columns MEASURE.FIELD.")] = None,
     explain: Annotated[int | None, typer.Option("--explain", min=1, help="Explain one record, counted from 1.")] = None,
     link: Link = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Measure the risk of every record, by each adversary that the policy names."""
@@ -30,8 +31,8 @@ def risk(
     from discreet.cli.records import write_records
 
     with show.progress():
-        data = verbs.read(source, policy)
-        true = verbs.read(original, policy) if original is not None else None
+        data = verbs.read(source, policy, engine=engine)
+        true = verbs.read(original, policy, engine=engine) if original is not None else None
         if link is not None:
             if true is None:
                 raise typer.BadParameter("--link ties a masked table to its --original; name that too")

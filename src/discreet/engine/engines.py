@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from discreet.errors import DataError, nearest
 from discreet.model.policy import Policy
@@ -21,7 +21,6 @@ _TABLES = {"spark": "discreet.engine.spark.works"}
 WORDS = {"spark": "Spark"}
 
 
-@runtime_checkable
 class Distributed(Protocol):
     """A table whose rows are somewhere else: what the verbs must know of it."""
 
@@ -33,6 +32,15 @@ class Distributed(Protocol):
 
     def write(self, target: str) -> None:
         """Write the table by its own engine."""
+        ...
+
+
+@runtime_checkable
+class Written(Protocol):
+    """A score whose records stay with its engine, which writes them too."""
+
+    def write_all(self, found: Mapping[str, Any], target: str) -> None:
+        """Write a row a record with columns MEASURE.FIELD of all scores found with it."""
         ...
 
 
@@ -138,7 +146,7 @@ def engine_of(*tables: Any) -> str:
     return found.pop() if found else LOCAL
 
 
-def is_distributed(table: Any) -> bool:
+def is_distributed(table: Any) -> TypeGuard[Distributed]:
     """Whether a table lives on another engine than the local one."""
     return getattr(table, "engine", LOCAL) != LOCAL
 

@@ -120,6 +120,7 @@ class Policy(BaseModel):
     limits: dict[str, float] = Field(default_factory=dict)
     plan: Plan = Field(default_factory=Plan)
     select: dict[str, Any] = Field(default_factory=dict, description="the wizard's budget, seed and cost")
+    engine: Literal["local", "spark"] = Field(default="local", description="where the rows are worked on: local or spark")
 
     _folder: str | None = PrivateAttr(default=None)
     _origin: str = PrivateAttr(default="the policy")

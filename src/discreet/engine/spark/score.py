@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -34,24 +34,19 @@ class SparkScore(Score):
         self.frame = frame
 
     def _collect(self) -> pl.DataFrame:
-        return collected(self.frame())
+        with told("the scores"):
+            made: Any = pl.from_arrow(self.frame().orderBy(f"`{RECORD}`").drop(RECORD).toArrow())
+        found: pl.DataFrame = made
+        return found
 
+    def write_all(self, found: Mapping[str, SparkScore], target: str) -> None:
+        """Write a row a record with columns MEASURE.FIELD, by Spark: no row comes here."""
+        from discreet.engine.spark.target import write_frame
 
-def collected(frame: DataFrame) -> pl.DataFrame:
-    """The rows of a numbered frame in the order of their numbers, without them."""
-    with told("the scores"):
-        made: Any = pl.from_arrow(frame.orderBy(f"`{RECORD}`").drop(RECORD).toArrow())
-    found: pl.DataFrame = made
-    return found
-
-
-def write_scores(found: dict[str, SparkScore], target: str) -> None:
-    """Write a row a record with columns MEASURE.FIELD, by Spark: no row comes here."""
-    from discreet.engine.spark.target import write_frame
-
-    joined: Any = None
-    for name, score in found.items():
-        frame = score.frame()
-        frame = frame.withColumnsRenamed({field: f"{name}.{field}" for field in frame.columns if field != RECORD})
-        joined = frame if joined is None else joined.join(frame, RECORD)
-    write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores")
+        joined: Any = None
+        with told(target, "cannot be written"):
+            for name, score in found.items():
+                frame = score.frame()
+                frame = frame.withColumnsRenamed({field: f"{name}.{field}" for field in frame.columns if field != RECORD})
+                joined = frame if joined is None else joined.join(frame, RECORD)
+            write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores")
