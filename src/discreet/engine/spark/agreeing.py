@@ -96,8 +96,8 @@ def _spread(
     from pyspark.sql import functions as f
 
     own = (_ASKED, _HELD)[side]
-    others = f.array(*[f.lit(one) for one in sorted({pair[1 - side] for pair in pairs})])
-    made = frame.withColumn(own, _pattern(names)).withColumn((_HELD, _ASKED)[side], f.explode(others).cast("long"))
+    others = f.array(*[f.lit(one).cast("long") for one in sorted({pair[1 - side] for pair in pairs})])
+    made = frame.withColumn(own, _pattern(names)).withColumn((_HELD, _ASKED)[side], f.explode(others))
     told = {
         f"{name} told": f.when((col(_ASKED).bitwiseOR(col(_HELD))).bitwiseAND(f.lit(1 << at)) == 0, col(name))
         for at, name in enumerate(names)

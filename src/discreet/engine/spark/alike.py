@@ -25,7 +25,8 @@ _WHOLE = 2.0**53
 
 def sent(frame: pl.DataFrame, data: SparkMicrodata) -> DataFrame:
     """A table of this machine (a list, a dictionary) on the cluster of another."""
-    made: DataFrame = data.frame.sparkSession.createDataFrame(frame.to_arrow())
+    unsigned = [name for name, dtype in frame.schema.items() if dtype.is_unsigned_integer()]  # Spark has none
+    made: DataFrame = data.frame.sparkSession.createDataFrame(frame.with_columns(pl.col(unsigned).cast(pl.Int64)).to_arrow())
     return made
 
 

@@ -47,6 +47,9 @@ def _replace(frame: DataFrame, form: str, path: Path) -> None:
     try:
         with told(str(path), "cannot be written"):
             _writer(frame, form).save(str(temporary))
+        for one in temporary.iterdir():  # checksums and marks of success, which other readers take for data
+            if one.name.startswith((".", "_")):
+                one.unlink()
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         elif path.exists():
