@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The tests talk to a real MariaDB (or MySQL) server, which they start themselves, and open pages in a real Chromium.
+# The tests talk to a real MariaDB (or MySQL) server, which they start themselves, open pages in a real Chromium, and run a
+# Spark on this machine, which needs Java 17 or newer.
 # PostgreSQL comes from PyPI.
 set -euo pipefail
 
@@ -21,4 +22,5 @@ need() { # what it is, its package, and commands of which one is enough
 missing=0
 need "a MariaDB or MySQL server" mariadb-server mariadbd mysqld || missing=1
 need "the browser Chromium" chromium chromium chromium-browser google-chrome google-chrome-stable || missing=1
+need "Java (17 or newer)" default-jre-headless java || missing=1
 exit $missing
