@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, NullPool, Row, create_engine, inspect, make_url, select
 
 from discreet.convert.formats import FORMATS
 from discreet.web import audit, projects
@@ -26,12 +26,17 @@ from discreet.web.failures import Invalid, NotFound, TooLarge, WebError
 from discreet.web.paging import Compared, Page, beside, rows
 from discreet.web.projects import Project
 from discreet.web.settings import Settings
+from discreet.web.store import DRIVERS
+from discreet.web.sweeping import forget
 from discreet.web.tables import datasets, users
 
 if TYPE_CHECKING:
     from discreet.web.releases import Release
 
-__all__ = ["Compared", "Dataset", "NoRoom", "Page", "Upload", "all_of", "choose", "compare", "get", "path", "receive", "rows"]
+__all__ = [
+    "Compared", "Dataset", "NoRoom", "Page", "Upload", "all_of", "choose", "compare", "forget", "get", "path", "receive", "rows",
+    "sources", "tables",
+]  # fmt: skip
 
 CHUNK = 1 << 20
 UPLOAD = re.compile(r"[0-9a-f]{32}(\.[a-z0-9]{1,10}){1,2}")
@@ -98,6 +103,27 @@ def compare(settings: Settings, dataset: Dataset, release: Release, *, offset: i
         raise Invalid(f"release {release.number} was not made of the dataset '{dataset.name}'")
     masked = settings.folder(release.project_id) / release.file
     return beside(settings, path(settings, dataset), masked, masked.with_name("link.parquet"), offset=offset, limit=limit)
+
+
+def sources(settings: Settings) -> list[str]:
+    """The names of the databases that the administrator connected."""
+    return sorted(settings.sources)
+
+
+def tables(settings: Settings, source: str) -> list[str]:
+    """The tables of a connected database, as an import job names them."""
+    from discreet.convert.failures import told
+
+    address = settings.sources.get(source)
+    if address is None:
+        raise NotFound(f"no database is connected as '{source[:80]}'")
+    url = make_url(address)
+    if url.get_backend_name() not in DRIVERS:
+        return []
+    secret = [url.password] if isinstance(url.password, str) else []
+    with told(f"the database '{source}'", "cannot be looked at", secret):
+        engine = create_engine(url.set(drivername=DRIVERS[url.get_backend_name()]), poolclass=NullPool)
+        return sorted(inspect(engine).get_table_names())
 
 
 class Upload:

@@ -1,8 +1,9 @@
 """Long work, one process each.
 
-queue       jobs in the database: submitted, looked at, cancelled
-kinds       what each kind of job needs, and what becomes of its result
+queue       jobs in the database: submitted, looked at, cancelled; kinds says what each may be told
 supervisor  a thread of the server: starts a process for each job, watches it, and alone says how it went
-worker      the process; work is what it does
+            (briefs: what the process is told; process: its pipes; settling: the rows that a result becomes)
+worker      the process; voice is how it speaks, work what it does (measuring, releasing, labels)
 events      progress for browsers and programs, as it happens
+exporting   a table in another format, in a process of its own
 """

@@ -1,0 +1,150 @@
+"""A release made: masked, kept as Parquet with its confidential link, assessed, told in a report, and published as a table.
+
+All of it follows from the dataset, the policy and its seed, so a job that was cut gives the same when it runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet import verbs
+from discreet.convert import write_target
+from discreet.convert.atomic import replacing
+from discreet.engine.progress import tell
+from discreet.errors import PolicyError
+from discreet.masking.release import released, withheld
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.model.results import Assessment, Release
+from discreet.model.score import Score
+from discreet.report.evidence import gather
+from discreet.report.page import as_json, render
+from discreet.report.provenance import sha256
+from discreet.selection.validate import errors, validate
+from discreet.web.jobs.labels import keep_labels, read_with_labels
+
+MASKED = "masked.parquet"
+LINK = "link.parquet"
+
+
+def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
+    """Run the plan and make all that belongs to a release."""
+    findings = validate(data, data.policy.plan)
+    if wrong := errors(findings):
+        raise PolicyError(wrong[0])
+    release = verbs.mask(data)
+    tell("assessing the release", 0, 1)
+    assessment = verbs.assess(data, release)
+    folder = Path(brief["folder"]) / "releases" / brief["job"]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    masked, table = folder / MASKED, released(release)
+    tell("writing the masked table", 0, 1)
+    write_target(table, masked, private=True)
+    keep_labels(masked, table.labels, table.variable_labels)
+    verbs.write_link(release, folder / LINK)
+    tell("writing the report", 0, 1)
+    original = Path(brief["folder"]) / brief["dataset"]["file"]
+    evidence = gather(data, release, assessment, by=brief["by"], original_file=original, masked_file=masked)
+    evidence["tables"]["original"]["source"] = brief["dataset"]["name"]
+    evidence["tables"]["masked"]["source"] = brief["project"]["table_name"]
+    write_private(folder / "report.html", render(evidence))
+    write_private(folder / "report.json", as_json(evidence))
+    kept = [_keep(brief, one) for one in brief["kept"]]
+    tell("storing the table", 0, 1)
+    write_target(table, f"{brief['published']}#{brief['project']['table_name']}")
+    warnings = [*(one.sentence for one in findings), *release.warnings, *assessment.warnings, *_withheld(release)]
+    made = {
+        "file": f"releases/{brief['job']}/{MASKED}", "sha256": sha256(masked), "records": len(table),
+        "table_name": brief["project"]["table_name"], "policy": brief["policy"], "kept": kept,
+        "ok": assessment.ok if assessment.verdicts else None,
+        "assessment": _assessed(release, assessment, evidence, table) | {"warnings": warnings},
+    }  # fmt: skip
+    verdict = evidence["verdict"]["sentence"]
+    result = {"records": release.t, "original_records": release.n, "ok": made["ok"], "verdict": verdict}
+    return {"made": made, "result": result, "sentence": f"{release.t:,} of {release.n:,} records are released. {verdict}"}
+
+
+def report(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
+    """The report on a release once more, in another form."""
+    from discreet.web.releases import report_name
+
+    asked = brief["parameters"]
+    masked = Path(brief["folder"]) / brief["release"]["file"]
+    after = read_with_labels(masked, _reading(data.policy))
+    after = verbs.link(data, after.with_policy(data.policy), masked.with_name(LINK))
+    original = Path(brief["folder"]) / brief["dataset"]["file"]
+    reveal = bool(asked.get("reveal"))
+    evidence = gather(data, after, None, reveal=reveal, by=brief["by"], original_file=original, masked_file=masked)
+    evidence["tables"]["original"]["source"] = brief["dataset"]["name"]
+    evidence["tables"]["masked"]["source"] = brief["project"]["table_name"]
+    form = asked.get("format", "html")
+    place = masked.with_name(report_name(form, reveal=reveal))
+    if form == "pdf":
+        from discreet.report.browser import pdf
+
+        write_private(place, pdf(render(evidence)))
+    else:
+        write_private(place, render(evidence) if form == "html" else as_json(evidence))
+    result = {"release": brief["release"]["number"], "format": form, "reveal": reveal, "bytes": place.stat().st_size}
+    return {"result": result, "sentence": f"the report on release {brief['release']['number']} is there as {form}"}
+
+
+def publish(brief: dict[str, Any]) -> dict[str, Any]:
+    """A release stored as a table of its own, which later releases leave alone."""
+    kept = _keep(brief, brief["release"])
+    return {"result": kept, "sentence": f"release {kept['number']} is stored as the table {kept['table_name']}"}
+
+
+def write_private(place: Path, content: str | bytes) -> None:
+    """A file of the owner's alone, whole or not at all."""
+    with replacing(place, private=True) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _keep(brief: Mapping[str, Any], one: Mapping[str, Any]) -> dict[str, Any]:
+    name = f"{brief['project']['table_name']}_{one['number']}"
+    tell(f"storing release {one['number']} as {name}", 0, 1)
+    write_target(read_with_labels(Path(brief["folder"]) / one["file"], Policy()), f"{brief['published']}#{name}")
+    return {"number": one["number"], "table_name": name}
+
+
+def _reading(policy: Policy) -> Policy:
+    return Policy(read=policy.read, missing=policy.missing)
+
+
+def _withheld(release: Release) -> list[str]:
+    left_out = withheld(release)
+    still = [name for name in release.exposed if name not in left_out]
+    told = []
+    if left_out:
+        told.append(f"{', '.join(left_out)} would name people and no step works on them, so they are left out")
+    if still:
+        told.append(f"the masked table still names people by {', '.join(still)}")
+    return told
+
+
+def _assessed(release: Release, found: Assessment, evidence: Mapping[str, Any], written: Microdata) -> dict[str, Any]:
+    """The assessment as the release keeps it; of the riskiest records it says which originals and which written rows they are."""
+    places = {int(record): row for row, record in enumerate(written.records, 1)}
+    links = np.asarray(release.link)
+    for one in evidence["riskiest"]:
+        for row in one["rows"]:
+            record = int(links[row["record"] - 1])
+            row["original"] = record + 1 if record >= 0 else None
+            row["row"] = places.get(record)
+    return {
+        "records_before": found.records_before, "records_after": found.records_after,
+        "before": _numbers(found.before), "after": _numbers(found.after), "informed": _numbers(found.informed),
+        "losses": _numbers(found.losses), "verdict": evidence["verdict"], "histograms": evidence["histograms"],
+        "adversaries": evidence["adversaries"], "not_measured": evidence["not_measured"], "riskiest": evidence["riskiest"],
+        "loss": evidence["losses"], "steps": [asdict(entry) for entry in release.log], "sf": release.sf, "fs": release.fs,
+    }  # fmt: skip
+
+
+def _numbers(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+    return {name: score.to_dict() for name, score in scores.items()}

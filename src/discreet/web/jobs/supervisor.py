@@ -1,0 +1,360 @@
+"""The server's thread that runs the jobs: takes them from the queue in order, gives each a process, and says how it went.
+
+It alone changes what the database says of a running job. A database has one server; should there be two, a job is still
+claimed by one of them only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import select as sockets
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, Row, exc, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from discreet.errors import DiscreetError, SourceError
+from discreet.web import sweeping
+from discreet.web.jobs import kinds
+from discreet.web.jobs.briefs import brief
+from discreet.web.jobs.process import Process
+from discreet.web.jobs.settling import settle
+from discreet.web.settings import Settings
+from discreet.web.store import Store, now
+from discreet.web.tables import jobs, users
+
+log = logging.getLogger("discreet.web.jobs")
+LOOK = 0.5
+TELL = 0.3
+TELL_PARTIAL = 1.0
+"""Seconds between looks at the queue, between writes of progress, and between writes of results so far."""
+ATTEMPTS = 2
+POINTS = 5000
+
+
+@dataclass
+class Running:
+    """A job and its process."""
+
+    job: str
+    kind: str
+    process: Process
+    news: dict[str, Any] = field(default_factory=dict)
+    points: list[Any] = field(default_factory=list)
+    new_points: bool = False
+    told_at: float = 0.0
+    told_points_at: float = 0.0
+    ending: dict[str, Any] | None = None
+    """What it said last of all: result, failed, cancelled or error."""
+    stopped: bool = False
+
+
+class Supervisor:
+    """Runs jobs while the server lives."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self.settings = settings
+        self.store = store
+        self._running: dict[str, Running] = {}
+        self._over: list[tuple[Running, int]] = []
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._wake: tuple[int, int] | None = None
+        self._lock: int | None = None
+
+    def start(self) -> None:
+        """Take up what an earlier server left, and begin."""
+        if self._thread is not None:
+            raise RuntimeError("the supervisor runs already")
+        self._lock = self._take_home()
+        try:
+            self._recover()
+            sweeping.sweep(self.settings, self.store)
+        except BaseException:
+            self._leave_home()
+            raise
+        self._wake = os.pipe()
+        for end in self._wake:
+            os.set_blocking(end, False)
+        self._stopping.clear()
+        self._thread = threading.Thread(target=self._run, name="discreet-jobs", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End every job's process and the thread; jobs that ran wait for the next start."""
+        thread = self._thread
+        if thread is None:
+            return
+        self._stopping.set()
+        self.wake()
+        thread.join()
+        self._thread = None
+        for end in self._wake or ():
+            os.close(end)
+        self._wake = None
+        self._leave_home()
+
+    def wake(self) -> None:
+        """Look at the queue now."""
+        if self._wake is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._wake[1], b"!")
+
+    def _run(self) -> None:
+        looked = -LOOK
+        while not self._stopping.is_set():
+            try:
+                if time.monotonic() - looked >= LOOK or self._woken():
+                    looked = time.monotonic()
+                    self._look()
+                self._listen()
+                self._tell()
+                self._settle()
+            except SQLAlchemyError as error:
+                # nothing is lost: what ended waits to be told, what is queued waits to be taken
+                log.warning("the database does not answer (%s); jobs wait", type(error).__name__)
+                self._stopping.wait(1.0)
+            except Exception:
+                log.exception("the jobs' supervisor met an error of the program and goes on")
+                self._stopping.wait(1.0)
+        self._put_back()
+
+    # the queue
+
+    def _look(self) -> None:
+        with self.store.read() as connection:
+            states = connection.execute(
+                select(jobs.c.id, jobs.c.project_id, jobs.c.state, jobs.c.cancelling)
+                .where(jobs.c.state.in_(("queued", "running")))
+                .order_by(jobs.c.created, jobs.c.id)
+            ).all()
+        here = {row.id: row for row in states if row.state == "running"}
+        for identity, one in self._running.items():
+            if identity not in here and not one.stopped:
+                one.stopped = True  # its project was deleted
+                one.process.kill()
+            elif identity in here and here[identity].cancelling:
+                one.process.ask_to_stop()
+        busy = {row.project_id for row in here.values()}
+        for row in states:
+            if len(self._running) >= self.settings.jobs:
+                break
+            if row.state == "queued" and row.project_id not in busy:
+                busy.add(row.project_id)
+                self._begin(row.id)
+
+    def _begin(self, identity: str) -> None:
+        with self.store.write() as connection:
+            claim = {
+                "state": "running", "started": now(), "attempts": jobs.c.attempts + 1, "what": "starting", "done": 0, "total": 0,
+                "partial": None, "cancelling": False,
+            }  # fmt: skip
+            this = jobs.c.id == identity
+            if not connection.execute(update(jobs).where(this, jobs.c.state == "queued").values(**claim)).rowcount:
+                return
+            job = connection.execute(select(jobs).where(this)).one()
+            try:
+                told = brief(connection, self.settings, job)
+            except DiscreetError as error:
+                self._end(connection, identity, "failed", str(error))
+                return
+            connection.execute(update(jobs).where(this).values(parameters=told["parameters"]))
+        try:
+            process = Process(identity, told)
+        except OSError as error:
+            with self.store.write() as connection:
+                self._end(connection, identity, "failed", f"its process could not be started: {error.strerror}")
+            return
+        self._running[identity] = Running(identity, job.kind, process, {"pid": process.popen.pid})
+
+    # the processes
+
+    def _woken(self) -> bool:
+        assert self._wake is not None
+        with contextlib.suppress(OSError):
+            return bool(os.read(self._wake[0], 4096))
+        return False
+
+    def _listen(self) -> None:
+        """Wait until a process says something, somebody wakes us, or it is time to look again."""
+        assert self._wake is not None
+        heard = [pipe for one in self._running.values() for pipe in one.process.heard]
+        pause = TELL if self._running or self._over else LOOK
+        watched = sockets.poll()
+        for pipe in (self._wake[0], *heard):
+            watched.register(pipe, sockets.POLLIN)
+        found = watched.poll(pause * 1000)
+        if self._running and found and self._wake[0] not in [pipe for pipe, _ in found]:
+            time.sleep(0.02)  # lines come in crowds
+        for one in list(self._running.values()):
+            for message in one.process.pump():
+                _hear(one, message)
+            if one.process.overdue:
+                one.process.kill()
+            code = one.process.ended()
+            if code is not None:
+                for message in one.process.pump():
+                    _hear(one, message)
+                one.process.close()
+                del self._running[one.job]
+                self._over.append((one, code))
+
+    def _tell(self) -> None:
+        for one in self._running.values():
+            at = time.monotonic()
+            values: dict[str, Any] = {}
+            if one.news and at - one.told_at >= TELL:
+                values |= one.news
+            if one.new_points and at - one.told_points_at >= TELL_PARTIAL:
+                values["partial"] = list(one.points)
+            if values:
+                with self.store.write() as connection:
+                    connection.execute(update(jobs).where(jobs.c.id == one.job, jobs.c.state == "running").values(**values))
+                one.told_at = at
+                one.news = {}
+                if "partial" in values:
+                    one.told_points_at, one.new_points = at, False
+
+    def _settle(self) -> None:
+        while self._over:
+            one, code = self._over[0]
+            try:
+                with self.store.write() as connection:
+                    self._conclude(connection, one, code)
+            except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError):
+                raise  # the database is away: the result waits for it
+            except Exception as error:
+                log.exception("the result of job %s could not be kept", one.job)
+                with self.store.write() as connection:
+                    self._end(connection, one.job, "failed", _program_error(type(error).__name__))
+            self._over.pop(0)
+            sweeping.after(self.settings, self.store, one.job)
+            self.wake()
+
+    def _conclude(self, connection: Connection, one: Running, code: int) -> None:
+        """Say how a job ended."""
+        this = (jobs.c.id == one.job, jobs.c.state == "running")
+        job = connection.execute(select(jobs).where(*this).with_for_update()).one_or_none()
+        if job is None:
+            return
+        values: dict[str, Any] = {"partial": list(one.points)} if one.points else {}
+        said = (one.ending or {}).get("say")
+        if said == "result":
+            assert one.ending is not None
+            who = connection.execute(select(users.c.name).where(users.c.id == job.user_id)).scalar_one()
+            try:
+                with connection.begin_nested():
+                    result, sentence = settle(connection, job, one.ending, who)
+            except DiscreetError as error:
+                self._end(connection, one.job, "failed", str(error), **values)
+                return
+            total = max(job.total, 1.0)
+            self._end(connection, one.job, "done", sentence, result=result, done=total, total=total, **values)
+        elif said == "cancelled" or one.process.asked_at is not None:
+            how = "" if said == "cancelled" else "; it did not stop by itself, so its process was ended"
+            self._end(connection, one.job, "cancelled", f"cancelled{how}", **values)
+        elif said == "failed":
+            assert one.ending is not None
+            self._end(connection, one.job, "failed", str(one.ending.get("sentence")), **values)
+        elif said == "error":
+            assert one.ending is not None
+            log.error("job %s (%s): %s\n%s", one.job, one.kind, one.ending.get("type"), one.ending.get("trace"))
+            why = one.ending.get("sentence") or _program_error(str(one.ending.get("type")))
+            self._end(connection, one.job, "failed", str(why), **values)
+        else:
+            log.error("job %s (%s) ended with code %s", one.job, one.kind, code)
+            log.debug("job %s wrote: %s", one.job, bytes(one.process.complaints).decode(errors="replace"))
+            self._end(connection, one.job, "failed", _death(code), **values)
+
+    def _end(self, connection: Connection, identity: str, state: str, what: str, **values: Any) -> None:
+        text = _line(what)
+        final = {"state": state, "what": text, "finished": now(), "cancelling": False, "pid": None}
+        connection.execute(update(jobs).where(jobs.c.id == identity).values(**final, **values))
+        log.info("job %s is %s", identity, state)
+
+    # coming and going
+
+    def _take_home(self) -> int:
+        """One server on a data directory; the system gives it free when the server ends, however it ends."""
+        place = os.open(self.settings.home / ".server.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(place)
+            raise SourceError(f"{self.settings.home}: another server runs on this data directory; stop it first") from None
+        return place
+
+    def _leave_home(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _recover(self) -> None:
+        """Jobs that ran when an earlier server died: again where that gives the same, else marked."""
+        with self.store.write() as connection:
+            for job in connection.execute(select(jobs).where(jobs.c.state == "running")).all():
+                if job.cancelling:
+                    self._end(connection, job.id, "cancelled", "cancelled; the server stopped before it had")
+                elif job.kind in kinds.REPEATABLE and job.attempts < ATTEMPTS:
+                    self._requeue(connection, job, "the server stopped while this ran; it waits to run again", job.attempts)
+                else:
+                    again = "the server stopped while this ran" + (" for the second time" if job.attempts > 1 else "")
+                    self._end(connection, job.id, "interrupted", f"{again}; start it anew where it is still wanted")
+
+    def _put_back(self) -> None:
+        for one in self._running.values():
+            one.process.kill()
+        for one in self._running.values():
+            one.process.close()
+        try:
+            with self.store.write() as connection:
+                for identity in self._running:
+                    job = connection.execute(select(jobs).where(jobs.c.id == identity, jobs.c.state == "running")).one_or_none()
+                    if job is not None:
+                        text = "the server was stopped while this ran; it waits to run again"
+                        self._requeue(connection, job, text, job.attempts - 1)
+        except SQLAlchemyError as error:
+            log.warning("the database does not answer (%s); the next start will say what became of jobs", type(error).__name__)
+        self._running.clear()
+
+    @staticmethod
+    def _requeue(connection: Connection, job: Row[Any], text: str, attempts: int) -> None:
+        values = {"state": "queued", "what": text, "attempts": attempts, "pid": None, "done": 0, "total": 0, "partial": None}
+        connection.execute(update(jobs).where(jobs.c.id == job.id).values(**values))
+
+
+def _hear(one: Running, message: dict[str, Any]) -> None:
+    word = message["say"]
+    if word == "progress":
+        numbers = [message.get(name) for name in ("done", "total")]
+        if all(isinstance(number, int | float) for number in numbers):
+            one.news |= {"what": _line(str(message.get("what"))), "done": numbers[0], "total": numbers[1]}
+    elif word == "point" and len(one.points) < POINTS:
+        one.points.append(message.get("point"))
+        one.new_points = True
+    elif word in ("result", "failed", "cancelled", "error"):
+        one.ending = message
+
+
+def _line(text: str) -> str:
+    """A sentence as the database keeps it: one line that can be printed."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in text).strip()
+    return shown if len(shown) <= 400 else shown[:399] + "…"
+
+
+def _program_error(kind: str) -> str:
+    return f"an error of the program ({kind}); the server's log says where, and the table was not harmed"
+
+
+def _death(code: int) -> str:
+    if code == -9:
+        return "the system ended the job's process (signal 9), most likely because memory ran out; everything else goes on"
+    if code < 0:
+        return f"the job's process was ended by signal {-code}; everything else goes on"
+    return f"the job's process ended before it was done (exit code {code}); everything else goes on"
