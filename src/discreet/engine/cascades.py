@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine import targeting_kernels as kernels
-from discreet.engine.targeting import Targets
+from discreet.engine.targeting import Targets, in_parts
 from discreet.engine.targeting_rule import Rule, Story
 from discreet.engine.until_safe import decided, one_pass
 
@@ -26,7 +26,7 @@ def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     first = table.start.found.risk > rule.level
     ever = first.copy()
     while True:
-        risk, bound = _measured(made, rule, slots, ever)
+        risk, bound, top = _measured(made, rule, slots, ever)
         above = risk > rule.level
         fresh = above & ~ever
         ever |= above
@@ -36,7 +36,7 @@ def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
         if not hopeful.any() and not fresh.any():
             break
         rows = slots[hopeful]
-        gone = _next(made, rule, rows)
+        gone = decided(made, rule, rows) if rule.side == "sensitive" else top[hopeful]
         rule.spend(story.taken + int(gone.sum()), int(above.sum()))
         taken = made.take(rows, gone)
         story.taken += taken
@@ -52,43 +52,42 @@ def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     return made, story
 
 
-def _next(table: Targets, rule: Rule, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The next top set of each record, or its heaviest values."""
-    if rule.side == "sensitive":
-        return decided(table, rule, rows)
-    parts = []
-    for part, counts in table.counted(rows):
-        nulls = table.nulls(part)
-        gone = np.empty_like(nulls)
-        nothing = np.zeros_like(nulls)
-        may = rule.known(table, nulls)
-        kernels.top_sets(
-            counts, table.weight(part), table.blank, nothing, may, table.arrays, rule.limit, True, gone, 0, len(part)
-        )
-        parts.append(gone & ~nulls)
-    return np.concatenate(parts) if parts else np.zeros((0, len(table.names)), dtype=np.bool_)
-
-
 def _measured(
     table: Targets, rule: Rule, slots: NDArray[np.int64], ever: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Everybody's risk, and what it could be at best if the records with blanks and those ever above shared all their blanks."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Everybody's risk, what it could be at best if the records with blanks and those ever above shared all their blanks, and
+    the values of the top set of those above."""
     blanks = np.zeros(len(table.data), dtype=np.bool_)
     for column in table.columns[: table.tree.width]:
         blanks |= column.is_null
     blanks[slots[ever]] = True
     shared = float(blanks.sum())
-    risks, bounds = [np.zeros(0)], [np.zeros(0)]
-    for part, counts in table.counted(slots):
-        risks.append(table.risks(part, counts))
-        bounds.append(_bound(table, rule, part, counts, shared))
-    return np.concatenate(risks), np.concatenate(bounds)
+
+    def look(part: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
+        risk, gone = table.risks(part, counts), np.zeros((len(part), len(table.names)), dtype=np.bool_)
+        above = np.flatnonzero(risk > rule.level)
+        if rule.side != "sensitive":
+            gone[above] = _top(table, rule, part[above], counts[above])
+        return np.column_stack([risk, _bound(table, rule, part, counts, shared), gone])
+
+    made = table.each_kind(slots, look)
+    if made is None:
+        made = np.zeros((0, 2 + len(table.names)))
+    return made[:, 0], made[:, 1], made[:, 2:] > 0
+
+
+def _top(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
+    nulls = table.nulls(rows)
+    gone = np.empty_like(nulls)
+    inputs = (counts, table.weight(rows), table.blank, np.zeros_like(nulls), rule.known(table, nulls), table.arrays)
+    in_parts(kernels.top_sets, len(rows), *inputs, rule.limit, True, gone)
+    return np.asarray(gone & ~nulls)
 
 
 def _bound(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float) -> NDArray[np.float64]:
     nulls, weights, found = table.nulls(rows), table.weight(rows), np.empty(len(rows))
     may = rule.any(table, nulls, weights) | nulls
-    kernels.least_reachable(counts, weights, table.blank, may, table.arrays, shared, found, 0, len(rows))
+    in_parts(kernels.least_reachable, len(rows), counts, weights, table.blank, may, table.arrays, shared, found)
     return found
 
 

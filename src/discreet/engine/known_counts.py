@@ -97,6 +97,13 @@ class Found:
     count_all: NDArray[np.int64]
     visited: int
 
+    def spread(self, kind: NDArray[np.int64]) -> Found:
+        """The sums of records that ask as these did: ``kind`` names the one that each asks like."""
+        return Found(
+            self.risk[kind], self.lower[kind], self.upper[kind], self.top[kind], self.top_node[kind], self.likelihood[kind],
+            self.count_all[kind], self.visited,
+        )  # fmt: skip
+
 
 @dataclass
 class _Sums:

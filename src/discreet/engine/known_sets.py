@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.engine.columns import encode
 from discreet.engine.families import Family, family
+from discreet.engine.known_alike import Alike, alike_records
 from discreet.engine.known_counts import Counter, Found, Queries, RecordClass
 from discreet.engine.known_inputs import alike, by_layers, by_nulls, holders, one_class, queries, weights_of
 from discreet.engine.known_terms import terms
@@ -73,12 +74,21 @@ def known_sets(
     if original is not None:
         asking &= links_or_raise(data, original, "known_sets") >= 0
     slots = np.flatnonzero(asking)
-    classes, asked, ordered = classes_of(data, names, tree, slots, missing, original)
+    kinds = _kinds(data, names, slots) if original is None else None
+    classes, asked, ordered = classes_of(data, names, tree, slots if kinds is None else slots[kinds.first], missing, original)
     parts = terms(tree, asked.singles, asked.patterns)
     with Counter(classes, asked) as counter:
         everything = counter.count_all(len(ordered))
         found = counter.walk(tree, parts, everything)
-    return KnownSets(names, tree, slots, found, asked.weight)
+    if kinds is None:
+        return KnownSets(names, tree, slots, found, asked.weight)
+    return KnownSets(names, tree, slots, found.spread(kinds.kind), asked.weight[kinds.kind])
+
+
+def _kinds(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Alike | None:
+    weights = weights_of(data, names)
+    known = encode(data, [name for name in names if data.attribute(name).known > 0])
+    return alike_records(known, [(column, weights[column.name]) for column in encode(data, weights)], slots)
 
 
 def classes_of(

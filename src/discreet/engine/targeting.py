@@ -6,26 +6,42 @@ records that are above a threshold, so that any choice of their values to blank 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import Column, encode, value_weights
+from discreet.engine.columns import Column, encode, threads, value_weights
 from discreet.engine.families import Family
+from discreet.engine.known_alike import alike_records
 from discreet.engine.known_counts import Counter, Queries
 from discreet.engine.known_inputs import alike, by_nulls, one_class
 from discreet.engine.known_kernels import remain
 from discreet.engine.known_sets import KnownSets, Missing, known_sets
-from discreet.engine.targeting_kernels import risks
+from discreet.engine.progress import tell
+from discreet.engine.targeting_kernels import copy_counts, risks
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_COUNTS = 50_000_000
+_TOGETHER = 200
+"""Records that one thread looks at faster than two."""
+
+
+def in_parts(kernel: Callable[..., None], size: int, *inputs: Any) -> None:
+    """Run a kernel that ends with (start, stop) over so many records, on all threads."""
+    workers = threads() if size > _TOGETHER else 1
+    if workers == 1:
+        kernel(*inputs, 0, size)
+        return
+    bounds = [size * at // workers for at in range(workers + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda at: kernel(*inputs, bounds[at], bounds[at + 1]), range(workers)))
 
 
 def tree_arrays(tree: Family) -> tuple[NDArray[Any], ...]:
@@ -112,6 +128,22 @@ class Targets:
             made[column.name] = series.set(pl.Series(column.is_null), None)
         return made
 
+    def each_kind(
+        self, rows: NDArray[np.int64], decide: Callable[[NDArray[np.int64], NDArray[np.int32]], NDArray[Any]]
+    ) -> NDArray[Any] | None:
+        """What is decided of each record from its values and counts; records that are alike are looked at once.
+
+        None where there are no records.
+        """
+        last = zip(self.columns[self.tree.width :], self.weights[self.tree.width :], strict=True)
+        alike = alike_records(
+            self.columns[: self.tree.width], [(column, found[: column.cardinality]) for column, found in last], rows
+        )
+        made = [decide(part, counts) for part, counts in self.counted(rows if alike is None else rows[alike.first])]
+        if not made:
+            return None
+        return np.concatenate(made) if alike is None else np.concatenate(made)[alike.kind]
+
     def counted(self, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """The records in parts, with the counts of every kept set."""
         step = max(1, _MOST_COUNTS // len(self.tree))
@@ -139,13 +171,13 @@ class Targets:
         """The risk of these records as the table stands, before alpha."""
         gone = self.nulls(rows) if self.missing == "wildcard" else np.zeros((len(rows), len(self.names)), dtype=np.bool_)
         found = np.empty(len(rows))
-        risks(counts, self.weight(rows), self.blank, gone, self.arrays, found, 0, len(rows))
+        in_parts(risks, len(rows), counts, self.weight(rows), self.blank, gone, self.arrays, found)
         return found
 
     def measure(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Count and sum: the risk of these records as the table stands, before alpha."""
-        parts = [self.risks(part, counts) for part, counts in self.counted(rows)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        found = self.each_kind(rows, self.risks)
+        return np.zeros(0) if found is None else found
 
 
 def _walk(counter: Counter, tree: Family, size: int, made: NDArray[np.int32]) -> None:
@@ -165,7 +197,8 @@ def _walk(counter: Counter, tree: Family, size: int, made: NDArray[np.int32]) ->
             continue
         inner = int(tree.end[node]) > node + 1
         lists = counter.split(state[-1], place, active, silent, inner)
-        made[node, active] = counter.found[active]
+        tell("counting known sets", node, len(tree))
+        counter.each(copy_counts, len(active), active, counter.found, made[node])
         if inner:
             state.append([counter.descend(*one) for one in lists])
             stay = np.empty(len(active), dtype=np.uint32)

@@ -51,6 +51,13 @@ def risks(counts: Any, weights: Any, blank: Any, gone: Any, tree: Any, found: An
 
 
 @compiled
+def copy_counts(who: Any, found: Any, made: Any, start: int, stop: int) -> None:
+    """Write down what was counted for those who asked."""
+    for at in range(start, stop):
+        made[who[at]] = found[who[at]]
+
+
+@compiled
 def _top(count: Any, weight: Any, blank: Any, gone: Any, may: Any, tree: Any) -> int:
     """The set that adds most to the risk among those with a value to take and without a blank; -1 where there is none."""
     parent, last, chance, rank, _, _ = tree

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.engine import targeting_kernels as kernels
 from discreet.engine.columns import threads
 from discreet.engine.groups import group_ids
-from discreet.engine.targeting import Targets
+from discreet.engine.targeting import Targets, in_parts
 from discreet.engine.targeting_rule import Rule, Story
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _ended(table: Targets, rule: Rule, story: Story, rows: NDArray[np.int64]) ->
 
 def decided(table: Targets, rule: Rule, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """All that each record must lose, as the table stands; nothing where it is safe already."""
-    made = [_choice(table, rule, part, counts) for part, counts in table.counted(rows)]
-    return np.concatenate(made) if made else np.zeros((0, len(table.names)), dtype=np.bool_)
+    made = table.each_kind(rows, lambda part, counts: _choice(table, rule, part, counts))
+    return np.zeros((0, len(table.names)), dtype=np.bool_) if made is None else made
 
 
 def _choice(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -177,7 +177,7 @@ def _choice(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray
 def _risk(table: Targets, inputs: tuple[Any, ...], gone: NDArray[np.bool_]) -> NDArray[np.float64]:
     found = np.empty(len(gone))
     counts, weights, blank, read = inputs
-    kernels.risks(counts, weights, blank, gone | read, table.arrays, found, 0, len(found))
+    in_parts(kernels.risks, len(found), counts, weights, blank, gone | read, table.arrays, found)
     return found
 
 
@@ -187,9 +187,9 @@ def _search(table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np
     gone = np.empty_like(may)
     if kernel is kernels.top_sets:
         counts, weights, blank, read = inputs
-        kernels.top_sets(counts, weights, blank, read, may, table.arrays, rule.limit, False, gone, 0, size)
+        in_parts(kernels.top_sets, size, counts, weights, blank, read, may, table.arrays, rule.limit, False, gone)
     elif kernel is not None:
-        kernel(*inputs, may, table.arrays, rule.limit, gone, 0, size)
+        in_parts(kernel, size, *inputs, may, table.arrays, rule.limit, gone)
     else:
         wide = may.sum(axis=1) > _MOST_EXACT
         _exact(table, rule, inputs, may, np.flatnonzero(~wide), gone)

@@ -1,0 +1,67 @@
+"""Records that ask the same are looked at once, and nothing changes by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.engine import known_alike
+from discreet.engine.known_sets import known_sets
+from discreet.engine.random import KeyedDraw
+from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.model.microdata import Microdata
+from discreet.testing import table
+
+row = st.tuples(
+    st.sampled_from(["f", "m"]), st.sampled_from(["A", "B", "C", None]), st.sampled_from(["y", "n", None]), st.integers(0, 2)
+)
+
+
+def people(rows: list[tuple[Any, ...]]) -> Microdata:
+    names = ("sex", "town", "ill", "debt")
+    data = table(
+        {name: [one[at] for one in rows] for at, name in enumerate(names)},
+        known={"sex": 0.9, "town": 0.4, "ill": 0.1},
+        sensitivity={"ill": 1.0, "debt": 0.5},
+    )
+    ill = data.policy.attributes["ill"].model_copy(update={"values": {"y": 1.0}, "default": 0.2})
+    return data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(row, min_size=1, max_size=30), st.sampled_from(["category", "wildcard"]))
+def test_sums_and_what_is_blanked_do_not_depend_on_telling_kinds_apart(rows: list[tuple[Any, ...]], missing: Any) -> None:
+    data = people(rows)
+    with pytest.MonkeyPatch.context() as patched:
+        made = []
+        for worth in (1.0, -1.0):
+            patched.setattr(known_alike, "_WORTH", worth)
+            fresh = Microdata(data.frame, data.policy, data.source)
+            found = known_sets(fresh, epsilon=0.01, max_sets=1000, missing=missing).found
+            masks = [
+                TargetedSuppression(alpha=1, threshold=0.3, missing=missing, side=side).mask(
+                    fresh, ["sex", "town", "ill", "debt"], KeyedDraw(7)
+                )
+                for side in ("known", "sensitive")
+            ]
+            made.append((found, masks))
+    (one, masks), (other, others) = made
+    for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+    assert all(a.frame.equals(b.frame) for a, b in zip(masks, others, strict=True))
+
+
+def test_records_with_equal_values_are_of_one_kind_and_blanks_are_their_own() -> None:
+    from discreet.engine.columns import encode, value_weights
+
+    data = people([("f", "A", "y", 1), ("f", "A", "y", 2), ("f", "A", None, 1), ("f", "A", "n", 1)] * 2)
+    known, (ill,) = encode(data, ["sex", "town"]), encode(data, ["ill"])
+    found = known_alike.alike_records(known, [(ill, value_weights(ill, data.attribute("ill")))], np.arange(8))
+    assert found is not None
+    assert found.kind.tolist() == [found.kind[0], found.kind[0], found.kind[2], found.kind[3]] * 2
+    assert sorted(found.first.tolist()) == [0, 2, 3]
+    assert known_alike.alike_records(known, [], np.arange(0)) is None
