@@ -8,15 +8,22 @@ from discreet.web.pages import (
     account,
     admin,
     api_docs,
+    assess,
     attribute,
     attributes,
+    charts,
     data,
+    downloads,
     events,
+    generate,
     methods,
     people,
     project,
     projects,
+    release,
+    risk,
     steps,
+    wizard,
 )
 
 router = APIRouter(include_in_schema=False)
@@ -31,7 +38,14 @@ for part in (
     data,
     attributes,
     attribute,
+    risk,
     methods,
     steps,
+    wizard,
+    generate,
+    downloads,
+    assess,
+    charts,
+    release,
 ):
     router.include_router(part.router)
