@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,17 @@ def database(request: pytest.FixtureRequest) -> str | None:
     """An empty database of each kind; None is the embedded default."""
     if request.param == "sqlite":
         return None
-    server = request.getfixturevalue("postgresql")
+    return new_database(request.getfixturevalue("postgresql"))
+
+
+def new_database(server: str) -> str:
+    """The address of an empty database on a PostgreSQL server."""
     name = f"test_{next(_numbers)}"
     engine = create_engine(server.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
     engine.dispose()
-    return str(server).replace("/postgres?", f"/{name}?")
+    return server.replace("/postgres?", f"/{name}?")
 
 
 @pytest.fixture
@@ -107,25 +112,20 @@ class Server:
     home: Path
     name: str = "admin"
     password: str = PASSWORD
+    database: str = ""
+    """The address of its database where that is not SQLite in the data directory."""
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``discreet serve`` on SQLite; tests share it, so each makes projects of its own."""
-    home = tmp_path_factory.mktemp("server")
+@contextmanager
+def running(home: Path, *options: str) -> Iterator[Server]:
+    """``discreet serve`` in a process of its own while the block runs; its administrator has set a password."""
+    home.mkdir(parents=True, exist_ok=True)
     log = home / "server.log"
-    command = [
-        sys.executable,
-        "-c",
-        "from discreet.cli import main; main()",
-        "serve",
-        "--port",
-        "0",
-        "--home",
-        str(home / "data"),
-    ]
+    program = [sys.executable, "-c", "from discreet.cli import main; main()"]
+    command = [*program, "serve", "--port", "0", "--home", str(home / "data"), *options]
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "300"})
+        environment = {**os.environ, "COLUMNS": "300"}
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)
     try:
         link = _wait_for_link(process, log)
         url, _, secret = link.partition("/welcome/")
@@ -136,6 +136,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """``discreet serve`` on SQLite; tests share it, so each makes projects of its own."""
+    with running(tmp_path_factory.mktemp("server")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def server_on_postgresql(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """``discreet serve`` on an empty database of a real PostgreSQL."""
+    address = new_database(postgresql)
+    with running(tmp_path_factory.mktemp("server"), "--database", address) as made:
+        yield replace(made, database=address)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from discreet.registry import Kind
 @cache
 def entries(kind: Kind) -> list[dict[str, Any]]:
     """Every plug-in of a kind, with a title and a summary without a programmer's marks."""
-    return [one | {"title": title(one["name"]), "summary": _said(one["summary"])} for one in registry.describe(kind)]
+    return [one | {"title": title(one["name"]), "summary": said(one["summary"])} for one in registry.describe(kind)]
 
 
 def entry(kind: Kind, name: str) -> dict[str, Any]:
@@ -52,19 +52,17 @@ def meaning(limit: str) -> dict[str, str]:
     return _words(one, next(found for found in one["fields"] if found["name"] == field)) | {"kind": kind}
 
 
-def field_meaning(kind: Kind, name: str) -> Mapping[str, str]:
-    """What each field of a measure's summary says."""
-    try:
-        return {field["name"]: field["meaning"] for field in entry(kind, name)["fields"]}
-    except DiscreetError:
-        return {}
+def summary(kind: Kind, name: str) -> str:
+    """What a plug-in is, in a sentence; nothing where it is not installed any more."""
+    return str(entry(kind, name)["summary"]) if name in registry.names(kind) else ""
 
 
 def _words(one: Mapping[str, Any], field: Mapping[str, str]) -> dict[str, str]:
-    said = field["meaning"] or (one["summary"] if field["name"] == "loss" else field["name"].replace("_", " "))
-    return {"word": "at most" if field["better"] == "low" else "at least", "meaning": said}
+    told = field["meaning"] or (one["summary"] if field["name"] == "loss" else field["name"].replace("_", " "))
+    return {"word": "at most" if field["better"] == "low" else "at least", "meaning": told}
 
 
-def _said(text: str) -> str:
+def said(text: str) -> str:
+    """A docstring's line without its marks."""
     text = re.sub(r"\s*\((?:seed|equation)[^)]*\)", "", text)
     return re.sub(r"``([^`]*)``", r"“\1”", text).strip()

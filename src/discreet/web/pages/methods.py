@@ -18,6 +18,7 @@ from discreet.web.accounts import User
 from discreet.web.failures import Conflict, Invalid
 from discreet.web.pages import catalogue, checking, conflicts, editing, fields
 from discreet.web.pages.rendering import go, page
+from discreet.web.pages.words import step_rows
 from discreet.web.projects import Project
 from discreet.web.security import Here, LoggedIn, Sent
 from discreet.web.sessions import Session
@@ -43,7 +44,8 @@ def change(request: Request, core: Here, session: LoggedIn, form: Sent, number: 
         return conflicts.conflict_page(request, session, project, "methods", error, form)
     except DiscreetError as error:
         return _page(request, core, session, number, message=str(error), status=422)
-    return go(f"/projects/{number}/methods#{anchor}")
+    back = "/wizard" if form.get("back") == "wizard" else ""
+    return go(f"/projects/{number}/methods{back}#{anchor}")
 
 
 def _page(request: Request, core: Here, session: Session, number: int, message: str = "", status: int = 200) -> Response:
@@ -55,28 +57,16 @@ def _page(request: Request, core: Here, session: Session, number: int, message: 
     plan = policy.plan
     return page(
         request, "methods.html", session, project, "methods", status=status, message=message, policy=policy, looked=looked,
-        steps=[_step(at, one, found) for at, one in enumerate(plan.steps, 1)],
+        steps=[one | {"findings": found.get(one["number"], [])} for one in step_rows(plan)],
         settings=fields.fields(Plan, plan.model_dump(exclude_defaults=True), leave=("steps",)),
-        methods=catalogue.entries("masking"), limits=_limits(policy), offered=catalogue.limitable(),
+        methods=catalogue.entries("masking"), limits=limit_rows(policy), offered=catalogue.limitable(),
         measures=_measures(policy), risks=catalogue.entries("risk"), losses=catalogue.entries("loss"),
         may=project.role != "reader",
     )  # fmt: skip
 
 
-def _step(at: int, step: Any, found: dict[int, list[Any]]) -> dict[str, Any]:
-    known = step.method in registry.names("masking")
-    return {
-        "number": at,
-        "step": step,
-        "title": catalogue.title(step.method),
-        "summary": catalogue.entry("masking", step.method)["summary"] if known else "this method is not installed",
-        "preserves": catalogue.entry("masking", step.method)["preserves"] if known else "",
-        "findings": found.get(at, []),
-        "said": [(name.replace("_", " "), fields.text(value)) for name, value in step.parameters.items()],
-    }
-
-
-def _limits(policy: Policy) -> list[dict[str, Any]]:
+def limit_rows(policy: Policy) -> list[dict[str, Any]]:
+    """The limits with their meaning."""
     return [{"limit": limit, "wanted": wanted, **catalogue.meaning(limit)} for limit, wanted in policy.limits.items()]
 
 

@@ -1,0 +1,139 @@
+"""The walk from an upload to a signed release, in a real browser on a real server, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+
+ROWS = """Name,SSN,Age,State,Diagnosis,Income,Billing
+John Wayne,123456789,44,MI,AIDS,45500,1200
+Mary Gore,323232323,44,MI,Asthma,37900,2500
+John Banks,232345656,55,MI,AIDS,67000,3000
+Jesse Casey,333333333,44,MI,Asthma,21000,1000
+Jack Stone,444444444,55,MI,Asthma,90000,900
+Mike Kopi,666666666,45,MI,Diabetes,48000,750
+Angela Simms,777777777,25,IN,Diabetes,49000,1200
+Nike Wood,888888888,35,MI,AIDS,66000,2200
+Mikhail Aaron,999999999,55,MI,AIDS,69000,4200
+Sam Pall,100000000,45,MI,Tuberculosis,34000,3100
+"""
+ROLES = {
+    "Name": "identifier", "SSN": "identifier", "Age": "key", "State": "key", "Diagnosis": "confidential",
+    "Income": "confidential", "Billing": "confidential",
+}  # fmt: skip
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def server(request: pytest.FixtureRequest, server: Any) -> Any:
+    """A server on each kind of database."""
+    return server if request.param == "sqlite" else request.getfixturevalue("server_on_postgresql")
+
+
+def released(server: Any, table: str) -> list[tuple[Any, ...]]:
+    """A released table as another program reads it."""
+    query = f'SELECT * FROM "{table}"'
+    if not server.database:
+        with closing(sqlite3.connect(server.home / "releases.db")) as connection:
+            return connection.execute(query).fetchall()
+    with psycopg.connect(server.database) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(server, visit, look, tmp_path):
+    seen = visit()
+    page = seen.page
+    if server.database:
+        look = no_look  # the pages look the same on every database
+    home = server.url
+    page.goto(f"{home}/projects/new")
+    page.get_by_label("Name", exact=True).fill("Patient")
+    page.get_by_role("button", name="Make the project").click()
+    page.wait_for_url("**/data")
+    project = page.url.removesuffix("/data")
+
+    file = tmp_path / "patient.csv"
+    file.write_text(ROWS)
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Upload").click()
+    page.get_by_text("10 records of 7 attributes").wait_for()
+
+    page.goto(f"{project}/attributes")
+    for name, role in ROLES.items():
+        page.get_by_label(f"Role of {name}", exact=True).select_option(role)
+    page.get_by_role("button", name="Save changed lines").click()
+    page.get_by_text("Saved as revision").wait_for()
+
+    page.goto(f"{project}/methods")
+    assert page.get_by_text("No steps yet").is_visible()
+    add(page, "microaggregation")
+    page.get_by_label("Age (key)").check()
+    page.get_by_label("size").fill("2")
+    look(seen, "methods-step")
+    page.get_by_role("button", name="Add the step").click()
+    page.wait_for_url("**/methods#step-1")
+    add(page, "sampling")
+    page.get_by_label("fraction").fill("0.8")
+    page.get_by_role("button", name="Add the step").click()
+    page.wait_for_url("**/methods#step-2")
+    page.get_by_label("Set a limit").select_option("k_anonymity.k")
+    page.get_by_label("Number", exact=True).fill("2")
+    page.get_by_role("button", name="Set the limit").click()
+    page.get_by_role("cell", name="at least 2").wait_for()
+    page.get_by_label("Add a measure").select_option("loss.changed_values")
+    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("row", name="changed values").wait_for()
+    assert page.get_by_text("takes or adds records").is_visible(), "the warning of Appendix A, before anything is masked"
+    look(seen, "methods")
+
+    page.get_by_role("link", name="Go on: generate").click()
+    look(seen, "generate-before")
+    page.get_by_role("button", name="Generate the masked microdata").click()
+    page.get_by_role("heading", name="Release 1").wait_for(timeout=60_000)
+    assert page.get_by_text("patient_masked", exact=True).first.is_visible()
+    look(seen, "generate")
+    page.get_by_role("link", name="Masked table beside the original").click()
+    assert page.locator("tbody tr").count() == 8
+    assert page.locator("td.changed").count() in (1, 2), "25 and 35 become 30, where they were drawn"
+    look(seen, "table")
+
+    page.goto(f"{project}/assess")
+    page.locator("img.map").scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('img.map').naturalWidth > 0", timeout=30_000)
+    look(seen, "assess")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Report").click()
+    opened.value.wait_for_load_state()
+    assert "discreet" in opened.value.content()
+    opened.value.close()
+
+    page.get_by_role("link", name="Go on: release").click()
+    look(seen, "release-before")
+    page.get_by_label("Name of the person who signs").fill("Dr. Anna Muster")
+    page.get_by_label("Note", exact=True).fill("For the teaching course; the agreement forbids linking.")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Sign off").click()
+    page.get_by_text("Signed off by Dr. Anna Muster (admin)").wait_for()
+    look(seen, "release")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert len(download.value.path().read_text().splitlines()) == 9
+
+    rows = released(server, "patient_masked")
+    assert len(rows) == 8
+    assert all(len(row) == 5 for row in rows), "without Name and SSN"
+    assert seen.complaints == []
+    assert seen.outside(server.url) == []
+
+
+def no_look(_seen: Any, _name: str) -> None: ...
+
+
+def add(page: Any, method: str) -> None:
+    """Open the form of a new step."""
+    page.get_by_label("Add a method").select_option(method)
+    page.get_by_role("button", name="Set its parameters").click()
+    page.wait_for_url(f"**/steps/new?method={method}")
