@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from discreet.model.policy import Policy
 from discreet.web import accounts, audit, policies, projects
 from discreet.web.failures import WebError
+from discreet.web.jobs import queue
 from discreet.web.store import now
 from discreet.web.tables import datasets, releases
 from discreet.web.tables import projects as project_table
@@ -41,7 +42,19 @@ def _dataset(connection: Connection, job: Row[Any], made: dict[str, Any], result
     assert key is not None
     projects.touch(connection, job.project_id, dataset_id=key[0])
     audit.note(connection, who, "dataset imported", job.project_id, dataset=key[0], name=made["name"], sha256=made["sha256"])
+    _analyze(connection, job, key[0])
     return result | {"dataset": key[0]}
+
+
+def _analyze(connection: Connection, job: Row[Any], dataset: int) -> None:
+    """Ask the Analyzer about a table that has just come in; one who may not any more, or a full queue, asks later."""
+    try:
+        with connection.begin_nested():
+            user = accounts.get(connection, job.user_id)
+            project = projects.get(connection, user, job.project_id, "editor")
+            queue.submit(connection, user, project, "analyze", {"dataset": dataset})
+    except WebError:
+        return
 
 
 def _profile(connection: Connection, job: Row[Any], result: dict[str, Any]) -> str:
