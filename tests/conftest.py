@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -102,6 +103,30 @@ def _axe_faults(page: Page) -> list[str]:
 def axe_faults() -> Callable[[Page], list[str]]:
     """The serious and critical accessibility faults that axe-core finds in a page, one sentence each."""
     return _axe_faults
+
+
+@pytest.fixture
+def effort() -> Callable[[int, int], int]:
+    """How often to try: ``effort(10, 300)`` is 10 in ``make test`` and 300 in ``make trust``."""
+    long = os.environ.get("DISCREET_TRUST") == "long"
+    return lambda quick, thorough: thorough if long else quick
+
+
+@pytest.fixture
+def seed(record_property: Callable[[str, object], None]) -> int:
+    """Where random faults start from; DISCREET_SEED repeats a run."""
+    made = int(os.environ.get("DISCREET_SEED") or secrets.randbits(32))
+    print(f"DISCREET_SEED={made}")  # shown where a test fails
+    record_property("seed", made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _promise(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> None:
+    """Whatever holds a promise says so in the run's record, from which ``tools/trust.py`` makes docs/trust.md."""
+    if (mark := request.node.get_closest_marker("trust")) is not None:
+        record_property("area", mark.args[0])
+        record_property("promise", mark.args[1])
 
 
 @pytest.fixture(scope="session")

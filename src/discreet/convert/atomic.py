@@ -2,13 +2,18 @@
 
 The new content goes into a temporary file in the target's own folder, is forced to the disk, and is then moved into
 place in one step of the file system. A run that is killed leaves the old file or the new one, never half of one;
-an exception (a full disk, Ctrl-C) leaves no temporary file behind.
+an exception (a full disk, Ctrl-C) leaves no temporary file behind. What a killed run left beside a target
+(``.name.….part.suffix``) is known to be nobody's by its lock, which the system takes from the dead, and goes when the
+same target is written next.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,17 +30,57 @@ def replacing(target: str | Path, *, private: bool = False) -> Iterator[Path]:
     What is ``private`` can be read by its owner alone, whoever could read the file before.
     """
     place = checked(target)
+    sweep(place)
     # the suffix stays last: some libraries look at it
     temporary = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}.part{place.suffix}")
+    held = None
     try:
         with told(str(target), "cannot be written", words=lambda error: first_line(error).replace(str(temporary), str(target))):
             # made first, and by its owner alone: what is half written is nobody else's to read
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            held = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            _lock(held)
             yield temporary
             _settle(temporary, place, 0o600 if private else _mode(place))
     finally:
+        if held is not None:
+            os.close(held)
+            remove(temporary)
+
+
+def sweep(place: Path) -> None:
+    """Remove what killed runs left beside a target; what a living run is writing there stays."""
+    name = re.compile(rf"\.{re.escape(place.stem[:100])}\.[0-9a-f]{{16}}\.part{re.escape(place.suffix)}")
+    with suppress(OSError):
+        for left in [entry for entry in place.parent.iterdir() if name.fullmatch(entry.name)]:
+            with suppress(OSError):
+                probe = os.open(left, os.O_RDONLY)
+                try:
+                    if _lock(probe):
+                        remove(left)
+                finally:
+                    os.close(probe)
+
+
+def beside(temporary: Path) -> Path:
+    """A folder for a library's own temporary files, which goes with the temporary file itself."""
+    return temporary.with_name(temporary.name + ".work")
+
+
+def remove(temporary: Path) -> None:
+    """Remove a temporary file and all that belongs to it."""
+    shutil.rmtree(beside(temporary), ignore_errors=True)
+    for suffix in ("-journal", ".wal", ""):  # of SQLite and DuckDB
         with suppress(FileNotFoundError):
-            temporary.unlink()
+            temporary.with_name(temporary.name + suffix).unlink()
+
+
+def _lock(file: int) -> bool:
+    """Lock an open file for as long as this process has it open; False where another has."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def write_text(target: str | Path, text: str) -> None:

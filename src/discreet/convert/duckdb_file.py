@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from discreet.convert.atomic import replacing
 from discreet.convert.database import Database, database_file, quoting
 from discreet.convert.names import unique
 from discreet.convert.rows import typed_text
@@ -33,7 +34,8 @@ class DuckDB(Database):
     """One table of a DuckDB file."""
 
     def _read(self) -> Table:
-        with closing(self._open(read_only=True)) as link:
+        path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=True)
+        with closing(_connect(path, read_only=True)) as link:
             kind, schema = self._find(link)
             if kind is None:
                 raise self.no_table()
@@ -47,15 +49,14 @@ class DuckDB(Database):
 
     def _write(self, table: Table) -> None:
         path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
-        is_new = not path.exists()
-        try:
-            with closing(self._open()) as link:
+        if path.exists():
+            with closing(_connect(path)) as link:
                 self._replace(link, table.frame)
-        except BaseException:
-            if is_new:
-                path.unlink(missing_ok=True)
-                path.with_name(path.name + ".wal").unlink(missing_ok=True)
-            raise
+            return
+        with replacing(path) as temporary:
+            temporary.unlink()  # DuckDB takes no empty file
+            with closing(_connect(temporary)) as link:
+                self._replace(link, table.frame)
 
     def _replace(self, link: DuckDBPyConnection, frame: pl.DataFrame) -> None:
         """Write beside and rename, all in one transaction."""
@@ -87,8 +88,8 @@ class DuckDB(Database):
                 return kind, schema
         return None, schema
 
-    def _open(self, *, read_only: bool = False) -> DuckDBPyConnection:
-        import duckdb
 
-        path: Path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=read_only)
-        return duckdb.connect(str(path), read_only=read_only, config=dict(_SHUT))
+def _connect(path: Path, *, read_only: bool = False) -> DuckDBPyConnection:
+    import duckdb
+
+    return duckdb.connect(str(path), read_only=read_only, config=dict(_SHUT))

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from discreet.convert.atomic import beside
 from discreet.convert.names import unique
 from discreet.convert.plain import printable
 from discreet.convert.tables import Table
@@ -67,7 +68,9 @@ def write(table: Table, path: Path) -> None:
     import xlsxwriter
 
     frame = _fitting(table.frame)
-    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, **_OPTIONS})
+    work = beside(path)
+    work.mkdir(mode=0o700)
+    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(work), **_OPTIONS})
     with book:
         sheet = book.add_worksheet("data")
         formats = {

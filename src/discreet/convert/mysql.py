@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,6 +23,7 @@ _TYPES: list[tuple[Any, str]] = [
     (pl.UInt8, "SMALLINT"), (pl.UInt16, "INT"), (pl.UInt32, "BIGINT"), (pl.UInt64, "BIGINT UNSIGNED"),
     (pl.Date, "DATE"), (pl.Datetime, "DATETIME(6)"), (pl.Time, "TIME(6)"), (pl.String, "LONGTEXT"),
 ]  # fmt: skip
+_BESIDE = re.compile(r"(discreet_[0-9a-f]{16})(?:_old)?")
 _quoted = quoting("mysql")
 
 
@@ -68,6 +70,8 @@ class MySQL(Database):
         marks = ", ".join(["%s"] * frame.width)
         definition = ", ".join(f"{_quoted(column)} {_declared(dtype)} NULL" for column, dtype in frame.schema.items())
         with engine.connect() as link:
+            _sweep(link, inspector.get_table_names(schema=schema), schema)
+            link.exec_driver_sql("SELECT GET_LOCK(%s, 0)", (beside,))  # the server takes it from whoever is gone
             try:
                 _run(
                     link,
@@ -91,6 +95,14 @@ class MySQL(Database):
             return
         _run(link, f"RENAME TABLE {place} TO {old}, {new} TO {place}")
         _run(link, f"DROP TABLE {old}")
+
+
+def _sweep(link: Any, names: list[str], schema: str | None) -> None:
+    """Drop what killed runs left beside their targets: tables with the name of a lock that nobody holds."""
+    for name in names:
+        match = _BESIDE.fullmatch(name)
+        if match and link.exec_driver_sql("SELECT IS_FREE_LOCK(%s)", (match[1],)).scalar() == 1:
+            _run(link, f"DROP TABLE IF EXISTS {_quoted(schema, name)}")
 
 
 def _named(name: str) -> Any:

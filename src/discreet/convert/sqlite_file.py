@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from discreet.convert.atomic import replacing
 from discreet.convert.database import Database, database_file, quoting
 from discreet.convert.names import unique
 from discreet.convert.plain import printable
@@ -43,17 +44,12 @@ class SQLite(Database):
 
     def _write(self, table: Table) -> None:
         path = self._path(must_exist=False)
-        is_new = not path.exists()
-        try:
-            with closing(_open(path)) as link:
-                frame = _storable(table.frame)
-                # what had to become text is declared as such; a date is ISO text but declared as a date
-                kept = {n: d for n, d in table.frame.schema.items() if d.is_temporal()}
-                self._replace(link, frame, {n: _declared(kept.get(n, d)) for n, d in frame.schema.items()})
-        except BaseException:
-            if is_new:
-                path.unlink(missing_ok=True)
-            raise
+        frame = _storable(table.frame)
+        # what had to become text is declared as such; a date is ISO text but declared as a date
+        kept = {n: d for n, d in table.frame.schema.items() if d.is_temporal()}
+        declared = {n: _declared(kept.get(n, d)) for n, d in frame.schema.items()}
+        with nullcontext(path) if path.exists() else replacing(path) as place, closing(_open(place)) as link:
+            self._replace(link, frame, declared)
 
     def _replace(self, link: sqlite3.Connection, frame: pl.DataFrame, declared: dict[str, str]) -> None:
         """Write beside and rename, all in one transaction."""

@@ -66,10 +66,10 @@ def storage_of(journal: Path | None) -> Any:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if journal is None:
         return optuna.storages.InMemoryStorage()
-    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+    from discreet.selection.journal import backend
 
     try:
-        return optuna.storages.JournalStorage(JournalFileBackend(str(journal), lock_obj=JournalFileOpenLock(str(journal))))
+        return optuna.storages.JournalStorage(backend(journal))
     except OSError as error:
         raise SourceError(f"{journal}: the search cannot be kept there: {error.strerror}") from None
     except ValueError:
