@@ -123,7 +123,7 @@ def tables(settings: Settings, source: str) -> list[str]:
     secret = [url.password] if isinstance(url.password, str) else []
     with told(f"the database '{source}'", "cannot be looked at", secret):
         engine = create_engine(url.set(drivername=DRIVERS[url.get_backend_name()]), poolclass=NullPool)
-        return sorted(inspect(engine).get_table_names())
+        return sorted(name for name in inspect(engine).get_table_names() if not name.lower().startswith("discreet_"))
 
 
 class Upload:

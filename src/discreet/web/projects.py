@@ -54,7 +54,7 @@ def create(connection: Connection, user: User, name: str, table_name: str | None
     if _taken(connection, projects.c.name, name):
         free = suggest_name(connection, name)
         raise Conflict(f"there is a project '{name}' already; '{free}' is free", suggestion=free, field="name")
-    if _taken(connection, projects.c.table_name, wanted):
+    if _table_taken(connection, wanted):
         free = suggest_table(connection, wanted)
         raise Conflict(f"a masked table '{wanted}' exists already; '{free}' is free", suggestion=free, field="table_name")
     at = now()
@@ -88,7 +88,7 @@ def suggest_table(connection: Connection, name: str) -> str:
     if not stem or not stem[0].isalpha() or stem.startswith(("discreet", "sqlite", "pg_")):
         stem = f"table_{stem}".rstrip("_")
     tried = (f"{stem}_masked" if n == 1 else f"{stem}_masked_{n}" for n in range(1, 10_000))
-    return next(one for one in tried if not _taken(connection, projects.c.table_name, one))
+    return next(one for one in tried if not _table_taken(connection, one))
 
 
 def mine(connection: Connection, user: User) -> list[dict[str, Any]]:
@@ -181,3 +181,8 @@ def _project(row: Row[Any]) -> Project:
 
 def _taken(connection: Connection, column: Any, name: str) -> bool:
     return connection.execute(select(func.count()).where(func.lower(column) == name.lower())).scalar_one() > 0
+
+
+def _table_taken(connection: Connection, name: str) -> bool:
+    """Whether a project's table has this name, or one that a signed release keeps."""
+    return _taken(connection, projects.c.table_name, name) or _taken(connection, releases.c.table_name, name)

@@ -21,6 +21,7 @@ from discreet.convert.formats import FORMATS
 from discreet.web import audit, projects
 from discreet.web.accounts import User
 from discreet.web.failures import Conflict, Invalid, NotFound
+from discreet.web.jobs import queue
 from discreet.web.projects import Project
 from discreet.web.settings import Settings
 from discreet.web.store import now
@@ -154,6 +155,8 @@ def sign(connection: Connection, user: User, project: Project, number: int, note
         releases.c.superseded_by.is_(None),
     )
     connection.execute(update(releases).where(*earlier).values(superseded_by=number))
+    if not found.table_name:  # a later release stands in the project's table, so this one needs its own
+        queue.submit(connection, user, project, "publish", {"release": number})
     projects.touch(connection, project.id)
     audit.note(connection, user.name, "release signed", project.id, release=number, name=name, sha256=found.sha256)
     return get(connection, project, number)

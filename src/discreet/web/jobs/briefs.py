@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, func, select
 
 from discreet.web import confined
 from discreet.web.datasets import shown_name
@@ -32,7 +33,12 @@ def brief(connection: Connection, settings: Settings, job: Row[Any]) -> dict[str
     }
     if "release" in parameters:
         release = _release(connection, project, parameters["release"])
-        made["release"] = {"number": release.number, "file": release.file, "policy": release.policy, "signed": release.signed_by}
+        made["release"] = {
+            "number": release.number,
+            "file": release.file,
+            "policy": release.policy,
+            "table_name": release.table_name or _own_table(connection, project, release.number),
+        }
         parameters |= {"dataset": release.dataset_id, "revision": release.revision}
     if job.kind == "import":
         made |= _source(settings, parameters, made)
@@ -72,6 +78,8 @@ def _source(settings: Settings, parameters: dict[str, Any], made: dict[str, Any]
             raise NotFound("the uploaded file is not on the server any more; upload it again")
         name = shown_name(parameters.get("name") or place.name)
         return {"source": str(place), "name": name, "shown": {str(place): f"'{name}'", **made["shown"]}}
+    if parameters["table"].replace('"', "").rpartition(".")[2].lower().startswith("discreet_"):
+        raise Invalid("tables whose names begin with discreet_ are the server's own")
     address = settings.sources.get(parameters["source"])
     if address is None:
         known = ", ".join(sorted(settings.sources)) or "none"
@@ -96,4 +104,11 @@ def _to_keep(connection: Connection, project: Row[Any]) -> list[dict[str, Any]]:
         releases.c.table_name == project.table_name,
     )
     rows = connection.execute(select(releases.c.number, releases.c.file).where(*this)).all()
-    return [{"number": row.number, "file": row.file} for row in rows]
+    return [{"number": row.number, "file": row.file, "table_name": _own_table(connection, project, row.number)} for row in rows]
+
+
+def _own_table(connection: Connection, project: Row[Any], number: int) -> str:
+    """The table that a signed release keeps when a later one takes the project's: none that another project has."""
+    taken = set(connection.execute(select(func.lower(projects.c.table_name))).scalars())
+    tried = (f"{project.table_name}_{'release_' * n}{number}" for n in itertools.count())
+    return next(name for name in tried if name.lower() not in taken)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+COMMAND = [sys.executable, "-P", "-m", "discreet.web.jobs.worker"]
 LONGEST = 64 << 20
 """Bytes that one line may have; a longer one is thrown away."""
 PATIENCE = 10.0
@@ -26,7 +27,7 @@ class Process:
     def __init__(self, job: str, brief: Mapping[str, Any]) -> None:
         self.job = job
         self.popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "discreet.web.jobs.worker"],
+            COMMAND,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
             env={name: value for name, value in os.environ.items() if name not in _HIDDEN},
             process_group=0,  # so that all it started ends with it, and Ctrl-C on the server's terminal is the server's alone

@@ -107,7 +107,7 @@ def write_private(place: Path, content: str | bytes) -> None:
 
 
 def _keep(brief: Mapping[str, Any], one: Mapping[str, Any]) -> dict[str, Any]:
-    name = f"{brief['project']['table_name']}_{one['number']}"
+    name = str(one["table_name"])
     tell(f"storing release {one['number']} as {name}", 0, 1)
     write_target(read_with_labels(Path(brief["folder"]) / one["file"], Policy()), f"{brief['published']}#{name}")
     return {"number": one["number"], "table_name": name}

@@ -13,46 +13,27 @@ import os
 import select as sockets
 import threading
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, exc, select, update
+from sqlalchemy import exc, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.errors import DiscreetError, SourceError
 from discreet.web import sweeping
-from discreet.web.jobs import kinds
+from discreet.web.jobs import endings
 from discreet.web.jobs.briefs import brief
 from discreet.web.jobs.process import Process
-from discreet.web.jobs.settling import settle
+from discreet.web.jobs.running import Running
+from discreet.web.jobs.voice import trace
 from discreet.web.settings import Settings
 from discreet.web.store import Store, now
-from discreet.web.tables import jobs, users
+from discreet.web.tables import jobs
 
 log = logging.getLogger("discreet.web.jobs")
 LOOK = 0.5
 TELL = 0.3
 TELL_PARTIAL = 1.0
 """Seconds between looks at the queue, between writes of progress, and between writes of results so far."""
-ATTEMPTS = 2
-POINTS = 5000
-
-
-@dataclass
-class Running:
-    """A job and its process."""
-
-    job: str
-    kind: str
-    process: Process
-    news: dict[str, Any] = field(default_factory=dict)
-    points: list[Any] = field(default_factory=list)
-    new_points: bool = False
-    told_at: float = 0.0
-    told_points_at: float = 0.0
-    ending: dict[str, Any] | None = None
-    """What it said last of all: result, failed, cancelled or error."""
-    stopped: bool = False
 
 
 class Supervisor:
@@ -74,7 +55,7 @@ class Supervisor:
             raise RuntimeError("the supervisor runs already")
         self._lock = self._take_home()
         try:
-            self._recover()
+            endings.recover(self.store)
             sweeping.sweep(self.settings, self.store)
         except BaseException:
             self._leave_home()
@@ -120,8 +101,10 @@ class Supervisor:
                 # nothing is lost: what ended waits to be told, what is queued waits to be taken
                 log.warning("the database does not answer (%s); jobs wait", type(error).__name__)
                 self._stopping.wait(1.0)
-            except Exception:
-                log.exception("the jobs' supervisor met an error of the program and goes on")
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other jobs go on
+                log.error(
+                    "the jobs' supervisor met an error of the program and goes on: %s\n%s", type(error).__name__, trace(error)
+                )
                 self._stopping.wait(1.0)
         self._put_back()
 
@@ -162,14 +145,14 @@ class Supervisor:
             try:
                 told = brief(connection, self.settings, job)
             except DiscreetError as error:
-                self._end(connection, identity, "failed", str(error))
+                endings.end(connection, identity, "failed", str(error))
                 return
             connection.execute(update(jobs).where(this).values(parameters=told["parameters"]))
         try:
             process = Process(identity, told)
         except OSError as error:
             with self.store.write() as connection:
-                self._end(connection, identity, "failed", f"its process could not be started: {error.strerror}")
+                endings.end(connection, identity, "failed", f"its process could not be started: {error.strerror}")
             return
         self._running[identity] = Running(identity, job.kind, process, {"pid": process.popen.pid})
 
@@ -194,13 +177,13 @@ class Supervisor:
             time.sleep(0.02)  # lines come in crowds
         for one in list(self._running.values()):
             for message in one.process.pump():
-                _hear(one, message)
+                one.hear(message)
             if one.process.overdue:
                 one.process.kill()
             code = one.process.ended()
             if code is not None:
                 for message in one.process.pump():
-                    _hear(one, message)
+                    one.hear(message)
                 one.process.close()
                 del self._running[one.job]
                 self._over.append((one, code))
@@ -216,8 +199,8 @@ class Supervisor:
             if values:
                 with self.store.write() as connection:
                     connection.execute(update(jobs).where(jobs.c.id == one.job, jobs.c.state == "running").values(**values))
-                one.told_at = at
-                one.news = {}
+                if one.news and one.news.keys() <= values.keys():
+                    one.told_at, one.news = at, {}
                 if "partial" in values:
                     one.told_points_at, one.new_points = at, False
 
@@ -226,57 +209,16 @@ class Supervisor:
             one, code = self._over[0]
             try:
                 with self.store.write() as connection:
-                    self._conclude(connection, one, code)
+                    endings.conclude(connection, one, code)
             except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError):
                 raise  # the database is away: the result waits for it
-            except Exception as error:
-                log.exception("the result of job %s could not be kept", one.job)
+            except Exception as error:  # noqa: BLE001 - a result that cannot be kept is a failed job, not a failed server
+                log.error("the result of job %s could not be kept: %s\n%s", one.job, type(error).__name__, trace(error))
                 with self.store.write() as connection:
-                    self._end(connection, one.job, "failed", _program_error(type(error).__name__))
+                    endings.end(connection, one.job, "failed", endings.program_error(type(error).__name__))
             self._over.pop(0)
             sweeping.after(self.settings, self.store, one.job)
             self.wake()
-
-    def _conclude(self, connection: Connection, one: Running, code: int) -> None:
-        """Say how a job ended."""
-        this = (jobs.c.id == one.job, jobs.c.state == "running")
-        job = connection.execute(select(jobs).where(*this).with_for_update()).one_or_none()
-        if job is None:
-            return
-        values: dict[str, Any] = {"partial": list(one.points)} if one.points else {}
-        said = (one.ending or {}).get("say")
-        if said == "result":
-            assert one.ending is not None
-            who = connection.execute(select(users.c.name).where(users.c.id == job.user_id)).scalar_one()
-            try:
-                with connection.begin_nested():
-                    result, sentence = settle(connection, job, one.ending, who)
-            except DiscreetError as error:
-                self._end(connection, one.job, "failed", str(error), **values)
-                return
-            total = max(job.total, 1.0)
-            self._end(connection, one.job, "done", sentence, result=result, done=total, total=total, **values)
-        elif said == "cancelled" or one.process.asked_at is not None:
-            how = "" if said == "cancelled" else "; it did not stop by itself, so its process was ended"
-            self._end(connection, one.job, "cancelled", f"cancelled{how}", **values)
-        elif said == "failed":
-            assert one.ending is not None
-            self._end(connection, one.job, "failed", str(one.ending.get("sentence")), **values)
-        elif said == "error":
-            assert one.ending is not None
-            log.error("job %s (%s): %s\n%s", one.job, one.kind, one.ending.get("type"), one.ending.get("trace"))
-            why = one.ending.get("sentence") or _program_error(str(one.ending.get("type")))
-            self._end(connection, one.job, "failed", str(why), **values)
-        else:
-            log.error("job %s (%s) ended with code %s", one.job, one.kind, code)
-            log.debug("job %s wrote: %s", one.job, bytes(one.process.complaints).decode(errors="replace"))
-            self._end(connection, one.job, "failed", _death(code), **values)
-
-    def _end(self, connection: Connection, identity: str, state: str, what: str, **values: Any) -> None:
-        text = _line(what)
-        final = {"state": state, "what": text, "finished": now(), "cancelling": False, "pid": None}
-        connection.execute(update(jobs).where(jobs.c.id == identity).values(**final, **values))
-        log.info("job %s is %s", identity, state)
 
     # coming and going
 
@@ -295,66 +237,19 @@ class Supervisor:
             os.close(self._lock)
             self._lock = None
 
-    def _recover(self) -> None:
-        """Jobs that ran when an earlier server died: again where that gives the same, else marked."""
-        with self.store.write() as connection:
-            for job in connection.execute(select(jobs).where(jobs.c.state == "running")).all():
-                if job.cancelling:
-                    self._end(connection, job.id, "cancelled", "cancelled; the server stopped before it had")
-                elif job.kind in kinds.REPEATABLE and job.attempts < ATTEMPTS:
-                    self._requeue(connection, job, "the server stopped while this ran; it waits to run again", job.attempts)
-                else:
-                    again = "the server stopped while this ran" + (" for the second time" if job.attempts > 1 else "")
-                    self._end(connection, job.id, "interrupted", f"{again}; start it anew where it is still wanted")
-
     def _put_back(self) -> None:
         for one in self._running.values():
             one.process.kill()
         for one in self._running.values():
             one.process.close()
         try:
+            self._settle()
             with self.store.write() as connection:
                 for identity in self._running:
                     job = connection.execute(select(jobs).where(jobs.c.id == identity, jobs.c.state == "running")).one_or_none()
                     if job is not None:
                         text = "the server was stopped while this ran; it waits to run again"
-                        self._requeue(connection, job, text, job.attempts - 1)
+                        endings.requeue(connection, job, text, job.attempts - 1)
         except SQLAlchemyError as error:
             log.warning("the database does not answer (%s); the next start will say what became of jobs", type(error).__name__)
         self._running.clear()
-
-    @staticmethod
-    def _requeue(connection: Connection, job: Row[Any], text: str, attempts: int) -> None:
-        values = {"state": "queued", "what": text, "attempts": attempts, "pid": None, "done": 0, "total": 0, "partial": None}
-        connection.execute(update(jobs).where(jobs.c.id == job.id).values(**values))
-
-
-def _hear(one: Running, message: dict[str, Any]) -> None:
-    word = message["say"]
-    if word == "progress":
-        numbers = [message.get(name) for name in ("done", "total")]
-        if all(isinstance(number, int | float) for number in numbers):
-            one.news |= {"what": _line(str(message.get("what"))), "done": numbers[0], "total": numbers[1]}
-    elif word == "point" and len(one.points) < POINTS:
-        one.points.append(message.get("point"))
-        one.new_points = True
-    elif word in ("result", "failed", "cancelled", "error"):
-        one.ending = message
-
-
-def _line(text: str) -> str:
-    """A sentence as the database keeps it: one line that can be printed."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in text).strip()
-    return shown if len(shown) <= 400 else shown[:399] + "…"
-
-
-def _program_error(kind: str) -> str:
-    return f"an error of the program ({kind}); the server's log says where, and the table was not harmed"
-
-
-def _death(code: int) -> str:
-    if code == -9:
-        return "the system ended the job's process (signal 9), most likely because memory ran out; everything else goes on"
-    if code < 0:
-        return f"the job's process was ended by signal {-code}; everything else goes on"
-    return f"the job's process ended before it was done (exit code {code}); everything else goes on"

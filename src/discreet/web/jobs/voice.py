@@ -6,6 +6,7 @@ import json
 import math
 import threading
 import time
+import traceback
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -54,3 +55,8 @@ def finite(value: Any) -> Any:
     if hasattr(value, "item") and not isinstance(value, str):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def trace(error: BaseException) -> str:
+    """Where an error of the program is, for the server's log; its words are left out, since they may hold values of the data."""
+    return "".join(traceback.format_tb(error.__traceback__))

@@ -14,11 +14,10 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from discreet.web.jobs.voice import Cancelled, Voice
+from discreet.web.jobs.voice import Cancelled, Voice, trace
 
 
 def main() -> int:
@@ -52,15 +51,10 @@ def perform(brief: dict[str, Any], voice: Voice) -> int:
         voice.say("failed", sentence="there is not enough memory for this job")
     except OSError as error:
         why = f"the server's disk or database could not be used: {error.strerror or type(error).__name__}"
-        voice.say("error", type=type(error).__name__, trace=_trace(error), sentence=why)
+        voice.say("error", type=type(error).__name__, trace=trace(error), sentence=why)
     except Exception as error:  # noqa: BLE001 - whatever it is, the server hears of it
-        voice.say("error", type=type(error).__name__, trace=_trace(error))
+        voice.say("error", type=type(error).__name__, trace=trace(error))
     return 0
-
-
-def _trace(error: BaseException) -> str:
-    """Where an error of the program is, for the server's log; its words stay here, since they may hold values of the data."""
-    return "".join(traceback.format_tb(error.__traceback__))
 
 
 def _shown(sentence: str, brief: Mapping[str, Any]) -> str:

@@ -1,0 +1,283 @@
+"""Uploads come in whole or not at all, and a table is paged, sorted and filtered as a plain sort and filter would."""
+
+from __future__ import annotations
+
+import datetime as dt
+import errno
+import json
+import os
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+from sqlalchemy import delete, insert
+
+from discreet.convert import paging
+from discreet.errors import DataError
+from discreet.web import datasets, projects, sweeping
+from discreet.web.accounts import User
+from discreet.web.failures import Forbidden, Invalid, NotFound, TooLarge
+from discreet.web.projects import Project
+from discreet.web.settings import Settings
+from discreet.web.store import Store
+from discreet.web.tables import datasets as dataset_table
+from discreet.web.tables import projects as project_table
+
+NAMES = ["Age", "age", 'a"b; DROP TABLE x', "file_row_number", "c0", "<b>", " "]
+
+
+def small(tmp_path: Path) -> Settings:
+    return Settings.make(tmp_path / "home", f"sqlite:///{tmp_path}/x.db")
+
+
+def uploads(settings: Settings, project: Project) -> list[str]:
+    folder = settings.folder(project.id) / "uploads"
+    return [one.name for one in folder.iterdir()] if folder.is_dir() else []
+
+
+class TestReceiving:
+    @pytest.fixture
+    def ours(self) -> Project:
+        return Project(1, "P", "p_masked", "anna", "owner", 0.0, 0.0, 0, None)
+
+    def test_a_file_arrives_as_it_was_sent_under_a_name_of_our_own(self, tmp_path: Path, ours: Project) -> None:
+        settings = small(tmp_path)
+        made = datasets.receive(settings, ours, iter([b"a,b\n", b"1,2\n"]), "../../etc/passwd/x y.CSV.gz")
+        assert made.read_bytes() == b"a,b\n1,2\n"
+        assert datasets.UPLOAD.fullmatch(made.name)
+        assert made.name.endswith(".csv.gz")
+        assert made.parent == settings.folder(1) / "uploads"
+        assert made.stat().st_mode & 0o077 == 0
+        with made.open("rb") as file:
+            assert datasets.receive(settings, ours, file, "x.csv").read_bytes() == b"a,b\n1,2\n"
+
+    def test_a_file_that_is_too_large_empty_or_unknown_leaves_nothing(self, tmp_path: Path, ours: Project) -> None:
+        settings = small(tmp_path)
+        limited = Settings(**{**vars(settings), "upload_limit": 10})
+        with pytest.raises(TooLarge, match="MiB"):
+            datasets.receive(limited, ours, iter([b"123456", b"123456"]), "x.csv")
+        with pytest.raises(Invalid, match="empty"):
+            datasets.receive(settings, ours, iter([]), "x.csv")
+        for name in ("x.exe", "csv", "", "x.csv/", "x.csv\0.sh"):
+            with pytest.raises(Invalid, match="known format"):
+                datasets.receive(settings, ours, iter([b"1"]), name)
+        assert uploads(settings, ours) == []
+
+    def test_an_upload_that_breaks_off_leaves_nothing(self, tmp_path: Path, ours: Project) -> None:
+        def broken() -> Iterator[bytes]:
+            yield b"a,b\n"
+            raise ConnectionResetError
+
+        settings = small(tmp_path)
+        with pytest.raises(ConnectionResetError):
+            datasets.receive(settings, ours, broken(), "x.csv")
+        assert uploads(settings, ours) == []
+
+    def test_a_full_disk_is_a_sentence(self, tmp_path: Path, ours: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+        settings = small(tmp_path)
+
+        class Full:
+            def write(self, _: bytes) -> None:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+            def close(self) -> None: ...
+
+        def full(number: int, _mode: str) -> Full:
+            os.close(number)
+            return Full()
+
+        monkeypatch.setattr("discreet.web.datasets.os.fdopen", full)
+        with pytest.raises(datasets.NoRoom, match="no room"):
+            datasets.receive(settings, ours, iter([b"1"]), "x.csv")
+        assert uploads(settings, ours) == []
+
+    def test_readers_may_not_upload(self, tmp_path: Path, ours: Project) -> None:
+        reader = Project(**{**vars(ours), "role": "reader"})
+        with pytest.raises(Forbidden):
+            datasets.receive(small(tmp_path), reader, iter([b"1"]), "x.csv")
+
+    def test_memory_does_not_grow_with_the_file(self, tmp_path: Path, ours: Project) -> None:
+        settings = small(tmp_path)
+        chunk = b"x" * 65536
+        tracemalloc.start()
+        made = datasets.receive(settings, ours, (chunk for _ in range(1600)), "x.csv")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert made.stat().st_size == 1600 * 65536
+        assert peak < 5 << 20
+
+
+TEXTS = st.none() | st.sampled_from(["", "a", "A", "ab", "b", "é", "É", "%", "_", "'", "1..2", "null", ">=1"])
+FRAMES = st.integers(0, 12).flatmap(
+    lambda n: st.fixed_dictionaries(
+        {
+            "number": st.lists(st.none() | st.integers(-3, 3), min_size=n, max_size=n),
+            "real": st.lists(st.none() | st.sampled_from([-1.5, 0.0, 0.25, 2.0, 1e300]), min_size=n, max_size=n),
+            "text": st.lists(TEXTS, min_size=n, max_size=n),
+            "day": st.lists(st.none() | st.dates(dt.date(2020, 1, 1), dt.date(2020, 1, 5)), min_size=n, max_size=n),
+            "truth": st.lists(st.none() | st.booleans(), min_size=n, max_size=n),
+        }
+    )
+)
+SCHEMA = {"number": pl.Int64, "real": pl.Float64, "text": pl.String, "day": pl.Date, "truth": pl.Boolean}
+FILTERS: list[tuple[str, str, Callable[[Any], bool]]] = [
+    ("number", ">=1", lambda x: x is not None and x >= 1),
+    ("number", "<0", lambda x: x is not None and x < 0),
+    ("number", "-1..2", lambda x: x is not None and -1 <= x <= 2),
+    ("number", "2", lambda x: x == 2),
+    ("number", "!= 2", lambda x: x is not None and x != 2),
+    ("number", "1.5", lambda x: False),
+    ("number", "is missing", lambda x: x is None),
+    ("real", "> 0.1", lambda x: x is not None and x > 0.1),
+    ("text", "A", lambda x: x is not None and "a" in x.lower()),
+    ("text", "é", lambda x: x is not None and "é" in x.lower()),
+    ("text", "%", lambda x: x is not None and "%" in x),
+    ("text", "'", lambda x: x is not None and "'" in x),
+    ("text", "=ab", lambda x: x == "ab"),
+    ("text", "1..2", lambda x: x is not None and "1..2" in x),
+    ("text", "not missing", lambda x: x is not None),
+    ("day", ">2020-01-02", lambda x: x is not None and x > dt.date(2020, 1, 2)),
+    ("day", "2020-01-02..2020-01-03", lambda x: x in (dt.date(2020, 1, 2), dt.date(2020, 1, 3))),
+    ("truth", "yes", lambda x: x is True),
+    ("number", "  ", lambda x: True),
+]
+
+
+class TestPaging:
+    @profile(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        content=FRAMES, sort=st.none() | st.sampled_from(list(SCHEMA)), descending=st.booleans(), offset=st.integers(0, 14),
+        limit=st.integers(1, 14), chosen=st.lists(st.sampled_from(FILTERS), max_size=2, unique_by=lambda one: one[0]),
+        near=st.sampled_from([0, 5000]), few=st.sampled_from([0, 50_000]),
+    )  # fmt: skip
+    def test_a_page_is_what_a_plain_sort_and_filter_give(
+        self, content: Any, sort: str | None, descending: bool, offset: int, limit: int, chosen: Any, near: int, few: int,
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        monkeypatch.setattr(paging, "_NEAR", near)
+        monkeypatch.setattr(paging, "_FEW", few)
+        frame = pl.DataFrame(content, schema=SCHEMA)
+        path = tmp_path / "t.parquet"
+        frame.write_parquet(path)
+        rows = list(enumerate(frame.iter_rows(named=True)))
+        rows = [(at, row) for at, row in rows if all(holds(row[name]) for name, _, holds in chosen)]
+        if sort is not None:
+            there = [one for one in rows if one[1][sort] is not None]
+            there.sort(key=lambda one: one[1][sort], reverse=descending)
+            if descending:  # a reversed sort would turn ties around, which keep their order here
+                there.sort(key=lambda one: one[0])
+                there.sort(key=lambda one: one[1][sort], reverse=True)
+            rows = there + [one for one in rows if one[1][sort] is None]
+        found = paging.page(
+            path, offset=offset, limit=limit, sort=sort, descending=descending, filters={name: text for name, text, _ in chosen}
+        )
+        assert found.total == len(rows)
+        assert found.numbers == [at for at, _ in rows[offset : offset + limit]]
+        assert found.frame.rows() == [tuple(row.values()) for _, row in rows[offset : offset + limit]]
+
+    def test_hostile_names_and_values_are_names_and_values(self, tmp_path: Path) -> None:
+        settings = small(tmp_path)
+        path = settings.folder(1) / "t.parquet"
+        pl.DataFrame({name: [f"{name}{at}" for at in (2, 1)] for name in NAMES}).write_parquet(path)
+        for name in NAMES:
+            page = datasets.rows(settings, path, sort=name, filters={name: f"{name}1"})
+            assert page.columns == NAMES
+            assert page.rows == [[f"{one}1" for one in NAMES]]
+            assert page.numbers == [2]
+        for text in ("' OR 1=1 --", "\0", "%s", "🙂" * 100, "1; DROP TABLE t"):
+            assert datasets.rows(settings, path, filters={"Age": text}).total == 0
+
+    def test_what_cannot_be_asked_is_told(self, tmp_path: Path) -> None:
+        settings = small(tmp_path)
+        path = settings.folder(1) / "t.parquet"
+        pl.DataFrame({"age": [1], "born": [dt.date(2000, 1, 1)], "sex": [True]}).write_parquet(path)
+        for wrong in ({"sort": "agee"}, {"filters": {"agee": "1"}}):
+            with pytest.raises(Invalid, match="agee"):
+                datasets.rows(settings, path, **wrong)  # type: ignore[arg-type]
+        for name, text in (("age", "old"), ("born", ">=yesterday"), ("sex", "f"), ("age", "1..x")):
+            with pytest.raises(Invalid, match="no filter"):
+                datasets.rows(settings, path, filters={name: text})
+        for wrong in ({"offset": -1}, {"limit": 0}, {"limit": 100_000}):
+            with pytest.raises(Invalid, match="a page begins"):
+                datasets.rows(settings, path, **wrong)  # type: ignore[arg-type]
+        outside = tmp_path / "secret.parquet"
+        pl.DataFrame({"age": [1]}).write_parquet(outside)
+        for place in (outside, settings.folder(1) / ".." / ".." / ".." / "secret.parquet", settings.folder(1) / "none.parquet"):
+            with pytest.raises(NotFound):
+                datasets.rows(settings, place)
+        (settings.folder(1) / "bad.parquet").write_bytes(b"PAR1 nonsense")
+        with pytest.raises(Invalid, match="cannot be looked at"):
+            datasets.rows(settings, settings.folder(1) / "bad.parquet")
+
+    def test_every_kind_of_value_is_plain_json(self, tmp_path: Path) -> None:
+        settings = small(tmp_path)
+        path = settings.folder(1) / "t.parquet"
+        moment = dt.datetime(2020, 1, 2, 3, 4, 5)
+        pl.DataFrame(
+            {"big": [2**63 - 1], "huge": pl.Series([2**64 - 1], dtype=pl.UInt64), "inf": [float("inf")], "at": [moment],
+             "zoned": pl.Series([moment]).dt.replace_time_zone("UTC"), "time": [dt.time(1, 2)], "day": [dt.date(9999, 12, 31)],
+             "none": [None], "word": pl.Series(["x"], dtype=pl.Categorical)}
+        ).write_parquet(path)  # fmt: skip
+        page = datasets.rows(settings, path)
+        assert json.loads(json.dumps(page.rows, allow_nan=False)) == page.rows
+        assert page.rows[0][:4] == [2**63 - 1, 2**64 - 1, "inf", "2020-01-02 03:04:05"]
+
+    def test_far_pages_of_a_column_of_few_values_agree_with_a_sort(self, tmp_path: Path) -> None:
+        path = tmp_path / "t.parquet"
+        frame = pl.DataFrame({"x": [(at * 7919) % 13 if at % 11 else None for at in range(30_000)]})
+        frame.write_parquet(path)
+        ordered = frame.with_row_index("at").sort("x", "at", descending=[True, False], nulls_last=True)["at"].to_list()
+        for offset in (0, 5_000, 17_321, 27_200, 29_990, 40_000):
+            found = paging.page(path, offset=offset, limit=50, sort="x", descending=True)
+            assert found.numbers == ordered[offset : offset + 50]
+        with pytest.raises(DataError):
+            paging.page(path, sort="y")
+
+
+def test_the_current_dataset_is_the_last_or_the_chosen_one(store: Store, anna: User, project: Project) -> None:
+    with store.write() as connection:
+        with pytest.raises(NotFound, match="no initial microdata"):
+            datasets.get(connection, project)
+        for name in ("one", "two"):
+            row = {"project_id": project.id, "name": name, "file": f"data/{name}.parquet", "records": 1, "bytes": 1.0}
+            row |= {"sha256": "0" * 64, "columns": [{"name": "age"}], "created": 1.0, "user_id": anna.id}
+            connection.execute(insert(dataset_table).values(**row))
+        first, second = sorted(one.id for one in datasets.all_of(connection, project))
+        assert datasets.choose(connection, anna, project, first).name == "one"
+        again = projects.get(connection, anna, project.id)
+        assert datasets.get(connection, again).id == first
+        assert datasets.get(connection, again, second).columns == [{"name": "age"}]
+        assert datasets.get(connection, again).user == "anna"
+        with pytest.raises(NotFound, match="number 99"):
+            datasets.choose(connection, anna, project, 99)
+
+
+def test_sweeping_keeps_what_rows_speak_of_and_nothing_else(
+    settings: Settings, store: Store, anna: User, project: Project
+) -> None:
+    folder = settings.folder(project.id)
+    for name in ("data/kept.parquet", "data/kept.labels.json", "data/lost.parquet", "data/.kept.123.part.parquet",
+                 "releases/abc/masked.parquet", "uploads/new.csv", "uploads/old.csv", "uploads/.x.part"):  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"x")
+    os.utime(folder / "uploads/old.csv", (time.time() - 1e6,) * 2)
+    other = settings.folder(project.id + 1000)
+    (other / "x").write_bytes(b"x")
+    with store.write() as connection:
+        row = {"project_id": project.id, "name": "k", "file": "data/kept.parquet", "records": 1, "bytes": 1.0, "sha256": "0"}
+        connection.execute(insert(dataset_table).values(**row, columns=[], created=1.0, user_id=anna.id))
+    sweeping.sweep(settings, store)
+    left = {str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()}
+    assert left == {"data/kept.parquet", "data/kept.labels.json", "uploads/new.csv"}
+    assert not other.exists()
+    with store.write() as connection:
+        connection.execute(delete(project_table).where(project_table.c.id == project.id))
+    datasets.forget(settings, project.id)
+    assert not folder.exists()
