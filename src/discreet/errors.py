@@ -5,6 +5,7 @@
     ├── PolicyError      a policy says something that cannot be
     │   └── ParameterError   a measure's or method's parameter breaks its rule
     ├── DataError        the data do not allow what was asked of them
+    ├── RoomError        a job would need more memory than there is
     └── PluginError      a plug-in cannot be found, loaded or trusted
 
 The text of each is one sentence (or a few) for a person: it names the file, the attribute, the rule
@@ -35,6 +36,10 @@ class ParameterError(PolicyError):
 
 class DataError(DiscreetError):
     """The data do not allow what was asked of them."""
+
+
+class RoomError(DiscreetError):
+    """A job would need more memory than there is."""
 
 
 class PluginError(DiscreetError):

@@ -5,7 +5,7 @@ read -> analyze -> select -> mask -> assess -> write
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 Measures = Iterable[str | RiskMeasure | LossMeasure] | Mapping[str, Mapping[str, Any]] | str | None
 
 
-def read(
-    source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = None, *, engine: str | None = None
-) -> Microdata:
+def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = None, *, engine: str | None = None) -> Microdata:
     """Microdata from a file, a database table, or a frame of pandas, Polars, Arrow or their kin.
 
     A table on Spark (``spark://…#table``, ``sc://…#table``, a Spark frame), or any file where ``engine`` or the policy says
@@ -44,6 +42,30 @@ def read(
         found: Microdata = elsewhere(source, loaded)
         return found
     return read_source(source, loaded)
+
+
+def scan(
+    source: Any,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    measures: Measures = None,
+    notice: Callable[[str], None] | None = None,
+    *,
+    by_record: bool = False,
+    engine: str | None = None,
+) -> Microdata:
+    """As :func:`read`, for risk measures alone: a file that can be streamed is read column by column, as codes, part by part.
+
+    So a table far larger than memory can be measured. What that needs is reckoned before it begins (``by_record``: with a row
+    a record as the outcome): ``notice`` is told, and RoomError raised where there is less.
+    """
+    from discreet.convert import load_policy, scan_source
+
+    loaded = load_policy(policy)
+    registry.check_policy(loaded)
+    if (elsewhere := engines.reader(source, engine or loaded.engine)) is not None:
+        found: Microdata = elsewhere(source, loaded)
+        return found
+    return scan_source(source, loaded, _instances("risk", measures, loaded), notice, by_record=by_record)
 
 
 def write(data: Microdata | Release, target: str | Path) -> None:

@@ -31,7 +31,10 @@ def risk(
     from discreet.cli.records import write_records
 
     with show.progress():
-        data = verbs.read(source, policy, engine=engine)
+        if original is None:
+            data = verbs.scan(source, policy, measure or None, show.say, by_record=records is not None, engine=engine)
+        else:
+            data = verbs.read(source, policy, engine=engine)
         true = verbs.read(original, policy, engine=engine) if original is not None else None
         if link is not None:
             if true is None:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from discreet.convert.failures import told
+from discreet.convert.fits import check_whole
 from discreet.convert.formats import Format, format_of
 from discreet.convert.frames import from_frame
 from discreet.convert.missing import without_markers
@@ -73,6 +74,8 @@ def _from_file(path: Path, policy: Policy) -> Microdata:
         failure: Exception | None = None
         for lazy in attempts(path, policy):
             try:
+                if found.name == "Parquet":
+                    check_whole(lazy, path)
                 return Microdata(lazy.collect(engine="streaming"), policy, str(path))
             except pl.exceptions.PolarsError as error:
                 failure = error

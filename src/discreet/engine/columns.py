@@ -79,7 +79,7 @@ def encode_series(series: pl.Series, attribute: Attribute | None = None) -> Colu
     """One series as codes."""
     made = _encode(series)
     if attribute is not None and attribute.order is not None:
-        made = _in_order(made, attribute)
+        made = in_order(made, attribute)
     return made
 
 
@@ -117,7 +117,7 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
         return _encode_by_rank(series)
     has_null = physical.null_count() > 0
     raw = (physical.fill_null(low) if has_null else physical).to_numpy()
-    small = _width(span - 1)
+    small = width_for(span - 1)
     offsets = np.empty(len(raw), dtype=small)
     np.subtract(raw, least, out=offsets, casting="unsafe")
     present = np.zeros(span, dtype=np.bool_)
@@ -130,7 +130,7 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
     if has_null and not _any_at(offsets, physical, 0):
         occurring = occurring[1:]
     size = len(occurring)
-    width = _width(size)
+    width = width_for(size)
     if size == span and not has_null and width == small:
         codes = offsets
     else:
@@ -179,16 +179,17 @@ def _finish(name: str, codes: pl.Series, values: pl.Series) -> Column:
     filled = codes.fill_null(size) if has_null else codes
     if has_null and filled.null_count():  # an empty dictionary has no room for the fill value
         filled = pl.Series(name, np.full(len(codes), size))
-    return Column(name, filled.to_numpy().astype(_width(size)), values, has_null)
+    return Column(name, filled.to_numpy().astype(width_for(size)), values, has_null)
 
 
-def _width(largest: int) -> type[np.unsignedinteger[Any]]:
+def width_for(largest: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest codes that hold a number."""
     if largest < 1 << 8:
         return np.uint8
     return np.uint16 if largest < 1 << 16 else np.uint32
 
 
-def _in_order(column: Column, attribute: Attribute) -> Column:
+def in_order(column: Column, attribute: Attribute) -> Column:
     """The same column with codes in the owner's order; the coarser values of a release come behind it."""
     order = attribute.order or ()
     place = {text: index for index, text in enumerate(order)}

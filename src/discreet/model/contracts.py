@@ -92,6 +92,20 @@ class RiskMeasure(Plugin):
         """Whether this table can be measured beside its original only."""
         return self.original_use == "required"
 
+    def reads(self, data: Microdata) -> Sequence[str] | None:
+        """The columns whose codes are all that measuring needs, where that is so: a large table is then never held whole.
+
+        ``data`` is the table without its rows. ``None`` means that the measure works on the table itself.
+        """
+        return None
+
+    def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
+        """About how many bytes measuring so many records holds at most, besides their codes; ``sample`` are some of them.
+
+        ``by_record``: the numbers of each record are asked for too.
+        """
+        return 100.0 * records
+
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         """Sentences on why one record (a row of ``data``, from 0) is at risk."""
         return []

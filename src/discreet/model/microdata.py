@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -77,15 +77,20 @@ class Microdata:
     def columns(self) -> list[str]:
         return self.frame.columns
 
+    @property
+    def schema(self) -> pl.Schema:
+        """The columns' names and types."""
+        return self.frame.schema
+
     def attribute(self, name: str) -> Attribute:
         """What the policy says of a column; a column it does not name has the role 'other'."""
         if name not in self._names:
-            raise DataError(f"{self.source} has no column '{name}'; {nearest(name, self.frame.columns)}")
+            raise DataError(f"{self.source} has no column '{name}'; {nearest(name, self.columns)}")
         return self.policy.attributes.get(name, _PLAIN)
 
     def named(self, *roles: Role) -> list[str]:
         """The columns that have one of these roles, in the table's order."""
-        return [name for name in self.frame.columns if self.policy.attributes.get(name, _PLAIN).role in roles]
+        return [name for name in self.columns if self.policy.attributes.get(name, _PLAIN).role in roles]
 
     def level(self, name: str) -> Level:
         """The level of measurement: the policy's word, or what the column's type says."""
@@ -94,7 +99,7 @@ class Microdata:
             return attribute.level
         if attribute.order is not None:
             return Level.ORDINAL
-        dtype = self.frame.schema[name]
+        dtype = self.schema[name]
         if dtype.is_numeric():
             return Level.NUMERIC
         return Level.DATE if dtype.is_temporal() else Level.NOMINAL
@@ -102,39 +107,39 @@ class Microdata:
     @cached_property
     def _names(self) -> frozenset[str]:
         """Listing a frame's columns takes as long as it is wide, which is too long to do for each of thousands."""
-        return frozenset(self.frame.columns)
+        return frozenset(self.columns)
 
     @cached_property
     def is_initial(self) -> bool:
         """Whether rows still are the initial records in their order."""
         return bool((self.records == np.arange(len(self))).all())
 
-    def replace(self, frame: pl.DataFrame, records: NDArray[np.int64] | None = None) -> Self:
+    def replace(self, frame: pl.DataFrame, records: NDArray[np.int64] | None = None) -> Microdata:
         """Another table of the same source; give ``records`` where rows went, came or moved."""
         kept = self.records if records is None else records
-        return type(self)(frame, self.policy, self.source, kept, self.labels, variable_labels=self.variable_labels)
+        return Microdata(frame, self.policy, self.source, kept, self.labels, variable_labels=self.variable_labels)
 
-    def with_columns(self, changed: Mapping[str, pl.Series]) -> Self:
+    def with_columns(self, changed: Mapping[str, pl.Series]) -> Microdata:
         """The same records with some columns replaced; the encoded forms of the others stay."""
         made = self.replace(self.frame.with_columns([series.alias(name) for name, series in changed.items()]))
         return self._keep_encoded(made, set(changed))
 
-    def drop(self, names: Sequence[str]) -> Self:
+    def drop(self, names: Sequence[str]) -> Microdata:
         """The same records without some columns."""
         return self._keep_encoded(self.replace(self.frame.drop(names)), set(names))
 
-    def _keep_encoded(self, made: Self, changed: set[str]) -> Self:
+    def _keep_encoded(self, made: Microdata, changed: set[str]) -> Microdata:
         encoded = self.cache.get("columns", {})
         made.cache["columns"] = {name: column for name, column in encoded.items() if name not in changed}
         return made
 
-    def take(self, rows: NDArray[np.int64]) -> Self:
+    def take(self, rows: NDArray[np.int64]) -> Microdata:
         """Some of the rows, in the order given."""
         return self.replace(self.frame[rows], self.records[rows])
 
-    def with_policy(self, policy: Policy) -> Self:
+    def with_policy(self, policy: Policy) -> Microdata:
         """The same table under another policy."""
-        made = type(self)(self.frame, policy, self.source, self.records, self.labels, variable_labels=self.variable_labels)
+        made = Microdata(self.frame, policy, self.source, self.records, self.labels, variable_labels=self.variable_labels)
         # codes follow the policy's order, and whatever else is cached its weights: only columns that neither touches stay
         moved = {name for name in self._names if made.attribute(name).order != self.attribute(name).order}
         return self._keep_encoded(made, moved)

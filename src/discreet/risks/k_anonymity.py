@@ -50,6 +50,9 @@ class KAnonymity(RiskMeasure):
         default="category", description="a null is one more value, or agrees with anything on either side"
     )
 
+    def reads(self, data: Microdata) -> list[str]:
+        return list(self.keys) or data.named(Role.KEY)
+
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         keys = list(self.keys) or data.named(Role.KEY)
         if not keys:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine import known_large
+from discreet.engine.columns import encode
+from discreet.engine.families import Family, family
 from discreet.engine.known_explain import explain
+from discreet.engine.known_inputs import holders, weights_of
 from discreet.engine.known_refine import refine
 from discreet.engine.known_sets import KnownSets as Sums
-from discreet.engine.known_sets import known_sets
+from discreet.engine.known_sets import attributes, known_sets
+from discreet.engine.known_summary import Summary
+from discreet.engine.room import PROGRAM, check_room
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 
 class KnownSets(RiskMeasure):
@@ -78,6 +82,8 @@ class KnownSets(RiskMeasure):
     )
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        if original is None and self._is_large(len(data)) and (score := self._measure_large(data)) is not None:
+            return score
         sums = self._sums(data, original)
         lower, upper = sums.found.lower * self.alpha, sums.found.upper * self.alpha
         notes: tuple[str, ...] = ()
@@ -87,13 +93,65 @@ class KnownSets(RiskMeasure):
                 threshold=self.threshold if self.decide else None, budget=self.max_sets, missing=self.missing, original=original,
             )  # fmt: skip
         risk = sums.found.risk * self.alpha
+        summary = Summary(self.threshold)
+        summary.add(risk, lower, upper)
         return Score(
             self.name,
-            self._summary(len(data), sums, risk, lower, upper),
+            summary.fields(len(sums.tree), len(data), risk),
             lambda: self._records(data, sums, lower, upper, original),
             notes=notes,
             riskiest=lambda number: self._riskiest(sums, risk, number),
         )
+
+    def _is_large(self, records: int) -> bool:
+        """Whether the records are so many that less should be kept of each; narrowing needs all."""
+        return records >= known_large.LEAST and self.tolerance is None and not self.decide
+
+    def _measure_large(self, data: Microdata) -> Score | None:
+        """The same numbers with little kept a record; none where that cannot be."""
+        names = attributes(data)
+        tree = family([data.attribute(name).known for name in names], self.epsilon, self.max_sets)
+        known = [name for name in names if data.attribute(name).known > 0]
+        if self.missing == "wildcard" and any(column.has_null for column in encode(data, known)):
+            return None
+        sums = known_large.large_sums(data, names, tree)
+        if sums is None:
+            return None
+        summary = Summary(self.threshold)
+        for risk, lower, upper in sums.blocks():
+            summary.add(risk * self.alpha, lower * self.alpha, upper * self.alpha)
+        sums.forget_bounds()
+        sums.risk *= self.alpha
+        return Score(
+            self.name,
+            summary.fields(len(tree), len(data), sums.risk),
+            lambda: self._all_records(data),
+            riskiest=lambda number: self._riskiest_of_large(data, sums, names, tree, number),
+        )
+
+    def _all_records(self, data: Microdata) -> pl.DataFrame:
+        """A row a record of a large table, of which only the risks were kept."""
+        codes = sum(column.codes.nbytes for column in encode(data, attributes(data)))
+        need = PROGRAM + codes + self.working_bytes(data, len(data), by_record=True)
+        check_room(need, f"a row of known_sets for each of {len(data):,} records", "ask for the summary alone")
+        sums = self._sums(data, None, everyone=True)
+        return self._records(data, sums, sums.found.lower * self.alpha, sums.found.upper * self.alpha, None)
+
+    def _riskiest_of_large(
+        self, data: Microdata, sums: known_large.Sums, names: list[str], tree: Family, number: int
+    ) -> pl.DataFrame:
+        found = known_large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
+        return self._riskiest(found, found.found.risk * self.alpha, number)
+
+    def reads(self, data: Microdata) -> list[str]:
+        return attributes(data)
+
+    def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
+        names = attributes(sample)
+        tree = family([sample.attribute(name).known for name in names], self.epsilon, self.max_sets)
+        asking = float(holders(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
+        short = self._is_large(records) and not by_record
+        return records * known_large.bytes_a_record(tree, 1.0 if by_record else asking, short=short)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         return explain(
@@ -104,25 +162,6 @@ class KnownSets(RiskMeasure):
         return known_sets(
             data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original, everyone=everyone
         )
-
-    def _summary(
-        self, records: int, sums: Sums, risk: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
-    ) -> dict[str, Any]:
-        high = int((risk > self.threshold).sum())
-        doubt = (lower <= self.threshold) & (upper > self.threshold)
-        positive = lower > 0
-        width = (upper[positive] - lower[positive]) / lower[positive]
-        return {
-            "sets": len(sums.tree),
-            "high_risk": high,
-            "high_risk_share": high / records if records else 0.0,
-            "mean": float(risk.sum()) / records if records else 0.0,
-            "max": float(risk.max(initial=0.0)),
-            "undecided": int(doubt.sum()),
-            "widest": float(width.max(initial=0.0)),
-            "quantiles": {str(share): _quantile(risk, records, share) for share in QUANTILES},
-            "histogram": histogram(risk, records),
-        }
 
     def _records(
         self, data: Microdata, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], original: Microdata | None
@@ -165,22 +204,3 @@ class KnownSets(RiskMeasure):
                 "top_share": sums.found.top[order] * self.alpha / risk[order],
             }
         )
-
-
-def _quantile(risk: NDArray[np.float64], records: int, share: float) -> float:
-    """The smallest risk that at least this share of all records does not exceed; records without a sum have risk 0."""
-    if not records:
-        return 0.0
-    place = int(np.ceil(share * records)) - 1 - (records - len(risk))
-    return float(np.partition(risk, place)[place]) if place >= 0 else 0.0
-
-
-def histogram(risk: NDArray[np.float64], records: int) -> dict[str, int]:
-    """Records by power of ten, those without risk under '0'."""
-    positive = risk[risk > 0]
-    powers, counts = np.unique(np.floor(np.log10(positive)).astype(int), return_counts=True)
-    made = {"0": records - len(positive)}
-    if len(powers):
-        table = dict(zip(powers.tolist(), counts.tolist(), strict=True))
-        made.update({f"1e{power:+03d}": table.get(power, 0) for power in range(powers[0], powers[-1] + 1)})
-    return made

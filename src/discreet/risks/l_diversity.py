@@ -60,6 +60,9 @@ class LDiversity(RiskMeasure):
         default="category", description="a null in a key is one more value, or agrees with anything on either side"
     )
 
+    def reads(self, data: Microdata) -> list[str]:
+        return [*(self.keys or data.named(Role.KEY)), *(self.sensitive or data.named(Role.CONFIDENTIAL))]
+
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         keys, sensitive = _attributes(self.name, data, self.keys, self.sensitive)
         columns = encode(data, keys)

@@ -1,0 +1,84 @@
+"""Microdata of which only codes are held: what a table larger than memory becomes on its way in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+
+class Encoded(Microdata):
+    """A table with some of its columns as codes (in ``cache["columns"]``), and a way to read the whole.
+
+    Names, types and roles are those of the whole table. Who works on codes (:func:`discreet.engine.columns.encode`) finds
+    those that were made; whoever asks for ``frame`` has the whole table read.
+    """
+
+    @classmethod
+    def of(
+        cls,
+        shape: Microdata,
+        size: int,
+        columns: Mapping[str, Any],
+        whole: Callable[[], pl.DataFrame],
+    ) -> Encoded:
+        """The table whose columns and policy are those of ``shape``, which has no rows, with ``size`` records."""
+        made = object.__new__(cls)
+        vars(made).update(
+            policy=shape.policy,
+            source=shape.source,
+            labels=shape.labels,
+            variable_labels=shape.variable_labels,
+            cache={"columns": dict(columns)},
+            _shape=shape,
+            _size=size,
+            _whole=whole,
+        )
+        return made
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:  # type: ignore[override]
+        made: pl.DataFrame = vars(self)["_whole"]()
+        return made
+
+    @cached_property
+    def records(self) -> NDArray[np.int64]:  # type: ignore[override]
+        return np.arange(len(self), dtype=np.int64)
+
+    @cached_property
+    def is_initial(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return int(vars(self)["_size"])
+
+    @property
+    def columns(self) -> list[str]:
+        return self._without_rows.columns
+
+    @property
+    def schema(self) -> pl.Schema:
+        return self._without_rows.schema
+
+    @property
+    def _without_rows(self) -> Microdata:
+        shape: Microdata = vars(self)["_shape"]
+        return shape
+
+    def with_policy(self, policy: Policy) -> Microdata:
+        """The same table under another policy; codes stay where it says nothing else of their order."""
+        moved = {name for name in self.columns if self.policy.attributes.get(name) != policy.attributes.get(name)}
+        kept = {name: column for name, column in self.cache["columns"].items() if name not in moved}
+        return Encoded.of(self._without_rows.with_policy(policy), len(self), kept, vars(self)["_whole"])
+
+    def __repr__(self) -> str:
+        return f"Encoded({self.source!r}, {len(self):,} records, codes of {', '.join(self.cache['columns'])})"

@@ -1,0 +1,130 @@
+"""The short way through large tables against the one that keeps everything, on the same tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.engine import known_kinds, known_large, known_large_walk
+from discreet.engine.families import family
+from discreet.engine.known_sets import attributes
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.risks.known_sets import KnownSets
+from discreet.testing import students
+
+CHANCES = st.sampled_from([0.0, 0.001, 0.05, 0.3, 0.3, 0.7, 0.9, 1.0])
+CELLS = st.sampled_from([None, "a", "a", "b", "c", "d"])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Microdata:
+    width, height = draw(st.integers(1, 5)), draw(st.integers(1, 14))
+    attributes: dict[str, Any] = {}
+    columns = {}
+    for at in range(width):
+        columns[f"x{at}"] = pl.Series([draw(CELLS) for _ in range(height)], dtype=pl.String)
+        attributes[f"x{at}"] = {"known": draw(CHANCES), "sensitivity": draw(st.sampled_from([0.0, 0.5, 1.0]))}
+        if draw(st.booleans()):
+            attributes[f"x{at}"]["values"] = {"a": draw(st.sampled_from([0.0, 0.2, 1.0])), "d": 0.4}
+    attributes["x0"]["known"] = attributes["x0"]["known"] or 0.5
+    return Microdata(pl.DataFrame(columns), Policy.from_dict({"attributes": attributes}))
+
+
+def both(data: Microdata, measure: KnownSets, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
+    with monkeypatch.context() as changed:
+        changed.setattr(known_large, "LEAST", 1 << 60)
+        plain = measure.measure(data)
+        changed.setattr(known_large, "LEAST", 1)
+        return plain, measure.measure(data)
+
+
+def alike(one: Any, other: Any) -> None:
+    for field, value in one.items():
+        if isinstance(value, dict):
+            alike(value, other[field])
+        else:
+            assert other[field] == pytest.approx(value, rel=1e-9, abs=1e-12), field
+
+
+@pytest.mark.parametrize("small", [1, 1 << 16])
+@settings(max_examples=60)
+@given(data=tables(), epsilon=st.sampled_from([0.0, 0.01, 0.2]), threshold=st.sampled_from([0.0, 0.2, 0.5]))
+def test_the_short_way_finds_the_same_numbers(data: Microdata, epsilon: float, threshold: float, small: int) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(known_large_walk, "_SMALL", small)  # so small that keys are sorted and lists shared out
+        monkeypatch.setattr(known_large, "_BLOCK", 3)
+        plain, short = both(data, KnownSets(alpha=3, epsilon=epsilon, threshold=threshold), monkeypatch)
+        names = attributes(data)
+        tree = family([data.attribute(name).known for name in names], epsilon, 10_000)
+        sums = known_large.large_sums(data, names, tree)
+        assert sums is not None
+        risk, lower, upper = (
+            (np.concatenate(one) for one in zip(*sums.blocks(), strict=True)) if len(sums.risk) else (np.zeros(0),) * 3
+        )
+        rows = sums.rows(np.arange(len(risk)))
+    for name, values in (("risk", risk), ("lower", lower), ("upper", upper)):
+        whole = np.zeros(len(data))
+        whole[rows] = values * 3
+        np.testing.assert_allclose(whole, plain.per_record[name].to_numpy(), rtol=1e-9, atol=1e-12)
+    # a risk that equals the threshold but for rounding may fall on either side of it
+    if not any(np.isclose(risk * 3, threshold, rtol=1e-9).tolist()):
+        fields = {name: value for name, value in plain.summary.items() if name not in ("histogram", "undecided")}
+        alike(fields, short.summary)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_students_have_the_same_summary_records_and_riskiest(dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = students(70_000, dense=dense)  # more than a thread's least
+    plain, short = both(data, KnownSets(), monkeypatch)
+    alike(plain.summary, short.summary)
+    for name in plain.per_record.columns:
+        if plain.per_record[name].dtype == pl.String:
+            assert plain.per_record[name].equals(short.per_record[name])
+        else:
+            np.testing.assert_allclose(plain.per_record[name], short.per_record[name], rtol=1e-9)
+    few, same = plain.riskiest(25), short.riskiest(25)
+    assert few["record"].to_list() == same["record"].to_list()
+    assert few["top_set"].to_list() == same["top_set"].to_list()
+    np.testing.assert_allclose(few["top_share"], same["top_share"], rtol=1e-9)
+
+
+def test_deep_sets_where_most_records_leave_are_counted_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    frame = pl.DataFrame({f"x{at}": random.integers(0, 30, 3000) for at in range(6)})
+    said = {name: {"known": 0.6, "sensitivity": 1.0 if name == "x5" else 0.0} for name in frame.columns}
+    monkeypatch.setattr(known_large_walk, "_SMALL", 64)
+    data = Microdata(frame, Policy.from_dict({"attributes": said}))
+    plain, short = both(data, KnownSets(epsilon=0.0), monkeypatch)
+    alike(plain.summary, short.summary)
+
+
+def test_nulls_that_agree_with_anything_take_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pl.DataFrame({"x": ["a", None, "b", "b"], "y": ["s", "s", None, "t"]})
+    data = Microdata(frame, Policy.from_dict({"attributes": {"x": {"known": 0.5}, "y": {"known": 0.1, "sensitivity": 1.0}}}))
+    plain, short = both(data, KnownSets(missing="wildcard", epsilon=0), monkeypatch)
+    assert plain.summary == short.summary
+
+
+def test_too_many_kinds_take_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_kinds, "_MOST_PAIRS", 1)
+    data = students(500)
+    plain, short = both(data, KnownSets(), monkeypatch)
+    assert plain.summary == short.summary
+
+
+def test_a_row_a_record_of_a_large_table_is_refused_where_it_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.errors import RoomError
+
+    monkeypatch.setattr(known_large, "LEAST", 1)
+    score = KnownSets().measure(students(500))
+    monkeypatch.setenv("DISCREET_MEMORY", "100MB")
+    with pytest.raises(
+        RoomError, match=r"a row of known_sets for each of 500 records needs about \d+ MB of memory; 100 MB are free"
+    ):
+        _ = score.per_record

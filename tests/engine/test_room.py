@@ -1,0 +1,67 @@
+"""How much memory there is, and what is said where it is too little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from discreet.engine import room
+from discreet.errors import RoomError
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("8GB", 8e9), ("500MB", 5e8), ("1.5 gb", 1.5e9), ("2GiB", 2**31), ("64k", 64e3), ("1000000", 1e6), ("3g", 3e9)],
+)
+def test_the_owner_of_the_machine_says_how_much_there_is(text: str, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(room.VARIABLE, text)
+    assert room.room() == size
+
+
+@pytest.mark.parametrize("text", ["much", "-1GB", "0", "8 PB", "1e9", "GB"])
+def test_a_size_that_is_none_is_refused_with_one_that_would_do(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(room.VARIABLE, text)
+    with pytest.raises(RoomError, match="DISCREET_MEMORY must be a size such as 8GB"):
+        room.room()
+
+
+def test_without_a_word_it_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(room.VARIABLE, raising=False)
+    assert 10e6 < room.room() < 1e15
+
+
+def test_a_job_that_does_not_fit_is_told_need_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(room.VARIABLE, "2GB")
+    assert room.check_room(1.9e9, "counting", "count less") == "counting needs about 1.9 GB of memory; 2.0 GB are free"
+    with pytest.raises(
+        RoomError, match=r"counting needs about 2.1 GB of memory; 2.0 GB are free, so it was not begun; count less"
+    ):
+        room.check_room(2.1e9, "counting", "count less")
+
+
+def _group(folder: Path, limit: str, usage: str, stat: str, first: bool) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if first else ("memory.max", "memory.current")
+    for name, text in zip((*names, "memory.stat"), (limit, usage, stat), strict=True):
+        (folder / name).write_text(text)
+
+
+def test_control_groups_of_version_2_limit_the_room_at_every_level(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("0::/job/step\n")
+    _group(tmp_path / "job", "1000\n", "400\n", "inactive_file 100\nactive_file 7\n", first=False)
+    _group(tmp_path / "job" / "step", "max\n", "300\n", "", first=False)
+    assert list(room._group_rooms(tmp_path, own)) == [700]
+
+
+def test_control_groups_of_version_1_limit_the_room_where_they_set_a_limit(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("5:cpu:/a\n4:memory:/a\n0::/\n")
+    _group(tmp_path / "memory", str(0x7FFFFFFFFFFFF000), "5", "", first=True)
+    _group(tmp_path / "memory" / "a", "5000", "5500", "inactive_file 3\ntotal_inactive_file 200", first=True)
+    assert list(room._group_rooms(tmp_path, own)) == [0]
+
+
+def test_a_machine_without_control_groups_has_no_such_limit(tmp_path: Path) -> None:
+    assert list(room._group_rooms(tmp_path, tmp_path / "none")) == []
