@@ -29,9 +29,11 @@ def map_of(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> alt.Lay
     names = [name for name in _LOOKS if any(row["verdict"] == name for row in rows)]
     looks = {"domain": names, "range": [_LOOKS[name][0] for name in names]}
     shapes = {"domain": names, "range": [_LOOKS[name][1] for name in names]}
+    low_x, high_x = _ends([one["loss"] for one in points])
+    low_y, high_y = _ends([one["risk"] for one in points])
     base = alt.Chart(alt.Data(values=rows), width=560, height=300)
-    x = alt.X("loss:Q", title=loss, scale=alt.Scale(zero=False, nice=True, padding=24), axis=alt.Axis(tickCount=6))
-    y = alt.Y("risk:Q", title=risk, scale=alt.Scale(zero=False, nice=True, padding=24), axis=alt.Axis(tickCount=6))
+    x = alt.X("loss:Q", title=loss, scale=alt.Scale(domain=[low_x, high_x], nice=True, padding=24), axis=_axis(alt))
+    y = alt.Y("risk:Q", title=risk, scale=alt.Scale(domain=[low_y, high_y], nice=True, padding=24), axis=_axis(alt))
     edge = (
         base.transform_filter("!datum.dominated")
         .mark_line(color="currentColor", opacity=0.45, strokeDash=[4, 3], interpolate="linear", strokeWidth=1.5)
@@ -47,6 +49,19 @@ def map_of(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> alt.Lay
     )  # fmt: skip
     words = base.mark_text(dy=-13, fontSize=12, color="currentColor").encode(x=x, y=y, text="label:N")
     return edge + dots + words
+
+
+def _axis(alt: Any) -> Any:
+    return alt.Axis(tickCount=6, format=".4~g", grid=True)
+
+
+def _ends(numbers: Sequence[float]) -> tuple[float, float]:
+    """Where an axis begins and ends; a single place is given room on both sides."""
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    if low < high:
+        return low, high
+    room = abs(low) * 0.2 or 0.5
+    return low - room, high + room
 
 
 def image(chart: Any, title: str, description: str) -> str:

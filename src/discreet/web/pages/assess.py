@@ -85,7 +85,7 @@ def _adversaries(release: Release | None) -> list[dict[str, Any]]:
     made = []
     for one in release.assessment.get("adversaries", []) if release else ():
         rows = [field | {"change": _change(field)} for field in one["fields"]]
-        made.append(one | {"rows": rows, "title": catalogue.title(one["measure"]), "what": catalogue.said(one["what"])})
+        made.append(one | {"rows": rows, "title": catalogue.heading(one["measure"]), "what": catalogue.said(one["what"])})
     return made
 
 
@@ -102,5 +102,5 @@ def _losses(release: Release | None) -> list[dict[str, Any]]:
     made = []
     for one in release.assessment.get("loss", []) if release else ():
         summary = catalogue.summary("loss", one["measure"])
-        made.append(one | {"title": catalogue.title(one["measure"]), "what": summary})
+        made.append(one | {"title": catalogue.heading(one["measure"]), "what": summary})
     return made

@@ -11,11 +11,23 @@ from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.registry import Kind
 
+TITLES = {
+    "k_anonymity": "k-anonymity",
+    "l_diversity": "l-diversity",
+    "t_closeness": "t-closeness",
+    "ncp": "normalized certainty penalty",
+    "pram": "PRAM",
+    "min_risk_disclosure": "minimum-risk disclosure",
+}
+
 
 @cache
 def entries(kind: Kind) -> list[dict[str, Any]]:
     """Every plug-in of a kind, with a title and a summary without a programmer's marks."""
-    return [one | {"title": title(one["name"]), "summary": said(one["summary"])} for one in registry.describe(kind)]
+    return [
+        one | {"title": title(one["name"]), "heading": heading(one["name"]), "summary": said(one["summary"])}
+        for one in registry.describe(kind)
+    ]
 
 
 def entry(kind: Kind, name: str) -> dict[str, Any]:
@@ -25,8 +37,14 @@ def entry(kind: Kind, name: str) -> dict[str, Any]:
 
 
 def title(name: str) -> str:
-    """A plug-in's name as text."""
-    return name.replace("_", " ")
+    """A plug-in's name as the literature writes it."""
+    return TITLES.get(name, name.replace("_", " "))
+
+
+def heading(name: str) -> str:
+    """The same at the beginning of a line."""
+    found = title(name)
+    return found if found[1:2] == "-" else found[:1].upper() + found[1:]
 
 
 def limitable() -> list[dict[str, Any]]:

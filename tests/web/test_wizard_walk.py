@@ -1,0 +1,67 @@
+"""The wizard on an upload of 100,000 records, in a real browser on a real server."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from discreet.testing import hospital
+
+RECORDS = 100_000
+SECONDS = 120_000
+"""Milliseconds that a busy machine may take."""
+
+
+@pytest.mark.slow
+def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(server, visit, look, tmp_path):
+    seen = visit()
+    page = seen.page
+    page.goto(f"{server.url}/projects/new")
+    page.get_by_label("Name", exact=True).fill("Hospital")
+    page.get_by_role("button", name="Make the project").click()
+    page.wait_for_url("**/data")
+    project = page.url.removesuffix("/data")
+    data = hospital(RECORDS)
+    file = tmp_path / "hospital.parquet"
+    data.frame.write_parquet(file)
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Upload").click()
+    page.get_by_text("100,000 records").wait_for(timeout=SECONDS)
+    cookies = {one["name"]: one["value"] for one in page.context.cookies()}
+    word = page.locator('meta[name="csrf"]').get_attribute("content")
+    policy = data.policy.model_dump(mode="json", exclude_defaults=True)
+    api = project.replace("/projects/", "/api/v1/projects/")
+    base = httpx.get(f"{api}/policy", cookies=cookies).json()["revision"]
+    answer = httpx.put(
+        f"{api}/policy", json={"policy": policy, "base": base}, cookies=cookies, headers={"x-csrf-token": word}, timeout=60
+    )
+    assert answer.status_code == 200, answer.text
+
+    page.goto(f"{project}/methods/wizard")
+    page.get_by_label("Set a limit").select_option("k_anonymity.k")
+    page.get_by_label("Number", exact=True).fill("3")
+    page.get_by_role("button", name="Set the limit").click()
+    page.wait_for_url("**/methods/wizard#limits")
+    page.get_by_label("How much").fill("12")
+    page.get_by_label("Of what").select_option("trials")
+    look(seen, "wizard")
+    page.get_by_role("button", name="Start the search").click()
+    page.wait_for_url("**/methods/wizard/*")
+    page.locator("#chart svg a").first.wait_for(timeout=SECONDS)
+    early = page.locator("#chart svg a").count()
+    assert page.locator("#search").get_attribute("data-state") in ("running", "done")
+    page.locator('#search[data-state="done"]').wait_for(timeout=SECONDS)
+    page.get_by_role("heading", name="Why this plan").wait_for(timeout=SECONDS)
+    assert page.locator("#chart svg a").count() >= early
+    assert page.locator("#chart svg polyline").count() <= 1
+    look(seen, "wizard-search")
+
+    point = page.locator("#chart svg a[tabindex='0']").first
+    number = (point.get_attribute("href") or "").partition("point=")[2].partition("#")[0]
+    point.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name=f"Plan {number}", exact=True).wait_for()
+    page.get_by_role("button", name="Use this plan").click()
+    page.wait_for_url("**/methods#plan")
+    assert page.locator("#steps > li").count() >= 1
+    look(seen, "methods-wizard")
