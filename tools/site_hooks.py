@@ -14,6 +14,7 @@ from latex2mathml.converter import convert
 from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 _CODE = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+_WIDE = '<div class="wide" tabindex="0">'
 _BLOCK = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)((?:\\.|[^$\\])+?)(?<!\s)\$(?![\w$])", re.DOTALL)
 
@@ -35,8 +36,14 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return "".join(part if at % 2 else _formulas(part) for at, part in enumerate(parts))
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Let what is wider than the page be scrolled, with the keyboard as well; MkDocs calls this for each page."""
+    html = html.replace("<pre>", '<pre tabindex="0">')
+    return re.sub(r"<table>.*?</table>", lambda match: f"{_WIDE}{match[0]}</div>", html, flags=re.DOTALL)
+
+
 def _formulas(text: str) -> str:
-    text = _BLOCK.sub(lambda match: f"\n\n<div>{_mathml(match[1], 'block')}</div>\n\n", text)
+    text = _BLOCK.sub(lambda match: f"\n\n{_WIDE}{_mathml(match[1], 'block')}</div>\n\n", text)
     # inside a span, for Markdown takes a line that begins with a formula for a block of its own
     return _INLINE.sub(lambda match: f"<span>{_mathml(match[1], 'inline')}</span>", text)
 

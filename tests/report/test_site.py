@@ -15,6 +15,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = (
+    "index.html", "tutorials/five_commands.html", "theory/certified_bounds.html", "how-to/report.html", "methods/known_sets.html",
+    "reference/package.html", "reference/command_line.html",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +61,37 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_browser_opens_the_site_without_a_request_or_a_complaint(
-    scheme: str, address: str, watched: Callable[..., Any]
+def test_a_browser_opens_the_site_without_a_request_a_complaint_or_a_barrier(
+    scheme: str, address: str, watched: Callable[..., Any], axe_faults: Callable[..., list[str]]
 ) -> None:
-    for name in ("index.html", "theory/certified_bounds.html", "how-to/report.html", "methods/known_sets.html"):
+    for name in PAGES if scheme == "light" else PAGES[::3]:  # only colours differ
         seen = watched(color_scheme=scheme)
         seen.page.goto(f"{address}/{name}")
         seen.page.wait_for_load_state("networkidle")
+        assert seen.page.get_attribute("html", "data-bs-theme") == scheme
         assert not seen.outside(address), name
         assert not seen.complaints, name
+        assert not axe_faults(seen.page), name
+
+
+def test_on_a_phone_no_page_is_wider_than_the_screen_but_those_of_formulas(address: str, watched: Callable[..., Any]) -> None:
+    seen = watched(viewport={"width": 390, "height": 844})
+    for name in PAGES:
+        if name.startswith("theory/"):
+            continue  # a long formula within a sentence cannot be broken
+        seen.page.goto(f"{address}/{name}")
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, name
+
+
+def test_every_picture_of_the_site_is_drawn(site: Path, address: str, watched: Callable[..., Any]) -> None:
+    pages = [page.relative_to(site) for page in site.rglob("*.html") if "<img " in page.read_text()]
+    assert pages
+    seen = watched()
+    for page in pages:
+        seen.page.goto(f"{address}/{page}")
+        sizes = seen.page.evaluate("[...document.images].map(image => image.complete && image.naturalWidth)")
+        assert all(size > 50 for size in sizes), page
+    assert not seen.complaints
 
 
 def test_a_browser_draws_the_formulas(address: str, watched: Callable[..., Any]) -> None:

@@ -1,0 +1,86 @@
+"""The reference is made from the code: every public name is in it, with its words, and a name without words stops the build."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import discreet
+import discreet.testing
+from discreet import errors
+from discreet.cli.app import app
+from discreet.model import contracts
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "tools" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def pages(reference: ModuleType) -> dict[str, str]:
+    made: dict[str, str] = reference.pages()
+    return made
+
+
+def test_every_public_name_has_its_place(pages: dict[str, str]) -> None:
+    for page, names in (
+        ("package", discreet.__all__),
+        ("testing", discreet.testing.__all__),
+        ("contracts", ["Draw", "LossMeasure", "MaskingMethod", "Plugin", "RiskMeasure", "Scope"]),
+        ("errors", [name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)]),
+    ):
+        for name in names:
+            assert f"\n## {name}\n" in pages[page], f"{name} is not on the page {page}"
+
+
+def test_signatures_fields_and_words_are_those_of_the_code(pages: dict[str, str]) -> None:
+    assert "mask(data: Microdata, plan: Plan | Mapping[str, Any] | None=None) -> Release" in pages["package"]
+    assert "| `known` | " in pages["package"]
+    assert discreet.Policy.__doc__ is not None
+    assert contracts.RiskMeasure.needs_original.__doc__ in pages["contracts"]
+    assert "### Score.plot" in pages["package"]
+    assert ">>>" in pages["testing"]
+
+
+def test_every_command_and_every_option_is_told(pages: dict[str, str]) -> None:
+    from typer.main import get_command
+
+    root: Any = get_command(app)
+    for name, command in root.commands.items():
+        assert f"\n## discreet {name}" in pages["command_line"]
+        for one in getattr(command, "params", ()):
+            if one.param_type_name == "option" and one.name != "help":
+                assert f"`{one.opts[0]}`" in pages["command_line"], f"discreet {name} {one.opts[0]}"
+
+
+def test_no_page_speaks_by_the_numbers_that_only_the_code_knows(pages: dict[str, str]) -> None:
+    for name, page in pages.items():
+        assert "seed 00" not in page, name
+
+
+def test_a_public_name_without_words_is_an_error(reference: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "silent.py").write_text('__all__ = ["add"]\n\n\ndef add(a: int) -> int:\n    return a\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        with pytest.raises(reference.UndocumentedError, match=r"silent\.add has no docstring"):
+            reference.module_page("Silent", "silent", "x")
+    finally:
+        sys.modules.pop("silent", None)
+
+
+def test_a_docstring_becomes_markdown_in_which_nothing_else_is_markup(reference: ModuleType) -> None:
+    made = reference.prose("Counts ``a|b`` of <b> and a_b_c.\n\n    x = 1\n\n>>> 1 + 1\n2")
+    assert made == "Counts `a|b` of \\<b> and a\\_b\\_c.\n\n```text\nx = 1\n```\n\n```pycon\n>>> 1 + 1\n2\n```"
