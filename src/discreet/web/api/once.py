@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import Header
 from pydantic import BaseModel
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from discreet.web.core import Core
@@ -44,17 +44,13 @@ def once(core: Core, access: Access, key: str | None, asked: Any, act: Callable[
         with core.store.write() as connection:
             if (found := _found(connection, access, key, request)) is not None:
                 return found
-            made = act(connection).model_dump(mode="json")
             connection.execute(delete(answers).where(answers.c.at < now() - KEPT))
-            row = {
-                "user_id": access.user.id,
-                "key": key,
-                "request": request,
-                "status": 200,
-                "body": json.dumps(made),
-                "at": now(),
-            }
+            # the key is taken first: the same request at the same time waits here until this one is over
+            row = {"user_id": access.user.id, "key": key, "request": request, "status": 200, "body": "", "at": now()}
             connection.execute(insert(answers).values(**row))
+            made = act(connection).model_dump(mode="json")
+            mine = (answers.c.user_id == access.user.id, answers.c.key == key)
+            connection.execute(update(answers).where(*mine).values(body=json.dumps(made)))
             return made
     except IntegrityError:  # the same key came twice at once, and the other was first
         with core.store.read() as connection:

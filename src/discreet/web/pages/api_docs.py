@@ -26,15 +26,16 @@ def _groups(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     for path, methods in document["paths"].items():
         for method, said in methods.items():
             body = next(iter(said.get("requestBody", {}).get("content", {}).items()), None)
-            good = next(((code, one) for code, one in said["responses"].items() if code.startswith("2")), ("", {}))
+            good = {code: one for code, one in said["responses"].items() if code.startswith("2")}
+            status, answer = next(iter(good.items()))
             entry = {
                 "method": method.upper(),
                 "path": path,
                 "summary": said.get("description") or said.get("summary", ""),
                 "parameters": [_parameter(one) for one in said.get("parameters", [])],
                 "body": None if body is None else {"type": body[0], "schema": _name(body[1].get("schema", {}))},
-                "status": good[0],
-                "answer": next((_name(one.get("schema", {})) for one in good[1].get("content", {}).values()), "nothing"),
+                "status": status,
+                "answer": next((_name(one.get("schema", {})) for one in answer.get("content", {}).values()), "nothing"),
             }
             groups.setdefault(said.get("tags", ["other"])[0], []).append(entry)
     return groups

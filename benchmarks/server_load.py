@@ -1,0 +1,269 @@
+"""Fifty people at work on one server, on this machine's loopback, for a bounded time.
+
+Each logs in, makes a project, uploads a table, edits the policy, runs jobs, and looks at pages, with a pause between clicks
+as people have. Told are errors, jobs that never ended, the median answer of a page against the idle server's, and the
+server's memory over time.
+
+    python benchmarks/server_load.py [PEOPLE] [MINUTES]
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import psutil
+
+PASSWORD = "a longer password than most"
+PAGES = (
+    "/",
+    "/projects/{id}",
+    "/projects/{id}/data",
+    "/projects/{id}/attributes",
+    "/projects/{id}/methods",
+    "/projects/{id}/assess",
+)
+
+
+@dataclass
+class Running:
+    """A real server in a process of its own, on a free port and in an empty data directory."""
+
+    url: str
+    link: str
+    process: subprocess.Popen[str]
+
+    def memory(self) -> int:
+        """Bytes that the server holds, without its jobs."""
+        return int(psutil.Process(self.process.pid).memory_info().rss)
+
+    def stop(self) -> None:
+        """End it as a person would."""
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def start(home: Path, *options: str) -> Running:
+    """Start ``discreet serve`` and read where it is and the administrator's link."""
+    command = [str(Path(sys.executable).with_name("discreet")), "serve", "--port", "0", "--home", str(home), *options]
+    log = (home.parent / "server.log").open("a")
+    process = subprocess.Popen(command, stdout=log, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    url = link = ""
+    for line in process.stderr:
+        log.write(line)
+        if " is at http" in line:
+            url = line.split(" is at ")[1].split()[0]
+        if line.startswith("http"):
+            link = line.strip()
+        if url and (link or (home / "known").exists()):
+            break
+    (home / "known").touch()
+    errors = process.stderr
+    threading.Thread(target=lambda: [log.write(line) for line in errors], daemon=True).start()
+    return Running(url, link, process)
+
+
+class Person:
+    """Somebody with a browser of their own."""
+
+    def __init__(self, url: str) -> None:
+        self.http = httpx.Client(base_url=url, timeout=60, trust_env=False, follow_redirects=True)
+
+    def log_in(self, name: str) -> None:
+        """Log in and remember the session's word."""
+        page = self.http.post("/login", data={"name": name, "password": PASSWORD})
+        page.raise_for_status()
+        self.http.headers["x-csrf-token"] = page.text.split('name="csrf" content="')[1].split('"')[0]
+
+    def welcome(self, link: str) -> None:
+        """Set the password that a link allows."""
+        self.http.post(link, data={"password": PASSWORD, "again": PASSWORD}).raise_for_status()
+
+    def ask(self, method: str, path: str, **options: Any) -> Any:
+        """One request of the REST interface."""
+        answer = self.http.request(method, f"/api/v1{path}", **options)
+        if answer.status_code >= 400:
+            raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
+        return answer.json() if answer.content else None
+
+    def run(self, project: int, kind: str, parameters: dict[str, Any] | None = None, *, patience: float = 600) -> dict[str, Any]:
+        """Submit a job and wait until it is over."""
+        job = self.ask("POST", f"/projects/{project}/jobs", json={"kind": kind, "parameters": parameters or {}})["id"]
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            found: dict[str, Any] = self.ask("GET", f"/projects/{project}/jobs/{job}")
+            if found["state"] not in ("queued", "running"):
+                return found
+            time.sleep(0.5)
+        raise RuntimeError(f"the job {kind} did not end within {patience:.0f} s")
+
+    def upload(self, project: int, content: bytes, name: str = "table.csv") -> dict[str, Any]:
+        """Send a table and import it."""
+        sent = self.ask("PUT", f"/projects/{project}/uploads", params={"name": name}, content=content)
+        return self.run(project, "import", {"upload": sent["upload"], "name": name})
+
+
+@dataclass
+class Tally:
+    """What happened, from all threads."""
+
+    times: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    jobs: int = 0
+    unfinished: int = 0
+    memory: list[tuple[float, int]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def timed(self, act: Callable[[], httpx.Response]) -> None:
+        """Time a page."""
+        begun = time.perf_counter()
+        answer = act()
+        with self.lock:
+            self.times.append(time.perf_counter() - begun)
+            if answer.status_code >= 400:
+                self.errors.append(f"{answer.request.url.path}: {answer.status_code}")
+
+
+def table(rows: int, seed: int) -> bytes:
+    """A small table of people."""
+    draw = random.Random(seed)
+    text = io.StringIO()
+    text.write("name,age,state,sex,diagnosis,income\n")
+    for number in range(rows):
+        text.write(
+            f"P{number},{draw.randint(18, 90)},{draw.choice(['MI', 'IN', 'OH'])},{draw.choice('fm')},"
+            f"{draw.choice(['flu', 'asthma', 'cancer'])},{draw.randint(10, 99) * 1000}\n"
+        )
+    return text.getvalue().encode()
+
+
+POLICY = {
+    "attributes.name": {"role": "identifier"},
+    "attributes.age": {"role": "key", "known": 0.3},
+    "attributes.state": {"role": "key", "known": 0.5},
+    "attributes.sex": {"role": "key", "known": 0.9},
+    "attributes.diagnosis": {"role": "confidential", "sensitivity": 1.0},
+    "plan": {
+        "seed": 3,
+        "steps": [{"method": "remove_identifiers"}, {"method": "microaggregation", "columns": ["age"], "size": 5}],
+    },
+    "limits": {"k_anonymity.k": 2},
+}
+
+
+def _work(url: str, name: str, until: float, tally: Tally, pause: float) -> None:
+    draw = random.Random(name)
+    person = Person(url)
+    try:
+        person.log_in(name)
+        project = person.ask("POST", "/projects", json={"name": f"Project of {name}"})["id"]
+        content = table(2000, hash(name) % 1000)
+        while time.monotonic() < until:
+            for path in draw.sample(PAGES, 4):
+                tally.timed(lambda path=path: person.http.get(path.format(id=project)))  # type: ignore[misc]
+                time.sleep(draw.uniform(0.5, 1.5) * pause)
+            _jobs(person, project, content, tally, draw)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what the test is to find
+        with tally.lock:
+            tally.errors.append(f"{name}: {type(error).__name__}: {error}")
+    finally:
+        person.http.close()
+
+
+def _jobs(person: Person, project: int, content: bytes, tally: Tally, draw: random.Random) -> None:
+    """Upload, edit and generate, one after the other; every job must end well."""
+    seen = person.ask("GET", f"/projects/{project}")
+    if seen["dataset_id"] is None:
+        ended = [person.upload(project, content)]
+    else:
+        person.ask(
+            "PATCH",
+            f"/projects/{project}/policy",
+            json={"base": person.ask("GET", f"/projects/{project}")["revision"], "sections": POLICY},
+        )
+        ended = [person.run(project, draw.choice(["generate", "risk", "analyze"]))]
+    with tally.lock:
+        tally.jobs += len(ended)
+        for one in ended:
+            if one["state"] != "done":
+                tally.errors.append(f"a job {one['kind']} is {one['state']}: {one['what']}")
+
+
+def run(people: int = 50, minutes: float = 10.0, *, pause: float = 4.0, say: Callable[[str], None] = print) -> dict[str, float]:
+    """Hold the load; the figures."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        server = start(Path(folder) / "home", "--jobs", "1") if (Path(folder) / "home").mkdir() is None else None
+        assert server is not None
+        try:
+            return _held(server, people, minutes, pause, say)
+        finally:
+            server.stop()
+
+
+def _held(server: Running, people: int, minutes: float, pause: float, say: Callable[[str], None]) -> dict[str, float]:
+    admin = Person(server.url)
+    admin.welcome(server.link)
+    admin.log_in("admin")
+    names = [f"person {number}" for number in range(people)]
+    for name in names:
+        link = admin.ask("POST", "/users", json={"name": name})["link"]
+        Person(server.url).welcome(link)
+    idle = Tally()
+    project = admin.ask("POST", "/projects", json={"name": "Idle"})["id"]
+    admin.upload(project, table(2000, 1))
+    for _ in range(60):
+        idle.timed(lambda: admin.http.get(random.choice(PAGES).format(id=project)))
+    tally = Tally()
+    until = time.monotonic() + minutes * 60
+    threads = [threading.Thread(target=_work, args=(server.url, name, until, tally, pause)) for name in names]
+    begun = time.monotonic()
+    for thread in threads:
+        thread.start()
+        time.sleep(min(0.2, minutes * 6 / people))
+    while any(thread.is_alive() for thread in threads):
+        tally.memory.append((time.monotonic() - begun, server.memory()))
+        time.sleep(2)
+    settled = [size for at, size in tally.memory if at > min(180.0, minutes * 60 * 0.4)] or [server.memory()]
+    audit = admin.ask("GET", "/audit", params={"limit": 1})
+    if not audit["whole"]:
+        tally.errors.append(f"audit: {audit['fault']}")
+    for error in tally.errors[:20]:
+        say(error)
+    return {
+        "people": people,
+        "minutes": round((time.monotonic() - begun) / 60, 2),
+        "pages": len(tally.times),
+        "jobs": tally.jobs,
+        "errors": len(tally.errors) + len(idle.errors),
+        "idle median ms": statistics.median(idle.times) * 1000,
+        "median ms": statistics.median(tally.times) * 1000,
+        "95th percentile ms": statistics.quantiles(tally.times, n=20)[18] * 1000,
+        "median against idle": statistics.median(tally.times) / statistics.median(idle.times),
+        "memory MB": settled[-1] / 1e6,
+        "memory growth after the first minutes": settled[-1] / settled[0],
+    }
+
+
+def main() -> None:
+    """Print the figures of one run."""
+    people = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    minutes = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
+    print("| what | figure |\n|---|---|")
+    for name, value in run(people, minutes).items():
+        print(f"| {name} | {value:,.4g} |")
+
+
+if __name__ == "__main__":
+    main()
