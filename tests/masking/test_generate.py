@@ -14,7 +14,7 @@ from discreet import Plan
 from discreet.errors import DiscreetError, PolicyError
 from discreet.masking import generate as generator
 from discreet.masking.edit import History
-from discreet.masking.generate import generate, regenerate
+from discreet.masking.generate import generate, masked_by, regenerate
 from discreet.model.policy import Policy, Step
 from discreet.testing import table
 
@@ -43,6 +43,12 @@ PLAN = Plan(seed=5, steps=STEPS)
 
 def digest(release) -> str:
     return release.masked.frame.write_csv()
+
+
+def test_without_a_log_the_table_is_the_same():
+    assert masked_by(DATA, PLAN).frame.equals(generate(DATA, PLAN).masked.frame)
+    with pytest.raises(PolicyError, match=r"step 2 \(noise\): there is no column 'name' any more"):
+        masked_by(DATA, Plan(steps=(STEPS[0], Step(method="noise", columns=("name",), level=0.1))))
 
 
 def test_no_steps_release_the_table_as_it_is():

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 import discreet
-from discreet.engine.progress import listening
+from discreet.engine.progress import listening, tell
 from discreet.errors import DataError, PolicyError
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy
+from discreet.model.policy import Plan, Policy
 from discreet.selection.build import plan_of, scaled_count
 from discreet.selection.evaluate import Evaluator, Outcome, sampled_policy
 from discreet.selection.options import SelectOptions
@@ -247,3 +248,42 @@ def test_a_listener_that_raises_ends_the_search_which_then_goes_on_from_its_file
     discreet.select(data, trials=6, seed=5, resume=journal, on_trial=again.append)
     assert told == plain[:3]
     assert again == plain
+
+
+def test_a_plan_that_takes_too_long_is_stopped_and_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, slow = Evaluator.__call__, []
+
+    def dawdling(self: Evaluator, plan: Plan) -> Outcome:
+        while any(step.method == "balanced_partition" for step in plan.steps):
+            slow.append(plan)
+            time.sleep(0.02)
+            tell("dawdling", 0, 0)
+        return run(self, plan)
+
+    monkeypatch.setattr(Evaluator, "__call__", dawdling)
+    told: list[Trial] = []
+    found = discreet.select(small(200), seconds=4, on_trial=told.append)
+    assert slow
+    assert any("it was stopped after" in (one.error or "") for one in told)
+    assert any(one.error is None for one in told)
+    assert found.seconds < 15
+
+
+def test_classes_over_all_that_may_be_known_keep_the_limit_on_the_keys() -> None:
+    data = small(800, {"k_anonymity.k": 5, "known_sets.high_risk": 0})
+    data = data.with_policy(completed(data))
+    space = space_of(data, top=["homeless"])
+    assert "parish" not in space.keys
+    assert set(space.known) == {*space.keys, "parish"}
+    for finish in sorted(space.wide - {"local_suppression"}):  # its blanks agree with anything, which is another k
+        plan = plan_of(data, space, space.plain() | {"finish": finish, "over": "all", "k": 10})
+        assert set(plan.steps[-1].columns or ()) == set(space.known)
+        assert discreet.risk(discreet.mask(data, plan).masked, "k_anonymity")["k_anonymity"]["k"] >= 5
+
+
+def test_where_a_blank_weighs_as_much_as_a_value_blanking_what_is_learnt_is_not_tried() -> None:
+    data = table({"age": [1, 2, 3, 4]}, known={"age": 0.5}, key=["age"], sensitivity={"age": 0.5})
+    data = data.with_policy(data.policy.with_(limits={"known_sets.high_risk": 0, "k_anonymity.k": 2}))
+    choices = space_of(data.with_policy(completed(data)), top=["age"]).choices
+    assert "hide" not in choices
+    assert not any("sensitive" in str(target) for target in choices["target"])

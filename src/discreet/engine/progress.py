@@ -5,6 +5,7 @@ Nothing is told where nobody listens. A listener may raise to stop the work: ker
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,31 @@ def tell(what: str, done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
+
+
+class OutOfTime(Exception):
+    """Work was stopped because its time is over."""
+
+
+@contextmanager
+def until(moment: float | None) -> Iterator[None]:
+    """Stop the work of the block by ``OutOfTime`` when something is told after a moment of ``time.monotonic``.
+
+    Whoever listens already is told as before. None stops nothing.
+    """
+    outer = _listener.get()
+
+    def listener(what: str, done: int, total: int) -> None:
+        if outer is not None:
+            outer(what, done, total)
+        if moment is not None and time.monotonic() > moment:
+            raise OutOfTime(what)
+
+    if moment is None:
+        yield
+        return
+    with listening(listener):
+        yield
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +31,16 @@ class _Run:
 def generate(data: Microdata, plan: Plan) -> Release:
     """Run a plan: each step gets the previous step's table and draws keyed by (seed, step, record)."""
     return _generate(data, plan, (), ())
+
+
+def masked_by(data: Microdata, plan: Plan) -> Microdata:
+    """The table that ``generate`` would release, without its log: for one who tries many plans and keeps none of the tables."""
+    table = data
+    for run in _runs(data, plan):
+        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
+        with _told(run):
+            table = run.method.mask(table, _checked(table, run), KeyedDraw(plan.seed, run.number))
+    return table
 
 
 def regenerate(release: Release, plan: Plan) -> Release:
@@ -72,28 +84,33 @@ def _runs(data: Microdata, plan: Plan) -> list[_Run]:
 
 
 def _run(run: _Run, data: Microdata, seed: int) -> tuple[StepLog, Microdata]:
-    columns = _columns(data, run)
     started = time.perf_counter()
-    try:
-        run.method.check(data, columns)
+    with _told(run):
+        columns = _checked(data, run)
         made = run.method.mask(data, columns, KeyedDraw(seed, run.number))
         seconds = time.perf_counter() - started
         notes = tuple(run.method.notes(data, made, columns))
-    except DiscreetError as error:
-        raise type(error)(f"step {run.number} ({run.step.method}): {error}") from error
     changed, removed, added = _changes(data, made)
     return StepLog(run.number, run.step.method, columns, changed, removed, added, seconds, notes), made
 
 
-def _columns(data: Microdata, run: _Run) -> tuple[str, ...]:
-    if run.step.columns is None:
-        return tuple(run.method.choose(data))
-    for name in run.step.columns:
+@contextmanager
+def _told(run: _Run) -> Iterator[None]:
+    """Errors say in which step they were met."""
+    try:
+        yield
+    except DiscreetError as error:
+        raise type(error)(f"step {run.number} ({run.step.method}): {error}") from error
+
+
+def _checked(data: Microdata, run: _Run) -> tuple[str, ...]:
+    """The columns a step works on, which it can."""
+    columns = tuple(run.method.choose(data)) if run.step.columns is None else run.step.columns
+    for name in columns:
         if name not in data.columns:
-            raise PolicyError(
-                f"step {run.number} ({run.step.method}): there is no column '{name}' any more; {nearest(name, data.columns)}"
-            )
-    return run.step.columns
+            raise PolicyError(f"there is no column '{name}' any more; {nearest(name, data.columns)}")
+    run.method.check(data, columns)
+    return columns
 
 
 def _changes(before: Microdata, after: Microdata) -> tuple[int, int, int]:

@@ -25,15 +25,16 @@ def plan_of(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) 
     if finish == "given":
         given = [step for step in data.policy.plan.steps if step.method != "remove_identifiers" or not steps]
         return data.policy.plan.model_copy(update={"steps": (*steps, *given, *_target(data, point))})
-    levels, dropped = _levels(space, point, finish)
+    over = space.known if point.get("over") == "all" and finish in space.wide else space.keys
+    levels, dropped = _levels(space, point, finish, over)
     k = scaled_count(int(point.get("k", 2)), scale)
-    ways = {name: str(point.get(f"numbers:{name}", "as is")) for name in space.keys if name not in levels}
+    ways = {name: str(point.get(f"numbers:{name}", "as is")) for name in space.keys if name not in levels and over == space.keys}
     steps += [_number(way, name, k) for name, way in ways.items() if way != "as is"]
     for level in sorted({(level, name in dropped) for name, level in levels.items()}):
         named = tuple(name for name, at in levels.items() if (at, name in dropped) == level)
         steps += _recode(named, space, level[0], drop=level[1])
     steps += [_hide(data, name) for name in space.hidable[: int(point.get("hide", 0))]]
-    classes = _classes(data, point, finish, [name for name in space.keys if name not in dropped], k)
+    classes = _classes(data, point, finish, [name for name in over if name not in dropped], k)
     target = _target(data, point)
     steps += [*target, *classes] if point.get("order") == "first" else [*classes, *target]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
@@ -44,7 +45,7 @@ def scaled_count(count: int, scale: float) -> int:
     return count if scale == 1.0 else max(2, math.ceil(count * scale))
 
 
-def _levels(space: Space, point: Point, finish: str) -> tuple[dict[str, int], set[str]]:
+def _levels(space: Space, point: Point, finish: str, over: Sequence[str]) -> tuple[dict[str, int], set[str]]:
     """Levels to recode to, and the keys that say nothing afterwards.
 
     A method that makes classes starts from values, not from coarser ones, so its keys are left as they are or dropped.
@@ -52,7 +53,7 @@ def _levels(space: Space, point: Point, finish: str) -> tuple[dict[str, int], se
     levels = {name: int(point[f"level:{name}"]) for name in space.heights if int(point[f"level:{name}"]) > 0}
     dropped = {name for name, level in levels.items() if level == space.heights[name]}
     if finish not in ("none", "local_suppression"):
-        levels = {name: level for name, level in levels.items() if name not in space.keys or name in dropped}
+        levels = {name: level for name, level in levels.items() if name not in over or name in dropped}
     return levels, dropped
 
 
@@ -90,7 +91,7 @@ def _classes(data: Microdata, point: Point, finish: str, keys: list[str], k: int
             content |= {"suppression_limit": point["suppression"], "loss": "ncp"}
     elif finish.startswith("balanced"):
         content |= {"method": "balanced_partition", "publish": point["publish"], "scale": point["scale"]}
-        weights = {name: float(point[f"weight:{name}"]) for name in keys if point[f"weight:{name}"] != 1.0}
+        weights = {name: float(point[f"weight:{name}"]) for name in keys if point.get(f"weight:{name}", 1.0) != 1.0}
         content |= {"weights": weights} if weights else {}
         if finish == "balanced":
             content |= {"g": min(0.99, limits.get("repeated_records.min_g", 0.5))}

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet import registry
 from discreet.errors import DiscreetError, PolicyError
-from discreet.masking.generate import generate
+from discreet.masking.generate import masked_by
 from discreet.model.contracts import LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
@@ -80,14 +80,16 @@ class Evaluator:
             for kind, name, *_ in kinds
             if kind == "loss"
         }
+        began = time.perf_counter()
         self.before = self._numbers(self.data)
+        self.measuring = time.perf_counter() - began
         self.worst = self._signed(self.risk_axis, self.before)
 
     def __call__(self, plan: Plan) -> Outcome:
         """Mask and measure; a plan that the data do not allow is an outcome as well."""
         started = time.perf_counter()
         try:
-            masked = generate(self.data, plan).masked
+            masked = masked_by(self.data, plan)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
             found = self._numbers(masked)

@@ -1,7 +1,8 @@
 """The search: multi-objective (risk, loss) under the limits as constraints, with Optuna's TPE and a local search.
 
 Ozaki, Y. et al. (2020). Multiobjective tree-structured Parzen estimator for computationally expensive optimization problems.
-GECCO. Two of three points are neighbours of the best so far, which a model of the whole space would be slow to try.
+GECCO. Of four points two are neighbours of the best so far, which a model of the whole space would be slow to try, and one of
+a plan on the frontier, so that it grows along its whole length.
 
 Whatever is drawn depends on the seed and on the number of plans finished before, all of which the journal holds: a search
 that was stopped goes on as if it had not been.
@@ -11,17 +12,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engine.progress import tell
+from discreet.engine.progress import OutOfTime, tell, until
 from discreet.errors import PolicyError, SourceError
 from discreet.model.policy import Plan
-from discreet.selection.evaluate import Outcome
+from discreet.selection.evaluate import Evaluator, Outcome
+from discreet.selection.frontier import Placed, frontier
 from discreet.selection.space import Point, Space
 from discreet.selection.trials import Teller
 
@@ -36,18 +40,30 @@ _ASKS_A_PLAN = 6
 """Points that make a plan already tried cost nothing and do not count, but there must be an end."""
 
 
+_LONGEST = 0.2
+"""Share of a search's time that a single plan may take; only a search by the clock stops one."""
+
+
 @dataclass(frozen=True)
 class Budget:
-    """Whichever ends first: so many different plans, or a moment of the clock."""
+    """Whichever ends first: so many different plans, or a moment of the clock.
+
+    ``ending`` are the seconds that will be needed after the search, besides twice those of the plan that it finds.
+    """
 
     trials: int | None
     deadline: float | None
+    ending: float = 0.0
 
-    def left(self, tried: int, last: float) -> bool:
-        """Whether another plan fits in, one as long as the last."""
+    def left(self, tried: int, last: float, best: float) -> bool:
+        """Whether another plan fits in, one as long as the last, where the best so far took so many seconds."""
         if self.trials is not None and tried >= self.trials:
             return False
-        return self.deadline is None or time.monotonic() + last < self.deadline
+        return self.deadline is None or time.monotonic() + last < self.end(best)
+
+    def end(self, best: float) -> float:
+        """When the search itself must have ended."""
+        return math.inf if self.deadline is None else self.deadline - self.ending - (2 * best if self.ending else 0.0)
 
 
 @dataclass(frozen=True)
@@ -80,7 +96,7 @@ class Search:
     """One study: points to plans to outcomes, kept in a storage."""
 
     def __init__(
-        self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Callable[[Plan], Outcome], storage: Any, *,
+        self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Evaluator, storage: Any, *,
         limits: Sequence[str], seed: int, fingerprint: str, how: How = "guided", teller: Teller | None = None, whole: bool = True,
     ) -> None:  # fmt: skip
         import optuna
@@ -117,19 +133,27 @@ class Search:
                 self.study.tell(trial.number, state=TrialState.FAIL)
 
     def run(self, budget: Budget, starts: Sequence[Point]) -> list[Tried]:
-        """Try plans until the budget is spent, the starts first."""
-        last = 0.0
-        while budget.left(len(self.tried), last) and self.asked < _ASKS_A_PLAN * (budget.trials or 10**9):
-            began = time.monotonic()
+        """Try plans until the budget is spent, the starts first; a plan that the clock stops is not the search's any more."""
+        last, best, first = 0.0, 0.0, time.monotonic()
+        while budget.left(len(self.tried), last, best) and self.asked < _ASKS_A_PLAN * (budget.trials or 10**9):
             number = len(self.tried)
             self._tell(budget)
-            if self._one(starts):
-                last = time.monotonic() - began
+            longest = None if budget.deadline is None else _LONGEST * (budget.deadline - first)
+            end = budget.end(best)
+            try:
+                tried = self._one(starts, end, longest)
+            except OutOfTime:
+                break
+            if tried:
+                ran = [one.outcome.seconds for one in self.tried if one.outcome.error is None]
+                best = 0.0 if self.best().outcome.error is not None else self.best().outcome.seconds
+                # as long as half of the plans are: one that is longer is stopped when the time is over
+                last = median(ran) if ran else 0.0
             elif budget.trials is None and self.asked > _ASKS_A_PLAN * (number + 50):
                 break  # only a search by the clock: there is nothing new left to try
         return self.tried
 
-    def _one(self, starts: Sequence[Point]) -> bool:
+    def _one(self, starts: Sequence[Point], end: float, longest: float | None) -> bool:
         """One turn: draw a point, and try its plan unless it was tried before."""
         from optuna.samplers import RandomSampler, TPESampler
 
@@ -141,7 +165,7 @@ class Search:
         trial = self.study.ask(self.distributions)
         plan = self.build(dict(trial.params))
         known = self.seen.get(_text(plan))
-        outcome = known or self.evaluate(plan)
+        outcome = known or self._outcome(trial.number, plan, end, longest)
         trial.set_constraint("runs", 0.0 if outcome.error is None else 1.0)
         for limit in self.limits:
             trial.set_constraint(limit, outcome.missed.get(limit, 0.0 if outcome.error is None else 1.0))
@@ -153,14 +177,29 @@ class Search:
             self._keep(dict(trial.params), outcome)
         return known is None
 
+    def _outcome(self, number: int, plan: Plan, end: float, longest: float | None) -> Outcome:
+        """What a plan leads to; one that takes too long is one that cannot be used, unless the search itself is over."""
+        from optuna.trial import TrialState
+
+        began = time.monotonic()
+        try:
+            with until(None if longest is None else min(end, began + longest)):
+                return self.evaluate(plan)
+        except OutOfTime:
+            seconds = time.monotonic() - began
+            if time.monotonic() >= end:
+                self.study.tell(number, state=TrialState.FAIL)
+                raise
+            return Outcome(self.evaluate.worst, 1.0, error=f"it was stopped after {seconds:.0f} seconds", seconds=seconds)
+
     def _given(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
-        """A start that is left, or two times of three a neighbour of the best; None where the sampler is to draw."""
+        """A start that is left, or a neighbour of the best or of the frontier; None where the sampler is to draw."""
         at = self.asked if self.asked < _AT_ONCE else _AT_ONCE + (self.asked - _AT_ONCE) // 2
         if at < len(starts) and (self.asked < _AT_ONCE or (self.asked - _AT_ONCE) % 2 == 0):
             return dict(starts[at])
-        if self.how == "random" or (self.asked % 3 == 0 and at >= len(starts)) or not self.tried:
+        if self.how == "random" or (self.asked % 4 == 0 and at >= len(starts)) or not self.tried:
             return None
-        best = self.best().point
+        best = self._edge(rng).point if self.asked % 4 == 3 else self.best().point
         # what can be tuned finely comes up more often than what changes the kind of plan
         names = sorted(name for name in self.space.choices for _ in range(4 if name.startswith(_FINE) else 1))
         for _ in range(20):
@@ -176,6 +215,13 @@ class Search:
             if _text(self.build(point)) not in self.seen:
                 return point
         return None
+
+    def _edge(self, rng: random.Random) -> Tried:
+        """A plan of the frontier, of those within the limits where there are any."""
+        ran = [one for one in self.tried if one.outcome.error is None]
+        some = [one for one in ran if one.outcome.kept] or ran or self.tried
+        places = [Placed(str(at), one.outcome.risk, one.outcome.loss) for at, one in enumerate(some)]
+        return some[int(rng.choice(frontier(places)).name)]
 
     def best(self) -> Tried:
         """The plan that keeps all limits at the least loss; the nearest to it where none does."""

@@ -3,6 +3,7 @@
 A point is a choice a dimension; :mod:`discreet.selection.build` makes it a plan. Dimensions are:
 
     finish        which method makes the classes of the limit on k, and its settings (k, suppression, publish, scale, weight:KEY)
+    over          whether classes are made over the keys, or over all that an intruder may know
     target        which method lowers the risk of single records where known_sets is limited
     level:NAME    how coarse an attribute is recoded: 0 as it is, the last says nothing
     numbers:KEY   what is done to a numeric key that is not recoded
@@ -14,9 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from discreet import registry
 from discreet.engine.hierarchies import hierarchy_of
+from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.selection.proposals import knowable
@@ -28,7 +31,19 @@ _TARGETS = (
     "targeted_suppression sensitive", "targeted_suppression cheapest", "targeted_suppression known", "targeted_generalization",
 )  # fmt: skip
 """Methods with the side they take: what would be learnt, what finds the record, or whichever costs less."""
+_TIMES = (1, 2, 3, 5, 10, 20, 40, 80, 160, 320)
+"""What the least k is multiplied by: large classes are what limits on known_sets need."""
+_FEWEST_CLASSES = 20
+_WIDEST_LATTICE = 50_000
 _WEIGHTS = tuple(2.0**power for power in range(-6, 5))
+_STEPS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "full_domain": ("generalization", {"k": 2, "algorithm": "full_domain"}),
+    "partition": ("generalization", {"k": 2, "algorithm": "partition"}),
+    "balanced_partition": ("balanced_partition", {"k": 2, "criterion": "records"}),
+    "microaggregation": ("microaggregation", {"size": 2, "how": "mdav"}),
+    "local_suppression": ("local_suppression", {"k": 2}),
+}
+"""The methods that make classes, with parameters to ask whether they can."""
 LIGHT = (0.25, 0.0625, 0.5)
 """What numbers weigh to begin with: a mean is off by a share of the range, where a changed name is lost altogether."""
 
@@ -43,6 +58,9 @@ class Space:
     heights: Mapping[str, int]
     hidable: tuple[str, ...]
     numeric: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    wide: frozenset[str] = frozenset()
+    """The finishes that can make classes over all that an intruder may know."""
 
     def plain(self) -> Point:
         """The point that changes nothing."""
@@ -58,26 +76,64 @@ def space_of(data: Microdata, *, top: Sequence[str] = ()) -> Space:
     heights = {name: hierarchy_of(data, name).height for name in known}
     limited = {limit.split(".")[0] for limit in limits}
     choices: dict[str, Sequence[Choice]] = {"finish": _finishes(data, keys, limited)}
+    wide = _wide(data, keys, known, heights, choices["finish"]) if "known_sets" in limited else []
+    learnt = [name for name in top if _worth_blanking(data, name)]
     ordered = {"k", "suppression", "hide"}
     if keys:
         least = max(2, math.ceil(limits.get("k_anonymity.k", 2)))
-        choices["k"] = [least * times for times in (1, 2, 3, 5, 10, 20)]
+        choices["k"] = [least * times for times in _TIMES if times == 1 or least * times * _FEWEST_CLASSES <= len(data)]
         choices["suppression"] = [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
         choices["publish"] = ["means", "ranges"]
         choices["scale"] = ["range", "std", "none"]
         for name in keys:
             choices[f"weight:{name}"] = list(_WEIGHTS)
-    if targets := [one for one in _TARGETS if one.split()[0] in registry.names("masking") and "known_sets" in limited]:
+    if wide:
+        choices["over"] = ["keys", "all"]
+    if targets := [one for one in _TARGETS if "known_sets" in limited and _can_target(one, data)]:
         choices["target"] = ["none", *targets]
         choices["order"] = ["last", "first"]
     for name in known:
         choices[f"level:{name}"] = list(range(heights[name] + 1))
         if name in numeric:
             choices[f"numbers:{name}"] = ["as is", "microaggregation", "top_bottom_coding"]
-    if top and "known_sets" in limited:
-        choices["hide"] = list(range(len(top) + 1))
+    if learnt and "known_sets" in limited:
+        choices["hide"] = list(range(len(learnt) + 1))
     ordered |= {name for name in choices if name.startswith(("level:", "weight:"))}
-    return Space(choices, frozenset(ordered), keys, heights, tuple(top), numeric)
+    return Space(choices, frozenset(ordered), keys, heights, tuple(learnt), numeric, tuple(known), frozenset(wide))
+
+
+def _worth_blanking(data: Microdata, name: str) -> bool:
+    """Whether a value of a sensitive attribute can weigh more than none does: only then nothing is learnt from a blank."""
+    attribute = data.attribute(name)
+    return attribute.sensitivity > 0 and max(attribute.values.values(), default=0.0) > attribute.unlisted
+
+
+def _can_target(target: str, data: Microdata) -> bool:
+    method, _, side = target.partition(" ")
+    if method not in registry.names("masking"):
+        return False
+    return side != "sensitive" or any(_worth_blanking(data, name) for name in data.columns)
+
+
+def _wide(
+    data: Microdata, keys: Sequence[str], known: Sequence[str], heights: Mapping[str, int], finishes: Sequence[Choice]
+) -> list[str]:
+    """The finishes that can work over all that may be known, in a time that is worth it."""
+    if len(known) == len(keys):
+        return []
+    lattice = math.prod(heights[name] + 1 for name in known)
+    slow = {"full_domain"} if lattice > _WIDEST_LATTICE else set()
+    return [str(one) for one in finishes if one in _STEPS and one not in slow and _fits(data, str(one), known)]
+
+
+def _fits(data: Microdata, finish: str, columns: Sequence[str]) -> bool:
+    """Whether a method that makes classes says that it can do so over these columns."""
+    name, parameters = _STEPS[finish]
+    try:
+        registry.make("masking", name, parameters, origin="select").check(data, columns)
+    except DiscreetError:
+        return False
+    return True
 
 
 def _keys(data: Microdata) -> list[str]:
@@ -91,7 +147,7 @@ def _finishes(data: Microdata, keys: Sequence[str], limited: set[str]) -> list[C
     if data.policy.plan.steps and any(step.method != "remove_identifiers" for step in data.policy.plan.steps):
         made.append("given")
     if keys:
-        made += ["full_domain", "partition", "balanced_partition", "microaggregation", "local_suppression"]
+        made += [one for one in _STEPS if _fits(data, one, keys)]
         if "repeated_records" in limited and data.named(Role.PERSON):
             made += ["balanced_persons", "balanced"]
     return made

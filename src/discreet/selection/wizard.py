@@ -28,9 +28,11 @@ from discreet.selection.space import Point, space_of
 from discreet.selection.starts import risk_profile, starts
 from discreet.selection.trials import OnTrial, Teller
 
-_SAMPLE = 20_000
+_SAMPLE, _LARGEST_SAMPLE = 20_000, 40_000
 _SHARE_ON_SAMPLE = 0.5
 _WORTH_SAMPLING = 0.8
+_LONGEST_GUESSED = 0.1
+"""Share of all seconds that a plan of the sample may be expected to take on the whole table."""
 _CARRIED = 12
 """Plans that a sample proposes to the whole table."""
 
@@ -73,10 +75,10 @@ def select(
     if share < 1.0:
         rough = search("sample", Evaluator(_sample(data, share, options.seed), options, scale=share), share)
         rough_tried = rough.run(_budget(options, began, _SHARE_ON_SAMPLE), points)
-        points = _carried(rough_tried)
+        points = _carried(rough_tried, None if options.seconds is None else _LONGEST_GUESSED * share * options.seconds)
     whole = search("whole table", evaluate, 1.0)
     remaining = options.trials - len(rough_tried) if options.trials is not None else None
-    found = whole.run(_budget(options, began, 1.0, trials=remaining), points)
+    found = whole.run(_budget(options, began, 1.0, trials=remaining, ending=2 * evaluate.measuring), points)
     if not found:
         raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
     return _selection(data, options, evaluate, found, rough_tried, began, teller)
@@ -89,7 +91,8 @@ def _selection(
     """The best of what was tried, run once more and assessed as anybody would assess the written file."""
     from discreet import verbs
 
-    shorter = _without(_chosen(found, options, evaluate.worst), evaluate)
+    left = None if options.seconds is None else began + options.seconds - evaluate.measuring
+    shorter = _without(_chosen(found, options, evaluate.worst), evaluate, left)
     for one in shorter:
         teller.tell(one.plan, one.outcome, whole=True)
     found = [*found, *shorter]
@@ -115,13 +118,17 @@ def _selection(
     )  # fmt: skip
 
 
-def _without(chosen: Tried, evaluate: Evaluator) -> list[Tried]:
-    """The chosen plan with steps left out one after the other, as long as it keeps the limits at no more loss without them."""
+def _without(chosen: Tried, evaluate: Evaluator, deadline: float | None) -> list[Tried]:
+    """The chosen plan with steps left out one after the other, as long as it keeps the limits at no more loss without them.
+
+    By the clock only while a plan as long, and the last run of the chosen one, still fit in.
+    """
     made: list[Tried] = []
     best = chosen
     for step in chosen.plan.steps:
         steps = tuple(one for one in best.plan.steps if one is not step)
-        if step.method == "remove_identifiers" or not best.outcome.kept or not steps:
+        late = deadline is not None and time.monotonic() + 3 * chosen.outcome.seconds > deadline
+        if step.method == "remove_identifiers" or not best.outcome.kept or not steps or late:
             continue
         plan = best.plan.model_copy(update={"steps": steps})
         made.append(Tried(chosen.point, plan, evaluate(plan)))
@@ -151,9 +158,13 @@ def _with_loss(policy: Policy, data: Microdata, options: SelectOptions) -> Polic
 
 
 def _share(data: Microdata, options: SelectOptions) -> float:
-    """How much of the table to start on: enough records, and enough for k of them to still be a crowd in the sample."""
+    """How much of the table to start on: enough records for k of them to still be a crowd in the sample, but not too many.
+
+    Where they would be too many, the sample asks for more than the table does; the table itself has the last word.
+    """
     k = data.policy.limits.get("k_anonymity.k", 0.0)
-    wanted = options.sample or max(_SAMPLE, math.ceil(2 / k * len(data)) if k > 2 else _SAMPLE)
+    crowd = math.ceil(2 / k * len(data)) if k > 2 else _SAMPLE
+    wanted = options.sample or min(max(_SAMPLE, crowd), _LARGEST_SAMPLE)
     share = wanted / len(data)
     return share if share < _WORTH_SAMPLING and (options.trials is None or options.trials >= 4) else 1.0
 
@@ -165,15 +176,21 @@ def _sample(data: Microdata, share: float, seed: int) -> Microdata:
     return Microdata(data.frame[rows], data.policy, data.source, labels=data.labels, variable_labels=data.variable_labels)
 
 
-def _budget(options: SelectOptions, began: float, share: float, *, trials: int | None = None) -> Budget:
+def _budget(options: SelectOptions, began: float, share: float, *, trials: int | None = None, ending: float = 0.0) -> Budget:
     if trials is None and options.trials is not None:
         trials = max(1, int(options.trials * share))
-    return Budget(trials, None if options.seconds is None else began + share * options.seconds)
+    # a table that takes long to measure leaves little time, but some there must be
+    ending = 0.0 if options.seconds is None else min(ending, 0.3 * options.seconds)
+    return Budget(trials, None if options.seconds is None else began + share * options.seconds, ending)
 
 
-def _carried(tried: Sequence[Tried]) -> list[Point]:
-    """What a sample proposes: its best by loss within the limits, and the nearest where those are few."""
-    ranked = sorted(tried, key=lambda one: one.outcome.rank)
+def _carried(tried: Sequence[Tried], longest: float | None) -> list[Point]:
+    """What a sample proposes: its best by loss within the limits, and the nearest where those are few.
+
+    By the clock only those that take at most ``longest`` seconds on the sample, so that they can be expected to end.
+    """
+    quick = [one for one in tried if longest is None or one.outcome.seconds <= longest]
+    ranked = sorted(quick or tried, key=lambda one: one.outcome.rank)
     return [dict(one.point) for one in ranked[:_CARRIED]]
 
 
