@@ -100,8 +100,10 @@ def test_streamed_and_whole_tables_give_the_same_codes_and_numbers(draw: st.Data
     expected, found = discreet.risk(whole), discreet.risk(made)
     for name, score in expected.items():
         alike(score.to_dict(), found[name].to_dict())
-        assert found[name].per_record is not None
-        assert found[name].per_record.equals(score.per_record)
+        rows, expected_rows = found[name].per_record, score.per_record
+        assert rows is not None
+        assert expected_rows is not None
+        assert rows.equals(expected_rows)
     assert "frame" not in vars(made), "the table itself was never read"
     assert made.frame.equals(whole.frame)
     assert made.level("day") == whole.level("day")
@@ -208,7 +210,7 @@ def test_another_policy_keeps_the_codes_that_it_does_not_touch(tmp_path: Path) -
 def test_need_and_room_are_told_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "students.parquet"
     data = _students(path)
-    monkeypatch.setattr(streamed, "_WORTH_TELLING", 0)
+    monkeypatch.setattr(streamed, "WORTH_TELLING", 0)
     monkeypatch.setenv("DISCREET_MEMORY", "3GB")
     said: list[str] = []
     scan(path, data.policy, notice=said.append)

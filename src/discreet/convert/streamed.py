@@ -35,7 +35,8 @@ WHOLE = 1 << 20
 """A table of at most so many records comes in one part."""
 _PARTS_HELD = 12
 """Parts that are decoded, or on their way, at a time."""
-_WORTH_TELLING = 1e9
+WORTH_TELLING = 1e9
+"""A need of fewer bytes is not worth a word."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _encoded(
         sentence = check_room(
             need, f"{scan.path}: measuring {scan.records:,} records", "measure a part of the table, or take a larger machine"
         )
-        if notice is not None and need > _WORTH_TELLING:
+        if notice is not None and need > WORTH_TELLING:
             notice(sentence)
     growing = [GrowingColumn(name, scan.records if large else 0) for name in names]
     size = 0

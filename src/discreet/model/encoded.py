@@ -46,12 +46,12 @@ class Encoded(Microdata):
         return made
 
     @cached_property
-    def frame(self) -> pl.DataFrame:  # type: ignore[override]
+    def frame(self) -> pl.DataFrame:
         made: pl.DataFrame = vars(self)["_whole"]()
         return made
 
     @cached_property
-    def records(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def records(self) -> NDArray[np.int64]:
         return np.arange(len(self), dtype=np.int64)
 
     @cached_property
