@@ -53,3 +53,25 @@ def test_a_paper_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "there is no paper '009'" in done.stderr
+
+
+def test_figure_3_is_repeated_with_every_model_beside_ours() -> None:
+    found = reproduce("001", MAKERS, 1_500)
+    lines = {line.what: line for line in found.lines}
+    assert lines["Figure 3: the least loss"].ours == "the same"
+    assert lines["Figure 3: k-anonymity as k grows"].ours == "loses more"
+    assert sum(what.startswith("Figure 3: NCP") for what in lines) == 5
+    assert "figure_3" in found.charts
+
+
+def test_the_appendix_is_repeated_on_the_table_it_prints() -> None:
+    found = reproduce("002", MAKERS, 1_500)
+    lines = {line.what: line for line in found.lines}
+    assert lines["Appendix A: records in the masked microdata"].ours == "8"
+    assert lines["Appendix A: smallest group of equal Age before sampling"].ours == "2"
+    assert "of 60 seeds give two" in lines["Appendix A: records alone with their Age after sampling"].ours
+
+
+def test_no_estimated_risk_is_below_the_true_one() -> None:
+    lines = {line.what: line for line in reproduce("004", MAKERS, 1_500).lines}
+    assert lines["estimated risk against true risk (Figure 1, right)"].ours == "not below in 12 of 12"

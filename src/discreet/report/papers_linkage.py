@@ -15,6 +15,7 @@ from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.report import charts
+from discreet.report.papers_appendix import appendix
 from discreet.report.reproduction import Line, Makers, Reproduction
 
 _CASES: dict[str, tuple[int, dict[str, Any], str, str]] = {
@@ -45,7 +46,7 @@ _WORDS = ["department", "color", "size", "material", "origin", "season", "unit",
 
 
 def masked_microdata(makers: Makers, records: int | None) -> Reproduction:  # noqa: ARG001 - its tables have their own sizes
-    """The three linking probabilities of section 4."""
+    """The three linking probabilities of section 4, and Appendix A."""
     lines = []
     for what, (code, beliefs, paper, why) in _CASES.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -54,9 +55,10 @@ def masked_microdata(makers: Makers, records: int | None) -> Reproduction:  # no
             parameters = {"population": 200_000_000, "model": "uniform", "targets": str(targets), **beliefs}
             found = verbs.risk(_file(code), {"target_linkage": parameters})["target_linkage"]["max"]
         lines.append(Line(what, paper, f"{found:.4%}", why))
-    return Reproduction(
-        "002", registry.load("risk", "target_linkage").citation, "20,000 generated people, one of them the target", tuple(lines)
-    )
+    masked, drawn = appendix()
+    made_of = "20,000 generated people, one of them the target; Appendix A on the ten patients it prints"
+    citation = registry.load("risk", "target_linkage").citation
+    return Reproduction("002", citation, made_of, (*lines, *masked), {"appendix_a": drawn})
 
 
 def _file(code: int) -> Microdata:
@@ -143,6 +145,11 @@ def decision(makers: Makers, records: int | None) -> Reproduction:
     trend = "the paper's figure has no printed numbers, so the direction is compared; generated items, agreement by equality"
     numbers = " to ".join(f"{risks['phi5', share, 1.0]:.3g}" for share in (_SHARES[0], _SHARES[-1]))
     sizes = " to ".join(f"{risks['phi5', 1.0, size]:.3g}" for size in (0.1, 1.0))
+    both = _true_and_estimated(table, disclosed, weights)
+    looser = {
+        size: [row["estimated"] / row["true"] for row in both if row["true"] and row["dictionary"].startswith(f"{size:.0%}")]
+        for size in (0.1, 1.0)
+    }
     lines = (
         Line(
             "risk as k grows from 25 % to 100 % of the attributes",
@@ -162,8 +169,58 @@ def decision(makers: Makers, records: int | None) -> Reproduction:
             f"larger in {above} of 12",
             "exp of a sum exceeds the sum",
         ),
+        Line(
+            "estimated risk against true risk (Figure 1, right)",
+            "always an upper bound",
+            f"not below in {sum(row['estimated'] >= row['true'] for row in both)} of {len(both)}",
+            "a theorem: the disclosed records are the smallest dictionary that an intruder can have",
+        ),
+        Line(
+            "that bound as the true dictionary grows",
+            "becomes looser",
+            f"{max(looser[1.0]):.3g} times the true risk at most with the whole table, {max(looser[0.1]):.3g} with a tenth",
+            trend,
+        ),
     )
-    return Reproduction("004", registry.load("risk", "decision").citation, table.source, lines, {"figure_1": _lines(risks)})
+    drawn = {"figure_1_left": _lines(risks), "figure_1_right": _scatter(both)}
+    return Reproduction("004", registry.load("risk", "decision").citation, table.source, lines, drawn)
+
+
+def _true_and_estimated(table: Microdata, disclosed: Microdata, weights: dict[str, float]) -> list[dict[str, Any]]:
+    """Risk under the intruder's dictionary and under the disclosed records as their own (Figure 1, right)."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder, "own.parquet")
+        disclosed.frame.write_parquet(own)
+        for share in _SHARES:
+            step = {"method": "min_risk_disclosure", "k": round(share * len(weights)), "weights": weights}
+            made = verbs.mask(disclosed, {"steps": [step]}).masked
+            estimated = _risk(made, own, weights)
+            for size in (0.1, 0.5, 1.0):
+                book = Path(folder, f"{size}.parquet")
+                table.frame.head(round(size * len(table))).write_parquet(book)
+                rows.append(
+                    {"true": _risk(made, book, weights), "estimated": estimated, "dictionary": f"{size:.0%} of the table"}
+                )
+    return rows
+
+
+def _risk(made: Microdata, book: Path, weights: dict[str, float]) -> float:
+    parameters = {"dictionary": str(book), "weights": weights, "sensitivity": "phi5"}
+    return float(verbs.risk(made, {"decision": parameters})["decision"]["risk"])
+
+
+def _scatter(rows: list[dict[str, Any]]) -> Any:
+    alt = charts.altair()
+    top = max(row["estimated"] for row in rows)
+    points = alt.Chart(alt.Data(values=rows), width=360, height=360).mark_point(filled=True, size=70)
+    ends = alt.Chart(alt.Data(values=[{"at": 0.0}, {"at": top}])).mark_line(color="gray", strokeDash=[4, 4])
+    return ends.encode(x="at:Q", y="at:Q") + points.encode(
+        x=alt.X("true:Q", title="true risk"),
+        y=alt.Y("estimated:Q", title="estimated risk"),
+        color=alt.Color("dictionary:N", scale=alt.Scale(range=[charts.BEFORE, charts.INFORMED, charts.AFTER])),
+        shape="dictionary:N",
+    )
 
 
 def _lines(risks: dict[tuple[str, float, float], float]) -> Any:

@@ -13,6 +13,7 @@ from discreet.model.policy import Policy
 from discreet.model.score import Score
 from discreet.report import charts
 from discreet.report.histograms import histogram
+from discreet.report.papers_utility import utility
 from discreet.report.reproduction import Line, Makers, Reproduction
 from discreet.report.worst import agreeing
 
@@ -127,8 +128,10 @@ def suppression(makers: Makers, records: int | None) -> Reproduction:
         Line("NCP with the fewest values", "not done", f"{lost['until safe, fewest values']:.2%}", "the cheapest values that do"),
     ]  # fmt: skip
     citation = registry.load("masking", "targeted_suppression").citation
+    compared, figure_3 = utility(data, keys, lost["one pass"])
+    lines += compared
     rows = [{"label": name, "value": value} for name, value in lost.items()]
-    drawn = {"figure_2": _chart(before, after), "loss": charts.shares(rows, "NCP")}
+    drawn = {"figure_2": _chart(before, after), "figure_3": figure_3, "loss": charts.shares(rows, "NCP")}
     return Reproduction("001", citation, data.source, tuple(lines), drawn)
 
 
