@@ -15,7 +15,7 @@ from sqlalchemy import Connection, insert, select
 
 from discreet import registry
 from discreet.model.policy import Policy
-from discreet.web import audit, projects
+from discreet.web import audit, confined, projects
 from discreet.web.accounts import User
 from discreet.web.failures import Conflict, Invalid, NotFound
 from discreet.web.projects import Project
@@ -59,6 +59,7 @@ def edit(connection: Connection, user: User, project: Project, base: int, sectio
     for path, wanted in sections.items():
         made = put(made, path, wanted)
     checked = parsed(made, project)
+    confined.check(checked.model_dump(mode="json", exclude_defaults=True))
     registry.check_policy(checked)
     if made == now_there:
         return int(newest)

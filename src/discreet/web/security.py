@@ -6,6 +6,7 @@ must come from our own pages: the browser's own word (Sec-Fetch-Site, Origin) an
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -93,13 +94,13 @@ def admin_of(session: Annotated[Session, Depends(session_of)]) -> Session:
     return session
 
 
-async def form_of(request: Request, core: Annotated[Core, Depends(core_of)]) -> FormData:
+async def form_of(request: Request, core: Annotated[Core, Depends(core_of)]) -> AsyncIterator[FormData]:
     """A page's form, checked to be from our own page: its hidden field ``csrf`` holds the session's word."""
     session = await run_in_threadpool(session_of, request, core)
-    form = await request.form(max_fields=20_000, max_part_size=4 << 20)
-    said = form.get("csrf")
-    session.check(said if isinstance(said, str) else None)
-    return form
+    async with request.form(max_fields=20_000, max_part_size=4 << 20) as form:
+        said = form.get("csrf")
+        session.check(said if isinstance(said, str) else None)
+        yield form
 
 
 LoggedIn = Annotated[Session, Depends(session_of)]
