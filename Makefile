@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 STAMP := $(VENV)/installed
 
-.PHONY: demo test docs setup check bench clean
+.PHONY: demo test docs setup check bench trust clean
 
 demo: setup
 	$(BIN)/discreet demo
@@ -28,6 +28,10 @@ test: setup
 
 docs: setup
 	$(BIN)/mkdocs build --strict --quiet
+
+trust: setup # faults, bad input and strangers, at length: writes docs/trust.md, under 30 minutes
+	bash tools/servers.sh
+	$(BIN)/python tools/trust.py
 
 bench: setup
 	for job in benchmarks/*.py; do $(BIN)/python $$job; done

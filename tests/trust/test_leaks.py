@@ -139,6 +139,10 @@ def test_the_search_finds_what_is_there(source: Path, tmp_path: Path) -> None:
     assert "the mayor of the town" in {word for layer in layers(tmp_path / "t.sav") for word in planted(layer)}
 
 
+@pytest.mark.trust(
+    "Nothing leaks",
+    "No file of any format holds an identifier, a person id, a removed or merged value, a cut-off number or an unused label",
+)
 @pytest.mark.parametrize("suffix", WRITABLE)
 def test_no_file_holds_anything_planted(release: discreet.Release, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"released{suffix}"
@@ -149,6 +153,7 @@ def test_no_file_holds_anything_planted(release: discreet.Release, tmp_path: Pat
     assert len(read_source(target, Policy())) == release.t == ROWS // 2
 
 
+@pytest.mark.trust("Nothing leaks", "Rows are written in another order than the source has")
 @pytest.mark.parametrize("suffix", WRITABLE)
 def test_rows_are_not_in_the_order_of_the_source(release: discreet.Release, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"released{suffix}"
@@ -157,6 +162,7 @@ def test_rows_are_not_in_the_order_of_the_source(release: discreet.Release, tmp_
     assert abs(np.corrcoef(income, np.arange(len(income)))[0, 1]) < 0.3
 
 
+@pytest.mark.trust("Nothing leaks", "Dictionaries of categories and metadata of the source are gone")
 def test_a_source_that_carries_dictionaries_and_metadata_leaves_none(tmp_path: Path) -> None:
     frame = _table().with_columns(
         pl.col("name", "patient").cast(pl.Categorical),
@@ -180,6 +186,7 @@ def test_excel_names_no_author_and_no_path(release: discreet.Release, tmp_path: 
     assert str(tmp_path).encode() not in b"".join(layers(tmp_path / "t.xlsx"))
 
 
+@pytest.mark.trust("Nothing leaks", "No database file holds anything planted")
 @pytest.mark.parametrize("system", ["sqlite", "duckdb"])
 def test_no_database_file_holds_anything_planted(release: discreet.Release, tmp_path: Path, system: str) -> None:
     target = f"{system}:///{tmp_path}/t.db#released"
@@ -189,6 +196,7 @@ def test_no_database_file_holds_anything_planted(release: discreet.Release, tmp_
     assert not planted(repr(read_source(target, Policy()).frame.to_dicts()).encode())
 
 
+@pytest.mark.trust("Nothing leaks", "A table that a release takes the place of is wiped from an SQLite file")
 def test_sqlite_wipes_the_table_that_a_release_takes_the_place_of(
     source: Path, release: discreet.Release, tmp_path: Path
 ) -> None:
@@ -201,6 +209,7 @@ def test_sqlite_wipes_the_table_that_a_release_takes_the_place_of(
         assert link.execute("SELECT name FROM sqlite_master").fetchall() == [("people",)]
 
 
+@pytest.mark.trust("Nothing leaks", "No row on a server holds anything planted")
 @pytest.mark.servers
 @pytest.mark.parametrize("system", ["postgresql", "mysql"])
 def test_no_server_holds_anything_planted(release: discreet.Release, request: pytest.FixtureRequest, system: str) -> None:
@@ -219,6 +228,7 @@ def _tables(url: str) -> list[str]:
     return sa.inspect(sa.create_engine(driver, poolclass=sa.NullPool)).get_table_names()
 
 
+@pytest.mark.trust("Nothing leaks", "Frames handed to other libraries share no buffer with dropped rows")
 def test_frames_that_leave_python_hold_nothing_planted(release: discreet.Release) -> None:
     from discreet.masking.release import released
 

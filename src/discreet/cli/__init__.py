@@ -13,6 +13,8 @@ def main() -> None:
     """Run the command line; what is the input's fault is told in a sentence, without a traceback."""
     from discreet.cli.app import app
 
+    if not os.environ.get("DISCREET_DEBUG"):
+        sys.unraisablehook = _unheard
     try:
         app()
     except KeyboardInterrupt:
@@ -34,6 +36,10 @@ def main() -> None:
         if not isinstance(error, DiscreetError) or os.environ.get("DISCREET_DEBUG"):
             raise
         _stop(str(error), 2)
+
+
+def _unheard(_: object) -> None:
+    """What goes wrong while a library tidies up after an error that was told already is no news."""
 
 
 def _stop(sentence: str, code: int) -> None:

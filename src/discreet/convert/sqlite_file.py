@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ class SQLite(Database):
         import sqlalchemy as sa
 
         path = self._path(must_exist=True)
+        _recover(path)
         engine = sa.create_engine("sqlite://", creator=lambda: _open(path, read_only=True), poolclass=sa.NullPool)
         inspector = sa.inspect(engine)
         if not inspector.has_table(self.address.table, schema=self.address.schema):
@@ -48,8 +49,11 @@ class SQLite(Database):
         # what had to become text is declared as such; a date is ISO text but declared as a date
         kept = {n: d for n, d in table.frame.schema.items() if d.is_temporal()}
         declared = {n: _declared(kept.get(n, d)) for n, d in frame.schema.items()}
-        with nullcontext(path) if path.exists() else replacing(path) as place, closing(_open(place)) as link:
-            self._replace(link, frame, declared)
+        try:
+            with nullcontext(path) if path.exists() else replacing(path) as place, closing(_open(place)) as link:
+                self._replace(link, frame, declared)
+        finally:
+            _recover(path)
 
     def _replace(self, link: sqlite3.Connection, frame: pl.DataFrame, declared: dict[str, str]) -> None:
         """Write beside and rename, all in one transaction."""
@@ -84,6 +88,13 @@ class SQLite(Database):
 def _open(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     mode = "ro" if read_only else "rwc"
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_WAIT, isolation_level=None)
+
+
+def _recover(path: Path) -> None:
+    """Have SQLite take back what a writer left that was killed, or for which the disk was too full to end well."""
+    if path.with_name(f"{path.name}-journal").exists():
+        with suppress(sqlite3.Error), closing(_open(path)) as link:
+            link.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def _batches(cursor: sqlite3.Cursor) -> Iterator[list[Any]]:

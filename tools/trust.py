@@ -1,0 +1,114 @@
+"""make trust: run the long version of every promise and write what was seen into docs/trust.md.
+
+A promise is a test with the mark ``@pytest.mark.trust(area, promise)``, wherever under tests/ it stands. It tries as often as
+its fixture ``effort(quick, long)`` says, and tells its figures with pytest's ``record_property(name, number)``; its random
+faults start from the fixture ``seed``. Nothing else is needed to stand in the table.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "trust.md"
+AREAS = ("Nothing lost", "Nobody in", "Nothing leaks", "Bad input", "Under load", "Supply")
+HEAD = """# What it survived
+
+discreet holds other people's secrets. This page says what is promised, which test holds each promise, and what was seen when
+`make trust` ran last: it runs the tests below at length, with faults at random moments, and writes this page from what ran.
+`make test` runs the same tests with fewer tries. `DISCREET_SEED=… make trust` repeats a run.
+"""
+
+
+@dataclass
+class Promise:
+    """One row: what is promised, the tests that hold it, and what they counted."""
+
+    area: str
+    text: str
+    tests: list[str] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)
+    seeds: list[str] = field(default_factory=list)
+    failed: int = 0
+    cases: int = 0
+
+
+def main(arguments: list[str]) -> int:
+    """Run and write; the exit status is pytest's."""
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "run.xml"
+        started = time.monotonic()
+        call = [
+            sys.executable, "-m", "pytest", "-m", "trust", "-n", "2", "--dist", "load", "-p", "no:doctest", "tests",
+            f"--junitxml={record}", "-o", "junit_family=xunit1", "-o", "addopts=-q --strict-markers --import-mode=importlib",
+        ]  # fmt: skip
+        done = subprocess.run([*call, *arguments], cwd=ROOT, env=os.environ | {"DISCREET_TRUST": "long"}, check=False)
+        seconds = time.monotonic() - started
+        if not record.exists():
+            return done.returncode or 1
+        promises = read(ET.parse(record).getroot())
+    PAGE.write_text(page(promises, seconds), encoding="utf-8")
+    broken = sum(one.failed for one in promises)
+    print(f"{len(promises)} promises, {broken} broken, in {seconds / 60:.1f} minutes: {PAGE.relative_to(ROOT)}")
+    return done.returncode
+
+
+def read(root: ET.Element) -> list[Promise]:
+    """The promises of a run, the cases of a parametrized test taken together."""
+    found: dict[tuple[str, str], Promise] = {}
+    for case in root.iter("testcase"):
+        said = [(one.get("name") or "", one.get("value") or "") for one in case.iter("property")]
+        known = dict(said)
+        if "promise" not in known:
+            continue
+        promise = found.setdefault((known["area"], known["promise"]), Promise(known["area"], known["promise"]))
+        promise.cases += 1
+        promise.failed += case.find("failure") is not None or case.find("error") is not None
+        test = f"{(case.get('file') or '').removeprefix('tests/')}::{(case.get('name') or '').partition('[')[0]}"
+        if test not in promise.tests:
+            promise.tests.append(test)
+        for name, value in said:
+            if name == "seed":
+                promise.seeds.append(value)
+            elif name not in ("area", "promise"):
+                promise.figures[name] = promise.figures.get(name, 0) + float(value)
+    place = {area: at for at, area in enumerate(AREAS)}
+    return sorted(found.values(), key=lambda one: place.get(one.area, len(AREAS)))
+
+
+def page(promises: list[Promise], seconds: float) -> str:
+    """The page: a table an area."""
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+    today = dt.datetime.now(tz=dt.UTC).date()
+    parts = [HEAD, f"Last run: {today}, {seconds / 60:.0f} minutes, {machine}.\n"]
+    for area in dict.fromkeys(one.area for one in promises):
+        parts.append(f"## {area}\n\n| promise | held by | last run |\n|---|---|---|")
+        parts += [f"| {one.text} | {_tests(one)} | {_figures(one)} |" for one in promises if one.area == area]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _tests(promise: Promise) -> str:
+    return ", ".join(f"`{test}`" for test in promise.tests)
+
+
+def _figures(promise: Promise) -> str:
+    told = [f"{value:,.6g} {name}" for name, value in promise.figures.items()]
+    if promise.cases > 1 and not told:
+        told.append(f"{promise.cases} cases")
+    if promise.seeds:
+        told.append(f"seed {promise.seeds[0]}")
+    return "; ".join([*told, f"**{promise.failed} broken**" if promise.failed else "kept"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
