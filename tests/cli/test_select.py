@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -107,3 +108,36 @@ def test_a_hierarchy_file_is_found_from_where_the_chosen_policy_lies(folder: Pat
     done = RUN.invoke(app, ["select", "data.csv", "-p", "policy.yaml", "-o", "made/chosen.yaml", "--trials", "3"])
     assert done.exit_code == 0, done.output
     assert RUN.invoke(app, ["mask", "data.csv", "release.csv", "-p", "made/chosen.yaml"]).exit_code == 0
+
+
+def test_what_select_says_is_what_risk_and_loss_find_in_the_written_files(folder: Path) -> None:
+    limits = {"k_anonymity.k": 4, "known_sets.high_risk": 0, "integrity.mean": 0.05, "integrity.correlation": 0.05}
+    policy(folder, limits=limits)
+    done = RUN.invoke(app, ["select", "data.csv", "-p", "policy.yaml", "-o", "chosen.yaml", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert RUN.invoke(app, ["mask", "data.csv", "release.csv", "-p", "chosen.yaml"]).exit_code == 0
+    risks = json.loads(RUN.invoke(app, ["risk", "release.csv", "-p", "chosen.yaml", "--json"]).stdout)["measures"]
+    words = ["loss", "data.csv", "release.csv", "-p", "chosen.yaml", "--json", "-m", "integrity", "-m", "ncp"]
+    losses = json.loads(RUN.invoke(app, words).stdout)["measures"]
+    told = {one["limit"]: one["found"] for one in found["limits"]}
+    keys = pl.read_csv("release.csv", infer_schema=False).group_by(KEYS).len()["len"]
+    assert told["k_anonymity.k"] == keys.min()
+    assert told["known_sets.high_risk"] == risks["known_sets"]["high_risk"]
+    for kind in ("mean", "correlation"):
+        assert told[f"integrity.{kind}"] == pytest.approx(losses["integrity"][kind], rel=1e-9)
+    assert found["loss"]["value"] == pytest.approx(losses["ncp"]["loss"], rel=1e-9)
+
+
+def test_mask_warns_of_a_step_that_undoes_what_an_earlier_one_promised(folder: Path) -> None:
+    steps = [
+        {"method": "generalization", "columns": ["gender", "age", "grade"], "k": 4, "algorithm": "partition"},
+        {"method": "sampling", "fraction": 0.5},
+    ]
+    policy(folder, limits={}, plan={"steps": steps})
+    words = ["mask", "data.csv", "release.csv", "-p", "policy.yaml"]
+    done = RUN.invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "warning: step 2 (sampling): takes or adds records, so the classes of step 1 (generalization) may" in done.stderr
+    told = json.loads(RUN.invoke(app, [*words, "--json"]).stdout)["warnings"]
+    assert any("may become smaller" in sentence for sentence in told)

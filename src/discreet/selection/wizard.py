@@ -55,7 +55,7 @@ def select(
         raise PolicyError(f"{data.policy.origin}: select needs limits to keep, or select.cost to weigh risk and loss by")
     if not len(data):
         raise DataError(f"{data.source} has no records to select a plan for")
-    data = data.with_policy(_with_loss(completed(data), data, options))
+    data = data.with_policy(with_loss(completed(data), data, options))
     known, sensitive = risk_profile(data)
     space = space_of(data, top=sensitive)
     storage = storage_of(Path(resume) if resume is not None else None)
@@ -149,7 +149,7 @@ def _chosen(found: Sequence[Tried], options: SelectOptions, worst: float) -> Tri
     return min(found, key=lambda one: (*rank(one), len(one.plan.steps)))
 
 
-def _with_loss(policy: Policy, data: Microdata, options: SelectOptions) -> Policy:
+def with_loss(policy: Policy, data: Microdata, options: SelectOptions) -> Policy:
     """The policy with the loss that is made least spelled out: over all released attributes, so that nothing is free."""
     name = options.loss.split(".")[0]
     if name != "ncp" or "ncp" in policy.loss or any(limit.startswith("ncp.") for limit in policy.limits):
