@@ -6,7 +6,7 @@ What will be needed is reckoned from a sample before anything long begins, and r
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ import polars as pl
 from discreet.convert.failures import told
 from discreet.convert.fits import spread_sample
 from discreet.convert.formats import Format
+from discreet.convert.parts import in_parts, largest_part, row_groups
 from discreet.convert.source import existing, is_url, prepared, read_source
 from discreet.engine.columns import Column, encode_series, threads, width_for
 from discreet.engine.growing import GrowingColumn
@@ -33,8 +34,8 @@ PART = 1 << 19
 """Records that are decoded at a time."""
 WHOLE = 1 << 20
 """A table of at most so many records comes in one part."""
-_PARTS_HELD = 12
-"""Parts that are decoded, or on their way, at a time."""
+_PARTS_HELD = 5
+"""Parts that are held at a time: one at hand, one ahead, and what decoding and encoding them takes besides."""
 WORTH_TELLING = 1e9
 """A need of fewer bytes is not worth a word."""
 
@@ -48,6 +49,7 @@ class _Scan:
     shape: Microdata
     records: int
     state: tuple[int, int]
+    groups: tuple[int, ...] = ()
 
 
 def scan_source(
@@ -81,7 +83,8 @@ def _scanned(path: Path, found: Format, lazy: pl.LazyFrame, policy: Policy) -> _
     state = _state(path)
     shape = Microdata(lazy.collect_schema().to_frame(), policy, str(path))
     if found.name == "Parquet":
-        return _Scan(path, lazy, shape, int(lazy.select(pl.len()).collect().item()), state)
+        groups = row_groups(path)
+        return _Scan(path, lazy, shape, sum(groups), state, groups)
     head = lazy.head(1000).collect()
     size = state[0] * (5 if path.suffix in (".gz", ".zst") else 1)
     return _Scan(path, lazy, shape, int(size / max(_printed(head), 1)) if head.height == 1000 else head.height, state)
@@ -110,38 +113,25 @@ def _encoded(
 ) -> Encoded:
     large = scan.records > WHOLE
     if large or os.environ.get(VARIABLE):
-        need = needed(scan.lazy, scan.shape, scan.records, names, measures, by_record=by_record)
+        held = _PARTS_HELD * min(scan.records, largest_part(scan.groups, PART))
+        need = needed(scan.lazy, scan.shape, scan.records, names, measures, held, by_record=by_record)
         sentence = check_room(
             need, f"{scan.path}: measuring {scan.records:,} records", "measure a part of the table, or take a larger machine"
         )
         if notice is not None and need > WORTH_TELLING:
             notice(sentence)
     growing = [GrowingColumn(name, scan.records if large else 0) for name in names]
-    size = 0
+    if not names:
+        return Encoded.of(scan.shape, int(scan.lazy.select(pl.len()).collect().item()), {}, lambda: _whole(scan))
+    size, lazy = 0, scan.lazy.select(names)
     with ThreadPoolExecutor(threads()) as pool:
-        for part in _parts(scan.lazy.select(names or pl.len()), large=large):
-            if names:
-                list(pool.map(lambda one: one.append(part[one.name]), growing))  # noqa: B023 - run before the next part comes
-                size += part.height
-            else:
-                size += int(part.item())
+        for part in in_parts(lazy, scan.groups, PART) if large else [lazy.collect(engine="streaming")]:
+            list(pool.map(lambda one: one.append(part[one.name]), growing))  # noqa: B023 - run before the next part comes
+            size += part.height
             tell("reading", size, max(size, scan.records))
     _unchanged(scan)
     columns = {one.name: one.finish(scan.shape.attribute(one.name)) for one in growing}
     return Encoded.of(scan.shape, size, columns, lambda: _whole(scan))
-
-
-def _parts(lazy: pl.LazyFrame, *, large: bool) -> Iterator[pl.DataFrame]:
-    """The table in one part, or in many."""
-    if not large:
-        yield lazy.collect(engine="streaming")
-        return
-    none = True
-    for part in lazy.collect_batches(chunk_size=PART, maintain_order=True, engine="streaming"):
-        yield part
-        none = False
-    if none:
-        yield lazy.head(0).collect()
 
 
 def _whole(scan: _Scan) -> pl.DataFrame:
@@ -170,16 +160,20 @@ def needed(
     records: int,
     names: Sequence[str],
     measures: Sequence[RiskMeasure],
+    held: int = _PARTS_HELD * PART,
     *,
     by_record: bool = False,
 ) -> float:
-    """About how many bytes the program will hold: itself, the parts being read, the codes, and what the measures work with."""
+    """About how many bytes the program will hold: itself, the parts being read, the codes, and what the measures work with.
+
+    ``held`` are the records that are decoded at a time.
+    """
     frame = spread_sample(lazy.select(names), records) if names else pl.DataFrame()
     columns = {name: encode_series(frame[name], shape.attribute(name)) for name in names}
     sample = Encoded.of(shape, frame.height, columns, lambda: frame)
     a_record = frame.estimated_size() / max(frame.height, 1)
     codes = sum(_code_bytes(column, frame.height, records) for column in columns.values())
-    reading = a_record * min(records, _PARTS_HELD * PART)
+    reading = a_record * held
     working = max((one.working_bytes(sample, records, by_record=by_record) for one in measures), default=0.0)
     return PROGRAM + codes * records + max(reading, working)
 
