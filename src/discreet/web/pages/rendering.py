@@ -90,7 +90,9 @@ def _number(value: Any) -> str:
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    if isinstance(value, int) or (abs(value) < 1e15 and value == int(value)):
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"
 
 
 def _bytes(number: float) -> str:

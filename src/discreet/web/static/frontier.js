@@ -1,5 +1,6 @@
 // Draws the plans of a search by risk and loss, and follows the search while it runs. The table beneath says the same.
 const SVG = "http://www.w3.org/2000/svg";
+const LEFT = 72;
 
 function make(name, attributes, parent, text) {
   const made = document.createElementNS(SVG, name);
@@ -23,6 +24,8 @@ function scale(values, from, to) {
   return { ticks, at: (value) => from + ((value - first) / (last - first)) * (to - from) };
 }
 
+// 20K rather than 20,000 where room is short
+const short = (number) => (Math.abs(number) >= 1e4 ? number.toLocaleString("en", { notation: "compact" }) : shown(number));
 const shown = (number) => Number(number.toPrecision(4)).toLocaleString("en");
 
 function draw(chart) {
@@ -30,17 +33,17 @@ function draw(chart) {
   const width = Math.max(280, Math.min(chart.clientWidth, 736));
   const height = Math.round(Math.max(260, width * 0.5));
   const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Risk and loss of the plans tried" }, document.createDocumentFragment());
-  const x = scale(points.map((one) => one.l), 62, width - 16);
+  const x = scale(points.map((one) => one.l), LEFT, width - 16);
   const y = scale(points.map((one) => one.r), height - 48, 16);
   for (const tick of x.ticks) {
     make("line", { class: "grid", x1: x.at(tick), x2: x.at(tick), y1: 16, y2: height - 48 }, svg);
-    make("text", { x: x.at(tick), y: height - 30, "text-anchor": "middle" }, svg, shown(tick));
+    make("text", { x: x.at(tick), y: height - 30, "text-anchor": "middle" }, svg, short(tick));
   }
   for (const tick of y.ticks) {
-    make("line", { class: "grid", x1: 62, x2: width - 16, y1: y.at(tick), y2: y.at(tick) }, svg);
-    make("text", { x: 54, y: y.at(tick) + 4, "text-anchor": "end" }, svg, shown(tick));
+    make("line", { class: "grid", x1: LEFT, x2: width - 16, y1: y.at(tick), y2: y.at(tick) }, svg);
+    make("text", { x: LEFT - 8, y: y.at(tick) + 4, "text-anchor": "end" }, svg, short(tick));
   }
-  make("text", { x: (62 + width - 16) / 2, y: height - 8, "text-anchor": "middle" }, svg, `loss (${chart.dataset.loss})`);
+  make("text", { x: (LEFT + width - 16) / 2, y: height - 8, "text-anchor": "middle" }, svg, `loss (${chart.dataset.loss})`);
   make("text", { x: 12, y: (height - 32) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(height - 32) / 2})` }, svg, chart.dataset.risk === "risk" ? "risk" : `risk (${chart.dataset.risk})`);
   const edge = points.filter((one) => one.w && !one.d).sort((a, b) => a.l - b.l || a.r - b.r);
   if (edge.length > 1) make("polyline", { class: "edge", points: edge.map((one) => `${x.at(one.l)},${y.at(one.r)}`).join(" ") }, svg);
@@ -85,11 +88,7 @@ async function refresh() {
 }
 
 redraw();
-let waiting = null;
-window.addEventListener("resize", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(redraw, 100);
-});
+window.addEventListener("resize", redraw);
 const address = document.getElementById("search")?.dataset.follow;
 if (address) {
   const events = new EventSource(address);

@@ -1,0 +1,271 @@
+"""The pages of the plan, the wizard, the release: what they show, refuse and keep, without a browser."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import insert
+from starlette.datastructures import FormData
+
+from discreet import registry
+from discreet.model.policy import Plan
+from discreet.web import policies, projects
+from discreet.web.jobs.queue import Job
+from discreet.web.pages import fields
+from discreet.web.pages.frontier import search_of
+from discreet.web.pages.rendering import environment
+from discreet.web.store import now
+from discreet.web.tables import datasets
+
+NASTY = '"><script>alert(1)</script>'
+PLAN = {"steps": [{"method": "microaggregation", "columns": ["age"], "size": 2}, {"method": "sampling", "fraction": 0.5}]}
+PLUGINS = [(kind, name) for kind in ("masking", "risk", "loss") for name in registry.names(kind)]
+
+
+@pytest.fixture
+def database() -> None:
+    """These pages do not know which database they are on; the walk tries both."""
+
+
+@pytest.fixture
+def filled(store, settings, anna, project):
+    """A project with a table, roles and a plan; one attribute has a name that would be a script."""
+    frame = pl.DataFrame({"age": [30, 31, 40, 41, 50, 51], NASTY: ["a", "a", "b", "b", NASTY, NASTY], "pay": [1, 2, 3, 4, 5, 6]})
+    folder = settings.folder(project.id)
+    frame.write_parquet(folder / "data.parquet")
+    columns = [{"name": name, "type": str(kind), "nulls": 0, "distinct": 3} for name, kind in frame.schema.items()]
+    row = {
+        "project_id": project.id,
+        "name": f"{NASTY}.csv",
+        "file": "data.parquet",
+        "records": 6,
+        "bytes": 1.0,
+        "columns": columns,
+    }
+    with store.write() as connection:
+        added = connection.execute(insert(datasets).values(**row, sha256="0" * 64, created=now(), user_id=anna.id))
+        projects.touch(connection, project.id, dataset_id=added.inserted_primary_key[0])
+        sections = {"attributes.age": {"role": "key"}, f"attributes.{NASTY}": {"role": "key"}, "plan": PLAN}
+        policies.edit(connection, anna, projects.get(connection, anna, project.id), 0, sections)
+        return projects.get(connection, anna, project.id)
+
+
+@pytest.fixture
+def send(logged_in, filled):
+    """Send a form as a page does: (address, **fields); the base is the newest revision unless said."""
+
+    def sent(address: str, **said: Any) -> Any:
+        page = logged_in.get(f"/projects/{filled.id}/methods").text
+        base = re.search(r'name="base" value="(\d+)"', page)
+        word = logged_in.headers["x-csrf-token"]
+        return logged_in.post(f"/projects/{filled.id}{address}", data={"csrf": word, "base": base[1] if base else 0} | said)
+
+    return sent
+
+
+def plan_of(store, user, project) -> Plan:
+    with store.read() as connection:
+        return policies.current(connection, projects.get(connection, user, project.id)).plan
+
+
+@pytest.mark.parametrize(("kind", "name"), PLUGINS)
+def test_the_form_of_every_plugin_gives_back_the_parameters_that_it_shows(kind, name):
+    model = registry.load(kind, name)
+    outside = set(fields.outside(model))
+    shown = model.example().model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    held = {key: value for key, value in shown.items() if key not in outside}
+    form: list[tuple[str, str]] = []
+    for one in fields.fields(model, held):
+        if one.widget == "check":
+            form += [(one.key, "yes")] if one.value else []
+        elif isinstance(one.value, list):
+            form += [(one.key, value) for value in one.value]
+        else:
+            form.append((one.key, one.value))
+    assert fields.read(model, FormData(form)) == held
+    macro = environment().get_template("fields.html").module.field  # type: ignore[attr-defined]
+    drawn = "".join(macro(one, ["age", NASTY]) for one in fields.fields(model, held))
+    assert "<script" not in drawn
+    assert all(f'name="{one.key}"' in drawn for one in fields.fields(model, held) if one.widget != "columns")
+
+
+def test_parameters_are_typed_bounded_and_explained_by_the_plugins_own_fields():
+    found = {one.name: one for one in fields.fields(registry.load("masking", "swapping"), {"window": 2.5, "keys": ["a"]})}
+    assert (found["how"].widget, found["how"].options) == ("choice", ("rank", "random", "targeted"))
+    assert (found["window"].widget, found["window"].least, found["window"].most, found["window"].value) == (
+        "number", "0", "100", "2.5",
+    )  # fmt: skip
+    assert (found["keys"].widget, found["keys"].value) == ("columns", ["a"])
+    assert found["smaller_than"].step == "1"
+    assert fields.outside(registry.load("masking", "pseudonymization")) == ["key_file", "key"]
+
+
+def test_steps_are_moved_disabled_deleted_and_changed(send, store, anna, filled):
+    assert send("/methods", do="down", step=1).status_code == 303
+    assert [step.method for step in plan_of(store, anna, filled).steps] == ["sampling", "microaggregation"]
+    assert send("/methods", do="move", step=2, to=1).status_code == 303
+    assert send("/methods", do="disable", step=2).status_code == 303
+    assert [step.enabled for step in plan_of(store, anna, filled).steps] == [True, False]
+    assert send("/methods", do="enable", step=2).status_code == 303
+    answer = send("/methods/steps/1", columns=["age", "pay"], p_size=3)
+    assert answer.headers["location"].endswith("/methods#step-1")
+    assert plan_of(store, anna, filled).steps[0].model_dump() == {
+        "method": "microaggregation", "columns": ("age", "pay"), "enabled": True, "size": 3,
+    }  # fmt: skip
+    assert send("/methods", do="delete", step=2).status_code == 303
+    assert send("/methods/steps/new", method="noise", columns=["pay"], p_level=0.1).status_code == 303
+    assert send("/methods", do="settings", p_seed=9, p_order="kept").status_code == 303
+    made = plan_of(store, anna, filled)
+    assert ([step.method for step in made.steps], made.seed, made.order) == (["microaggregation", "noise"], 9, "kept")
+
+
+def test_what_breaks_a_rule_is_said_beside_the_form_and_nothing_is_saved(send, store, anna, filled):
+    before = plan_of(store, anna, filled)
+    for address, said, sentence in (
+        ("/methods/steps/1", {"p_size": "1"}, "size"),
+        ("/methods/steps/1", {"p_size": "many"}, "many"),
+        ("/methods/steps/new", {"method": "global_recoding", "p_groups": "{a: ["}, "groups cannot be read"),
+        ("/methods", {"do": "move", "step": 1, "to": 7}, "there is no step 7"),
+        ("/methods", {"do": "limit", "limit": "k_anonymity.k", "wanted": "nan"}, "is a number"),
+        ("/methods", {"do": "limit", "limit": "k_anonymity.kk", "wanted": "2"}, "k_anonymity.kk"),
+        ("/methods", {"do": "measure", "measure": "risk.nothing"}, "nothing"),
+        ("/methods", {"do": "dance"}, "dance"),
+        ("/methods/wizard", {"amount": "soon"}, "soon"),
+        ("/methods/wizard", {"amount": "5"}, "needs limits"),
+    ):
+        answer = send(address, **said)
+        assert answer.status_code == 422, (address, said)
+        alert = html.unescape(answer.text.split('role="alert">')[1].split("</p>")[0])
+        assert sentence in alert, (address, alert)
+    assert plan_of(store, anna, filled) == before
+
+
+def test_limits_and_measures_are_set_with_their_meaning_and_taken_away(send, logged_in, store, anna, filled):
+    send("/methods", do="limit", limit="k_anonymity.k", wanted="2")
+    send("/methods", do="limit", limit="ncp.loss", wanted="0.3", back="wizard")
+    send("/methods", do="measure", measure="risk.known_sets")
+    send("/methods/measures/risk/known_sets", p_alpha=50)
+    page = logged_in.get(f"/projects/{filled.id}/methods").text
+    assert "records in the smallest class" in page
+    assert "alpha 50" in page
+    with store.read() as connection:
+        policy = policies.current(connection, projects.get(connection, anna, filled.id))
+    assert (policy.limits, policy.risk) == ({"k_anonymity.k": 2.0, "ncp.loss": 0.3}, {"known_sets": {"alpha": 50.0}})
+    send("/methods", do="no-limit", limit="ncp.loss")
+    send("/methods", do="no-measure", measure="risk.known_sets")
+    with store.read() as connection:
+        policy = policies.current(connection, projects.get(connection, anna, filled.id))
+    assert (policy.limits, policy.risk) == ({"k_anonymity.k": 2.0}, {})
+
+
+def test_an_edit_of_a_plan_that_somebody_else_changed_is_told_with_both_versions(send, add_user, store, anna, filled):
+    bert = add_user("bert")
+    with store.write() as connection:
+        projects.share(connection, anna, filled, "bert", "editor")
+        theirs = projects.get(connection, bert, filled.id)
+        policies.edit(connection, bert, theirs, theirs.revision, {"plan": {"steps": [{"method": "sampling", "fraction": 0.9}]}})
+    answer = send("/methods", do="delete", step=2, base=filled.revision)
+    assert answer.status_code == 409
+    assert "bert" in answer.text
+    assert "0.9" in answer.text
+    assert len(plan_of(store, anna, filled).steps) == 1, "bert's is kept"
+    over = re.search(r'name="over" value="(\d+)"', answer.text)
+    assert over
+    assert send("/methods", do="delete", step=2, base=filled.revision, over=over[1]).status_code == 303
+    assert [step.method for step in plan_of(store, anna, filled).steps] == ["microaggregation"]
+
+
+def test_a_reader_sees_all_and_changes_nothing_and_a_stranger_sees_nothing(client, add_user, store, anna, filled):
+    add_user("rita"), add_user("sven")
+    with store.write() as connection:
+        projects.share(connection, anna, filled, "rita", "reader")
+    for name, expected in (("rita", (200, 403)), ("sven", (404, 404))):
+        client.cookies.clear()
+        client.post("/login", data={"name": name, "password": "a longer password than most"})
+        word = client.get("/").text.split('name="csrf" content="')[1].split('"')[0]
+        for address in ("methods", "methods/steps/1", "methods/wizard", "generate", "assess", "release"):
+            page = client.get(f"/projects/{filled.id}/{address}")
+            assert page.status_code == expected[0], (name, address)
+            assert 'class="primary"' not in page.text, (name, address)
+        for address, said in (
+            ("methods", {"do": "delete", "step": 1}), ("methods/steps/1", {"p_size": 5}), ("methods/wizard", {"amount": 5}),
+            ("generate", {}), ("release", {"release": 1, "name": "Rita"}),
+        ):  # fmt: skip
+            answer = client.post(f"/projects/{filled.id}/{address}", data={"csrf": word, "base": filled.revision, **said})
+            assert answer.status_code == expected[1], (name, address)
+
+
+def test_a_search_shows_which_plans_nothing_beats_and_takes_none_from_a_sample(store):
+    def tried(number: int, risk: float, loss: float, kept: bool, whole: bool, error: str | None = None) -> dict[str, Any]:
+        plan = {"steps": [{"method": "sampling", "fraction": number / 10}]}
+        return {
+            "number": number, "risk": risk, "loss": loss, "kept": kept, "whole": whole, "error": error, "plan": plan,
+            "risks": {"known_sets.mean": risk}, "losses": {"ncp.loss": loss},
+        }  # fmt: skip
+
+    points = [
+        tried(1, 0.1, 0.1, True, False), tried(2, 0.5, 0.2, False, True), tried(3, 0.3, 0.4, True, True),
+        tried(4, 0.4, 0.5, True, True), tried(5, 0.0, 0.0, False, True, "cannot run"),
+    ]  # fmt: skip
+    job = Job("x", 1, "select", {}, "running", False, "", 0, 1, points, None, 1, 0.0, 0.0, None, "anna")
+    found = search_of(job)
+    assert [(one.number, one.dominated) for one in found.points] == [(2, False), (3, False), (4, True), (1, False)]
+    assert (found.failed, found.met) == (1, None)
+    assert found.best is not None
+    assert found.best.number == 3
+    assert found.rows[0].number == 2
+    done = search_of(replace(job, result={"plan": points[3]["plan"], "met": True, "why": ["x"], "risk": {"name": "r.x"}}))
+    assert (done.best.number if done.best else None, done.risk, done.met) == (4, "r.x", True)
+    assert search_of(replace(job, partial=None)).points == []
+
+
+def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(send, logged_in, store, anna, filled):
+    home = f"/projects/{filled.id}"
+    send("/methods", do="limit", limit="k_anonymity.k", wanted="1")
+    for fraction in ("0.5", "0.9"):
+        send("/methods/steps/2", p_fraction=fraction)
+        assert send("/generate").status_code == 303
+        wait(logged_in, filled.id)
+    pages = {name: logged_in.get(f"{home}/{name}") for name in ("methods", "methods/steps/1", "generate", "assess", "release")}
+    pages["table"] = logged_in.get(f"{home}/releases/2/table")
+    pages["assess 1"] = logged_in.get(f"{home}/assess?release=1&risk=k_anonymity.classes&loss=ncp.loss")
+    for name, page in pages.items():
+        assert page.status_code == 200, name
+        assert "<script>alert" not in page.text, name
+        assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=", page.text), name
+    assert "release 2" in pages["assess"].text
+    assert "as the table" in html.unescape(pages["generate"].text)
+    assert 'class="changed' in pages["table"].text
+    drawn = logged_in.get(f"{home}/charts/map.svg?risk=k_anonymity.classes&loss=ncp.loss")
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert "prefers-color-scheme:dark" in drawn.text
+    for suffix in ("parquet", "xlsx"):
+        assert logged_in.get(f"{home}/releases/2/download?format={suffix}").status_code == 200, suffix
+    assert logged_in.get(f"{home}/releases/2/download?format=exe").status_code == 422
+    assert "sandbox" in logged_in.get(f"{home}/releases/2/report").headers["content-security-policy"]
+    assert "microaggregation" in logged_in.get(f"{home}/releases/2/policy.yaml").text
+    assert send("/release", release=2, name=" ").status_code == 422
+    assert send("/release", release=2, name="Dr. Anna Muster", note="for the course").status_code == 303
+    again = send("/release", release=2, name="Somebody else")
+    assert again.status_code == 409
+    page = logged_in.get(f"{home}/release").text
+    assert "Dr. Anna Muster (anna)" in page
+    assert 'name="note"' not in page, "release 1 came before the signed one"
+
+
+def wait(client: TestClient, project: int) -> None:
+    """Until the project's jobs are over."""
+    for _ in range(600):
+        jobs = client.get(f"/api/v1/projects/{project}/jobs").json()
+        if all(job["state"] not in ("queued", "running") for job in jobs):
+            assert jobs[0]["state"] == "done", jobs[0]["what"]
+            return
+        time.sleep(0.1)
+    pytest.fail("the job did not end within a minute")
