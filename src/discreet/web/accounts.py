@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+import threading
 from dataclasses import dataclass
 
 from pwdlib import PasswordHash
@@ -18,7 +19,8 @@ from discreet.web.tables import links, sessions, tokens, users
 
 LINK_HOURS = 72
 NAME = re.compile(r"[^\s/\\<>\x00-\x1f\x7f](?:[^/\\<>\x00-\x1f\x7f]{0,78}[^\s/\\<>\x00-\x1f\x7f])?")
-_hasher = PasswordHash((Argon2Hasher(),))
+_hasher = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=32 * 1024, parallelism=1),))
+_at_once = threading.BoundedSemaphore(4)  # a crowd at the door must not take all the memory: a hash needs 32 MiB
 _nobody = _hasher.hash(secrets.token_hex(16))
 
 
@@ -116,7 +118,7 @@ def use_link(connection: Connection, secret: str, password: str) -> User:
 def change_password(connection: Connection, user: User, old: str, new: str) -> None:
     """A new password for somebody who knows the old one; every session ends."""
     stored = connection.execute(select(users.c.password).where(users.c.id == user.id)).scalar()
-    if stored is None or not _hasher.verify(old, stored):
+    if stored is None or not _verify(old, stored):
         raise Invalid("the old password is not right")
     _set(connection, user, new)
     audit.note(connection, user.name, "password changed")
@@ -128,7 +130,7 @@ def log_in(store: Store, name: str, password: str, address: str) -> User:
         throttle.check(connection, name, address)
         row = connection.execute(select(users).where(func.lower(users.c.name) == name.strip().lower())).one_or_none()
     stored = row.password if row is not None and row.password is not None and not row.disabled else None
-    right = _hasher.verify(password, stored or _nobody) and stored is not None
+    right = _verify(password, stored or _nobody) and stored is not None
     with store.write() as connection:
         if not right:
             throttle.failed(connection, name, address)
@@ -153,8 +155,18 @@ def _set(connection: Connection, user: User, password: str) -> None:
         raise Invalid("a password has at most 500 characters")
     if password.casefold() == user.name.casefold():
         raise Invalid("the password must not be the name")
-    connection.execute(update(users).where(users.c.id == user.id).values(password=_hasher.hash(password)))
+    connection.execute(update(users).where(users.c.id == user.id).values(password=_hash(password)))
     end_all(connection, user)
+
+
+def _hash(password: str) -> str:
+    with _at_once:
+        return _hasher.hash(password)
+
+
+def _verify(password: str, stored: str) -> bool:
+    with _at_once:
+        return _hasher.verify(password, stored)
 
 
 def _link(connection: Connection, user: User) -> str:
