@@ -202,6 +202,13 @@ def test_a_reader_sees_all_and_changes_nothing_and_a_stranger_sees_nothing(clien
             assert answer.status_code == expected[1], (name, address)
 
 
+def test_what_is_not_there_is_not_found_however_large_its_number(logged_in, filled):
+    most = 10**30
+    for address in (f"{most}/methods", f"{filled.id}/releases/{most}/table", f"{filled.id}/methods/steps/{most}", "0/assess"):
+        assert logged_in.get(f"/projects/{address}").status_code == 404, address
+    assert logged_in.get(f"/projects/{filled.id}/methods/wizard/{'0' * 32}").status_code == 404
+
+
 def test_a_search_shows_which_plans_nothing_beats_and_takes_none_from_a_sample(store):
     def tried(number: int, risk: float, loss: float, kept: bool, whole: bool, error: str | None = None) -> dict[str, Any]:
         plan = {"steps": [{"method": "sampling", "fraction": number / 10}]}

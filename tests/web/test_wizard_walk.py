@@ -15,7 +15,7 @@ SECONDS = 120_000
 
 
 @pytest.mark.slow
-def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(server, visit, look, tmp_path):
+def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(server, visit, look, screenshots, tmp_path):
     seen = visit()
     page = seen.page
     page.goto(f"{server.url}/projects/new")
@@ -50,6 +50,7 @@ def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(serve
     page.get_by_role("button", name="Start the search").click()
     page.wait_for_url("**/methods/wizard/*")
     page.locator("#chart svg a").first.wait_for(timeout=SECONDS)
+    page.screenshot(path=screenshots / "wizard-running.png", full_page=True)
     early = page.locator("#chart svg a").count()
     assert page.locator("#search").get_attribute("data-state") in ("running", "done")
     page.locator('#search[data-state="done"]').wait_for(timeout=SECONDS)
@@ -57,6 +58,9 @@ def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(serve
     assert page.locator("#chart svg a").count() >= early
     assert page.locator("#chart svg polyline").count() <= 1
     look(seen, "wizard-search")
+    job = page.url.rpartition("/")[2]
+    drawn = httpx.get(f"{project}/charts/searches/{job}.svg", cookies=cookies, timeout=60)
+    assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/svg+xml"), "the chart without scripts"
 
     point = page.locator("#chart svg a[tabindex='0']").first
     number = (point.get_attribute("href") or "").partition("point=")[2].partition("#")[0]

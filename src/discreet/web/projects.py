@@ -119,7 +119,8 @@ def mine(connection: Connection, user: User) -> list[dict[str, Any]]:
 
 def get(connection: Connection, user: User, identity: int, role: str = "reader") -> Project:
     """A project, where this person has at least a role in it; to others it does not exist."""
-    row = connection.execute(_seen_by(user).where(projects.c.id == identity)).one_or_none()
+    known = 0 < identity < 2**31  # what no database could hold is not asked for
+    row = connection.execute(_seen_by(user).where(projects.c.id == identity)).one_or_none() if known else None
     if row is None:
         raise NotFound(f"there is no project number {identity} that you may see")
     found = _project(row)

@@ -66,7 +66,8 @@ class Release:
 def get(connection: Connection, project: Project, number: int | None = None) -> Release:
     """A release of a project: the one with this number, or the newest."""
     query = _of(project).order_by(releases.c.number.desc()).limit(1)
-    row = connection.execute(query if number is None else query.where(releases.c.number == number)).one_or_none()
+    wanted = None if number is None else min(number, 2**31 - 1)  # what no database could hold is not asked for
+    row = connection.execute(query if wanted is None else query.where(releases.c.number == wanted)).one_or_none()
     if row is None:
         which = "release yet" if number is None else f"release number {number}"
         raise NotFound(f"the project '{project.name}' has no {which}")

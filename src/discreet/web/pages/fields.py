@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-import annotated_types
 import yaml
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -169,21 +168,14 @@ def _options(core: Any) -> tuple[str, ...]:
 
 
 def _range(bounds: Sequence[Any]) -> tuple[str, str, str]:
+    """The least and most that a number may be, and the same in words."""
     least = most = ""
     words = []
     for one in bounds:
-        if isinstance(one, annotated_types.Ge):
-            least = f"{one.ge:g}"
-            words.append(f"at least {least}")
-        elif isinstance(one, annotated_types.Gt):
-            least = f"{one.gt:g}"
-            words.append(f"more than {least}")
-        elif isinstance(one, annotated_types.Le):
-            most = f"{one.le:g}"
-            words.append(f"at most {most}")
-        elif isinstance(one, annotated_types.Lt):
-            most = f"{one.lt:g}"
-            words.append(f"less than {most}")
+        for name, word in (("ge", "at least"), ("gt", "more than"), ("le", "at most"), ("lt", "less than")):
+            if isinstance(bound := getattr(one, name, None), int | float):
+                least, most = (f"{bound:g}", most) if name[0] == "g" else (least, f"{bound:g}")
+                words.append(f"{word} {bound:g}")
     return least, most, ", ".join(words)
 
 

@@ -109,7 +109,7 @@ def _form(request: Request, core: Here, session: Session, number: int, message: 
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         policy = policies.current(connection, project)
-        searches = [one for one in queue.all_of(connection, project, 200) if one.kind == "select"][:10]
+        searches = [one for one in queue.all_of(connection, project, 50) if one.kind == "select"][:10]
     offered = catalogue.limitable()
     return page(
         request, "wizard.html", session, project, "methods", status=status, message=message, limits=limit_rows(policy),
