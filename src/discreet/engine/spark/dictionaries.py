@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.engine.columns import Column, encode_series
 from discreet.engine.spark.arrow import chunks, grouped, in_arrow
@@ -56,14 +57,15 @@ class Dictionary:
 
     def codes(self, series: pl.Series) -> NDArray[np.int64]:
         """The codes of a partition's values."""
-        size, plain = len(self.values), cleaned(series)
-        null, other = (size if self.has_null else self.cardinality - 1), max(0, self.cardinality - 1)
-        if not size:
-            found = np.full(len(plain), other, dtype=np.int64)
+        column = cleaned(series).to_arrow()
+        size, last = len(self.values), max(0, self.cardinality - 1)
+        if size:
+            listed = self.values.to_arrow().cast(column.type)
+            found = np.asarray(pc.fill_null(pc.index_in(column, value_set=listed, skip_nulls=True), last)).astype(np.int64)
         else:
-            kept = plain.replace_strict(self.values, np.arange(size), default=other, return_dtype=pl.Int64)
-            found = kept.to_numpy().copy()
-        found[plain.is_null().to_numpy()] = max(0, null)
+            found = np.full(len(column), last, dtype=np.int64)
+        if self.has_null:
+            found[np.asarray(column.is_null())] = size
         return found
 
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from discreet.engine.spark.dictionaries import Dictionary
 
 LARGEST_TABLE = 1 << 20
@@ -111,9 +113,14 @@ def _best(left: Mapping[int, Members], shares: Mapping[str, float], records: int
 def _covers(left: Mapping[int, Members]) -> dict[tuple[str, ...], int]:
     """Keys of a few attributes, and whole sets, with how many sets contain them."""
     sets = list(left.values())
+    names = sorted(frozenset().union(*sets))
+    bit = {name: 1 << at for at, name in enumerate(names)}
+    kind = np.int64 if len(names) < 63 else object
+    masks = np.array([sum(bit[name] for name in one) for one in sets], dtype=kind)
     keys = {key for one in sets for width in range(1, _WIDEST_KEY + 1) for key in combinations(sorted(one), width)}
     keys |= {tuple(sorted(one)) for one in sets}
-    return {key: sum(frozenset(key) <= one for one in sets) for key in keys if key}
+    bits = {key: sum(bit[name] for name in key) for key in keys if key}
+    return {key: int(((masks & one) == one).sum()) for key, one in bits.items()}
 
 
 def _light(others: Members, heavy: Heavy, found: Mapping[str, Dictionary]) -> bool:

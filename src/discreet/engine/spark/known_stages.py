@@ -222,8 +222,13 @@ class Routing:
         for name in self.shuffle.key:  # Spark itself adds the values of wide attributes
             made = (made ^ codes[name].astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
             made ^= made >> np.uint64(29)
-        heavy = heavy_numbers(self.shuffle, codes, size) >= 0
-        made[heavy] = np.arange(int(heavy.sum()), dtype=np.uint64) * np.uint64(0xBF58476D1CE4E5B9)
+        if self.shuffle.heavy:
+            # by all that a row says, never by its place: a task that is run again must send every row where it went before
+            heavy, every = heavy_numbers(self.shuffle, codes, size) >= 0, np.zeros(size, dtype=np.uint64)
+            for word in words:
+                every = (every ^ word.view(np.uint64)) * np.uint64(0xBF58476D1CE4E5B9)
+                every ^= every >> np.uint64(31)
+            made[heavy] = every[heavy]
         return made.view(np.int64)
 
 
