@@ -83,6 +83,8 @@ def test_every_drawing_stands_without_script_and_on_paper(file: str, watched: Ca
     paper.page.emulate_media(media="print")
     assert all(one.is_visible() for one in paper.page.locator(".chart > .still").all())
     assert not any(one.is_visible() for one in paper.page.locator(".chart > .live").all())
+    paper.page.emulate_media(media="print", color_scheme="dark")
+    assert paper.page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)", "paper is white"
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(file: str, watched: Callable[..., Any]) -> None:
