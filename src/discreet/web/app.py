@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,9 +13,11 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet import __version__
 from discreet.errors import DiscreetError
@@ -59,11 +61,10 @@ def make_app(settings: Settings) -> FastAPI:
     app.include_router(api.router)
     app.include_router(pages.router)
     app.add_api_route("/healthz", _health, include_in_schema=False)
-    app.middleware("http")(_guarded)
+    app.add_middleware(Guard, core=core)
     app.add_exception_handler(DiscreetError, _told)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unexpected)
     return app
 
 
@@ -77,25 +78,54 @@ def _health(request: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-async def _guarded(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Refuse what another site sent, add the headers, and log a line without anything secret: the route, not the address."""
-    begun = time.perf_counter()
-    core: Core = request.app.state.core
-    try:
-        same_origin(request, core.settings)
-        response = await call(request)
-    except WebError as error:
-        response = _answer(request, error.status, str(error), error.detail)
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    if core.settings.secure:
-        response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
-    if not request.url.path.startswith("/static/"):
-        response.headers.setdefault("Cache-Control", "no-store")
-    route = getattr(request.scope.get("route"), "path", "-")
-    spent = (time.perf_counter() - begun) * 1000
-    log.info("%s %s %s %.0f ms %s", request.method, route, response.status_code, spent, getattr(request.state, "who", "-"))
-    return response
+class Guard:
+    """Around every request: refuses what another site sent, adds the headers, turns an error of the program into an answer.
+
+    Logs a line a request without anything secret: the route, not the address.
+    """
+
+    def __init__(self, app: ASGIApp, core: Core) -> None:
+        self.app = app
+        self.core = core
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        begun, status = time.perf_counter(), 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self._dress(request, MutableHeaders(scope=message))
+            await send(message)
+
+        try:
+            same_origin(request, self.core.settings)
+            await self.app(scope, receive, sending)
+        except WebError as error:
+            await _answer(request, error.status, str(error), error.detail)(scope, receive, sending)
+        except Exception as error:  # whatever it is, the next request is answered
+            log.error("%s failed", _route(request), exc_info=error)
+            if not status:
+                message = "an error of the program; it is in the server's log, and nothing was saved"
+                await _answer(request, 500, message)(scope, receive, sending)
+        spent = (time.perf_counter() - begun) * 1000
+        log.info("%s %s %s %.0f ms %s", request.method, _route(request), status, spent, getattr(request.state, "who", "-"))
+
+    def _dress(self, request: Request, headers: MutableHeaders) -> None:
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+        if self.core.settings.secure:
+            headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+        if not request.url.path.startswith("/static/"):
+            headers.setdefault("Cache-Control", "no-store")
+
+
+def _route(request: Request) -> str:
+    return str(getattr(request.scope.get("route"), "path", "-"))
 
 
 def _answer(request: Request, status: int, message: str, detail: dict[str, object] | None = None) -> Response:
@@ -128,8 +158,3 @@ def _http(request: Request, error: Exception) -> Response:
     response = _answer(request, error.status_code, words.get(error.status_code, str(error.detail)))
     response.headers.update(error.headers or {})
     return response
-
-
-def _unexpected(request: Request, error: Exception) -> Response:
-    log.error("%s failed", getattr(request.scope.get("route"), "path", "-"), exc_info=error)
-    return _answer(request, 500, "an error of the program; it is in the server's log, and nothing was saved")
