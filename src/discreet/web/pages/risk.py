@@ -56,7 +56,7 @@ def chart(core: Here, session: LoggedIn, number: int, job: str, place: int) -> R
     with core.store.read() as connection:
         found = queue.get(connection, projects.get(connection, session.user, number), job)
     measures = (found.result or {}).get("measures") or []
-    drawn = measures[place]["histogram"] if 0 <= place < len(measures) else None
+    drawn = _trimmed(measures[place]["histogram"]) if 0 <= place < len(measures) else None
     if not drawn or not drawn["rows"]:
         raise NotFound("there is nothing to draw")
     text = _drawn(json.dumps(drawn), str(measures[place]["measure"]))
@@ -69,6 +69,12 @@ def _drawn(histogram: str, measure: str) -> str:
     rows = [{"label": row["label"], "series": "after", "records": row["records"]} for row in held["rows"]]
     made = charts.bars(rows, f"{held['field'].replace('_', ' ')} of a record", log=True, legend=False)
     return image(made, f"Records by {held['field']}, {measure}", _in_words(held))
+
+
+def _trimmed(histogram: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Without the classes below the first record and beyond the last."""
+    filled = [at for at, row in enumerate(histogram["rows"]) if row["records"]] if histogram else []
+    return {**histogram, "rows": histogram["rows"][filled[0] : filled[-1] + 1]} if histogram and filled else None
 
 
 def _in_words(histogram: dict[str, Any]) -> str:
@@ -85,6 +91,7 @@ def _page(request: Request, core: Here, session: LoggedIn, number: int, status: 
     result = done.result if done is not None else None
     if result is not None:
         for one in result["measures"]:
+            one["histogram"] = _trimmed(one["histogram"])
             one["alt"] = _in_words(one["histogram"]) if one["histogram"] else ""
     usual = dict.fromkeys([*policy.risk, *ADVERSARIES])
     return page(

@@ -1,0 +1,204 @@
+"""The first half of the walk in a real browser: a project, its data, its attributes, its risk; and who may be there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+TABLE_A1 = """Name,SSN,Age,State,Diagnosis,Income,Billing
+John Wayne,123456789,44,MI,AIDS,45500,1200
+Mary Gore,323232323,44,MI,Asthma,37900,2500
+John Banks,232345656,55,MI,AIDS,67000,3000
+Jesse Casey,333333333,44,MI,Asthma,21000,1000
+Jack Stone,444444444,55,MI,Asthma,90000,900
+Mike Kopi,666666666,45,MI,Diabetes,48000,750
+Angela Simms,777777777,25,IN,Diabetes,49000,1200
+Nike Wood,888888888,35,MI,AIDS,66000,2200
+Mikhail Aaron,999999999,55,MI,AIDS,69000,4200
+Sam Pall,100000000,45,MI,Tuberculosis,34000,3100
+"""
+ROLES = {
+    "Name": "identifier", "SSN": "identifier", "Age": "key", "State": "key", "Diagnosis": "confidential",
+    "Income": "confidential", "Billing": "confidential",
+}  # fmt: skip
+LONG = 60_000
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> Path:
+    """Seed 002's Table A.1."""
+    file = tmp_path / "patient.csv"
+    file.write_text(TABLE_A1, encoding="utf-8")
+    return file
+
+
+def make_project(page: Page, url: str, name: str) -> str:
+    """A new project; its address."""
+    page.goto(f"{url}/projects/new")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("button", name="Make the project").click()
+    page.wait_for_url(re.compile(r"/projects/\d+/data$"))
+    return page.url.removesuffix("/data")
+
+
+def upload(page: Page, file: Path) -> None:
+    """Send a file and wait until it is imported and analyzed."""
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Upload", exact=True).click()
+    page.get_by_role("heading", name="Records").wait_for(timeout=LONG)
+
+
+def accepted(page: Page, project: str) -> None:
+    """Accept what the Analyzer proposes."""
+    page.goto(f"{project}/attributes")
+    page.get_by_role("button", name="Accept all proposals").click(timeout=LONG)
+    page.wait_for_url("**/attributes?done=saved")
+
+
+def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, look: Any, patient: Path) -> None:
+    seen = visit()
+    page = seen.page
+    look(seen, "01-projects-empty")
+    page.goto(f"{server.url}/projects/new")
+    look(seen, "02-project-new")
+    project = make_project(page, server.url, "Patient, first half")
+    look(seen, "03-data-empty")
+    upload(page, patient)
+    page.goto(f"{project}/data")
+    expect(page.get_by_text("10 records of 7 attributes")).to_be_visible()
+
+    page.get_by_role("link", name="Income").last.click()
+    page.get_by_role("textbox", name="Filter of State").fill("mi")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.get_by_text("1 to 9 of 9 that pass the filter")).to_be_visible()
+    expect(page.locator("table.data tbody tr").first).to_contain_text("Jesse Casey")
+    look(seen, "04-data")
+
+    page.goto(f"{project}/attributes")
+    page.get_by_role("button", name="Accept all proposals").wait_for(timeout=LONG)
+    look(seen, "05-attributes-proposed")
+    for name, role in ROLES.items():
+        page.get_by_label(f"Role of {name}", exact=True).select_option(role)
+    page.get_by_label("Known probability of Age").fill("0.4")
+    page.get_by_role("button", name="Accept all proposals").click()
+    page.wait_for_url("**/attributes?done=saved")
+    for name, role in ROLES.items():
+        expect(page.get_by_label(f"Role of {name}", exact=True)).to_have_value(role)
+    look(seen, "06-attributes")
+
+    page.get_by_role("link", name="Diagnosis", exact=True).click()
+    page.get_by_label("Weight of AIDS").fill("1")
+    page.get_by_label("Weight of Asthma").fill("0.3")
+    page.get_by_text("Groups of my own", exact=True).click()
+    page.get_by_label("groups of my own").check()
+    for value, label in (("AIDS", "infection"), ("Tuberculosis", "infection"), ("Asthma", "other"), ("Diabetes", "other")):
+        page.get_by_label(f"Level 1 of {value}").fill(label)
+    page.get_by_role("button", name="Show the levels").click()
+    expect(page.get_by_text("A preview: nothing is saved yet")).to_be_visible()
+    expect(page.get_by_role("group", name="Levels with counts")).to_contain_text("infection 5")
+    look(seen, "07-attribute")
+    page.get_by_role("button", name="Save Diagnosis").click()
+    expect(page.get_by_text("Saved as revision 2")).to_be_visible()
+
+    page.goto(f"{project}/risk")
+    look(seen, "08-risk-before")
+    page.get_by_role("button", name="Measure the risk").click()
+    page.get_by_role("heading", name="The adversaries side by side").wait_for(timeout=LONG)
+    expect(page.locator("figure img").first).to_have_js_property("complete", True)
+    assert page.locator("figure img").first.evaluate("image => image.naturalWidth") > 100
+    expect(page.locator("#measure-k_anonymity")).to_contain_text("It shares its values of Age and State with nobody.")
+    look(seen, "09-risk")
+    page.goto(project)
+    look(seen, "10-project")
+    page.goto(server.url)
+    look(seen, "11-projects")
+
+
+def test_two_people_see_each_others_changes_and_choose_where_they_meet(server: Any, visit: Any, look: Any, patient: Path) -> None:
+    anna = visit()
+    page = anna.page
+    page.goto(f"{server.url}/admin/users")
+    page.get_by_label("Name", exact=True).fill("Otto")
+    page.get_by_role("button", name="Add", exact=True).click()
+    link = page.locator("pre.secret").inner_text()
+    look(anna, "12-users")
+    other = visit()
+    other.page.goto(link)
+    for label in ("New password", "The same again"):
+        other.page.get_by_label(label).fill(server.password)
+    other.page.get_by_role("button", name="Set it and log in").click()
+    other.page.wait_for_url(f"{server.url}/")
+
+    project = make_project(page, server.url, "Patient, two people")
+    upload(page, patient)
+    accepted(page, project)
+    page.goto(project)
+    page.get_by_label("Share with (user name)").fill("Otto")
+    page.get_by_role("button", name="Share", exact=True).click()
+    expect(page.get_by_label("Role of Otto", exact=True)).to_be_visible()
+
+    page.goto(f"{project}/attributes")
+    other.page.goto(f"{project}/attributes")
+    other.page.get_by_label("Known probability of Age").fill("0.9")
+    page.get_by_label("Known probability of Age").fill("0.8")
+    other.page.get_by_role("button", name="Save changed lines").click()
+    other.page.wait_for_url("**/attributes?done=saved")
+    live = page.locator("[data-events]")
+    expect(live).to_contain_text("Otto changed this project a moment ago: Age edited. Reload", timeout=15_000)
+    look(anna, "13-changed-by-another")
+    page.get_by_role("button", name="Save changed lines").click()
+    page.get_by_role("heading", name="Otto changed the attribute Age while you edited it").wait_for()
+    # the browser itself notes an answer of 409 in its console
+    anna.complaints[:] = [one for one in anna.complaints if "409" not in one]
+    look(anna, "14-conflict")
+    page.get_by_role("button", name="Save this one").click()
+    page.wait_for_url("**/attributes?done=saved")
+    expect(page.get_by_label("Known probability of Age")).to_have_value("0.8")
+    assert other.complaints == []
+
+
+def test_account_and_audit_log_are_there(server: Any, visit: Any, look: Any) -> None:
+    seen = visit()
+    page = seen.page
+    page.goto(f"{server.url}/account")
+    page.get_by_label("Name", exact=True).fill("nightly import")
+    page.get_by_label("write").check()
+    page.get_by_role("button", name="Make the token").click()
+    assert page.locator("pre.secret").inner_text().startswith("discreet_")
+    look(seen, "15-account")
+    page.goto(f"{server.url}/admin/audit")
+    expect(page.get_by_text("The chain is whole")).to_be_visible()
+    look(seen, "16-audit")
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login")
+    look(seen, "17-login")
+
+
+def test_names_from_data_are_text_and_pages_work_without_scripts(server: Any, visit: Any, tmp_path: Path) -> None:
+    hostile = ["<script>alert(1)</script>", "a/b?c#d%2e", "..", '"q"', "State"]
+    file = tmp_path / "odd.csv"
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in hostile)
+    file.write_text(f"{header}\n<b>x</b>,1,2,3,MI\ny,4,5,6,IN\n", encoding="utf-8")
+    plain = visit(java_script_enabled=False)
+    page = plain.page
+    project = make_project(page, server.url, "Odd names")
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Upload", exact=True).click()
+    page.get_by_role("heading", name="Records").wait_for(timeout=LONG)  # the page looks again by itself
+    expect(page.get_by_role("cell", name="<b>x</b>")).to_be_visible()
+    page.goto(f"{project}/attributes")
+    page.get_by_role("button", name="Accept all proposals").wait_for(timeout=LONG)
+    seen = visit()
+    for name in hostile:
+        seen.page.goto(f"{project}/attributes")
+        seen.page.get_by_role("link", name=name, exact=True).click()
+        seen.page.get_by_label("Known probability").fill("0.5")
+        seen.page.get_by_role("button", name=f"Save {name}", exact=True).click()
+        expect(seen.page.get_by_text("Saved as revision")).to_be_visible()
+        expect(seen.page.get_by_role("heading", level=1)).to_have_text(name)
+    assert seen.complaints == []
+    assert seen.outside(server.url) == []
