@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet import registry
 from discreet.engine import engines
 from discreet.errors import DataError, PolicyError
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from discreet.selection.results import Selection
 
 Measures = Iterable[str | RiskMeasure | LossMeasure] | Mapping[str, Mapping[str, Any]] | str | None
+
+_quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+"""Numbers near the end of their range become infinite or null, without a word from the library that counts with them."""
 
 
 def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = None, *, engine: str | None = None) -> Microdata:
@@ -102,6 +107,7 @@ def analyze(data: Microdata) -> Profile:
     return profile(data)
 
 
+@_quiet
 def risk(data: Microdata | Release, measures: Measures = None, original: Microdata | None = None) -> dict[str, Score]:
     """Measure risks: those named, or the policy's, or k-anonymity of the keys."""
     if isinstance(data, Release):
@@ -113,6 +119,7 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
     return {one.name: one.measure(table, original=original) for one in made}
 
 
+@_quiet
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
     """Measure losses: those named, or the policy's, or the normalized certainty penalty."""
     table, doubts = _placed(masked, original)
@@ -135,6 +142,7 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Relea
     return generate(data, plan)
 
 
+@_quiet
 def assess(original: Microdata, masked: Microdata | Release) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits."""
     from discreet.assessment.assess import assess as run

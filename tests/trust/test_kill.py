@@ -91,7 +91,7 @@ def test_convert_can_be_killed(
     targets = targets_in(tmp_path, *(str(request.getfixturevalue(one)) for one in ("postgresql", "mysql")[: 1 + long]))
     if not long:  # in a hurry: a few of the files, and the databases that are at hand
         targets = {what: targets[what] for what in ("t.csv", "t.xlsx", "t.sqlite", "t.duckdb", "postgresql")}
-    kill_often(killer, sources, targets, effort(6, 160), lambda source, target: ["convert", str(source), target], each=long)
+    kill_often(killer, sources, targets, effort(6, 120), lambda source, target: ["convert", str(source), target], each=long)
     record_property("runs killed", killer.killed)
     record_property("runs that ended first", killer.finished)
 
@@ -102,7 +102,7 @@ def test_mask_can_be_killed(killer: Any, sources: list[Path], tmp_path: Path, ef
     if not long:
         targets = {what: targets[what] for what in ("t.parquet", "t.sqlite")}
     policy = str(sources[0].with_name("policy.yaml"))
-    kill_often(killer, sources, targets, effort(2, 80), lambda one, out: ["mask", str(one), out, "-p", policy], each=long)
+    kill_often(killer, sources, targets, effort(2, 60), lambda one, out: ["mask", str(one), out, "-p", policy], each=long)
     record_property("runs killed", killer.killed)
     record_property("runs that ended first", killer.finished)
 
@@ -116,7 +116,7 @@ def test_select_can_be_killed_and_goes_on(
     call = ["select", str(tmp_path / "small.parquet"), "-p", str(tmp_path / "policy.yaml"), "--trials", "6", "--seed", "4"]
     killer.run("select", *call, "-o", str(tmp_path / "whole.yaml"), "--resume", str(tmp_path / "whole.journal"))
     wanted = (tmp_path / "whole.yaml").read_text()
-    while killer.killed < effort(2, 40):
+    while killer.killed < effort(2, 30):
         journal, chosen = tmp_path / f"j{killer.finished}", tmp_path / f"chosen{killer.finished}.yaml"
         if killer.kill("select", *call, "-o", str(chosen), "--resume", str(journal)):
             assert chosen.read_text() == wanted

@@ -8,6 +8,7 @@ what it contains.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from discreet.engine.columns import threads
 from discreet.engine.comparisons import Comparison, compare
 from discreet.engine.groups import group_ids
 from discreet.engine.midpoints import as_numbers, bounds, is_number
+from discreet.errors import DataError
 from discreet.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ def space(originals: pl.DataFrame, masked: pl.DataFrame, names: Sequence[str], h
             here = as_numbers(originals[name])
             there = as_numbers(masked[name], *bounds(here))
             deviation = float(np.nanstd(here)) if not np.isnan(here).all() else 0.0
+            if not math.isfinite(deviation) or np.isinf(there).any():
+                raise DataError(f"the numbers of '{name}' are infinite or too large to be compared; recode them first")
             scale = deviation if deviation > 0 else 1.0
             left.append(here / scale)
             right.append(there / scale)

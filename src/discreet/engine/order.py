@@ -92,10 +92,10 @@ class _Nearness:
 def _near(masked: pl.Series, original: pl.Series) -> NDArray[np.float64]:
     if is_number(original):
         true = as_numbers(original)
-        spread = float(np.nanstd(true)) if not np.isnan(true).all() else 0.0
-        if not math.isfinite(spread) or spread == 0:
-            return np.zeros(len(original))
         with np.errstate(over="ignore", invalid="ignore"):
+            spread = float(np.nanstd(true)) if not np.isnan(true).all() else 0.0
+            if not math.isfinite(spread) or spread == 0:
+                return np.zeros(len(original))
             apart = np.abs(as_numbers(masked, *bounds(true)) - true) / spread
         return np.asarray(np.nan_to_num(1 - np.minimum(apart, 1), nan=0.0))
     text = masked.cast(pl.String)

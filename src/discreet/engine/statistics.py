@@ -92,5 +92,7 @@ def regression(
     flat = spread <= 1e-12 * np.maximum(np.abs(middle), 1e-300)
     scale = np.where(flat, np.inf, spread)
     root = np.sqrt(w)
+    if not (np.isfinite(x / scale).all() and np.isfinite(y).all()):
+        return np.full(x.shape[1], np.nan)
     slopes = np.linalg.lstsq((x / scale) * root[:, None], y * root, rcond=1e-10)[0]
     return np.asarray(slopes / scale)

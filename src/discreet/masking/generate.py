@@ -96,9 +96,10 @@ def _run(run: _Run, data: Microdata, seed: int) -> tuple[StepLog, Microdata]:
 
 @contextmanager
 def _told(run: _Run) -> Iterator[None]:
-    """Errors say in which step they were met."""
+    """Errors say in which step they were met; numbers near the end of their range become infinite or null, without a word."""
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
     except DiscreetError as error:
         raise type(error)(f"step {run.number} ({run.step.method}): {error}") from error
 

@@ -1,0 +1,263 @@
+"""Whatever a policy, a table, a hierarchy or a dictionary holds: a result or one sentence, never a traceback or half a file."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import discreet
+from discreet import registry
+from discreet.convert import convert, read_source, write_target
+from discreet.convert.formats import FORMATS
+from discreet.errors import DiscreetError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy, parse_policy
+
+WHOLE = """
+attributes:
+  name:    {role: identifier}
+  age:     {role: key, known: 0.3, hierarchy: {widths: [5, 10]}}
+  town:    {role: key, known: 0.6, level: nominal, missing: ["?"]}
+  income:  {role: confidential, known: 0.005, sensitivity: 0.9, values: {"<40000": 1.0, "40000..70000": 0.7}, default: 0.0}
+missing: ["NA"]
+read: {separator: ",", decimal: "."}
+risk: {known_sets: {alpha: 100, epsilon: 0.01, threshold: 0.01}, k_anonymity: {}}
+loss: {ncp: {}}
+limits: {known_sets.high_risk: 0, k_anonymity.k: 5, ncp.loss: 0.05}
+plan:
+  seed: 7
+  steps: [{method: remove_identifiers}, {method: microaggregation, columns: [age], size: 2}, {method: sampling, fraction: 0.8}]
+select: {trials: 5}
+"""
+PIECES = [
+    "{", "}", "[", "]", ":", ",", "-", "&a", "*a", "<<", "!!python/object:os.system", "!!binary", "|", ">", "'", '"', "\n  ",
+    "\t", "\0", "1e999", ".nan", "-.inf", "0x7fffffffffffffffff", "2023-02-30", "~", "null", "true", "9" * 400, "é",
+    "\U0001f600", "? ", "%", "@", "`", "attributes", "plan", "steps", "method", "role", "known", "-1", "1.5", "[[[[[[",
+    "{a: {a: {a: 1}}}", "limits", "seed", "order", "#",
+]  # fmt: skip
+ROWS = pl.DataFrame(
+    {"a": [1, 2, 3, None], "b": ["x", "y", None, "z"], "c": [0.5, None, 2.0, -1.0], "d": [dt.date(2020, 1, 2)] * 4}
+)
+WRITABLE = [suffix for suffix in FORMATS if suffix != ".sas7bdat"]
+EXTREMES: dict[str, pl.Series] = {
+    "nan": pl.Series([math.nan, 1.0, math.nan, 2.0, 3.0, math.nan]),
+    "infinity": pl.Series([math.inf, -math.inf, 0.0, 1.0, math.inf, 2.0]),
+    "denormal": pl.Series([5e-324, -5e-324, 2.2e-308, 0.0, -0.0, 1e308]),
+    "largest": pl.Series([1.7e308, -1.7e308, 1.0, 2.0, 3.0, 1.7e308]),
+    "whole": pl.Series([2**63 - 1, -(2**63), 0, 1, 2**53 + 1, None], dtype=pl.Int64),
+    "unsigned": pl.Series([2**64 - 1, 2**63, 0, 1, 2, None], dtype=pl.UInt64),
+    "days": pl.Series([dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1970, 1, 1), None, dt.date(1582, 10, 15), dt.date.min]),
+    "moments": pl.Series([dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59), None, *[dt.datetime(2000, 1, 1)] * 3]),
+    "nothing": pl.Series([None] * 6, dtype=pl.String),
+    "same": pl.Series([1] * 6),
+    "odd": pl.Series(["", " ", "\x00", "=1+1", "<b>", "';--"]),
+    "mixed": pl.Series(["1", "x", "2.5", None, "2020-01-01", "NaN"]),
+}  # fmt: skip
+
+
+def searched(times: int) -> Any:
+    """Hypothesis with so many examples, led to what it has not seen."""
+    phases = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
+    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    return settings(max_examples=times, phases=phases, suppress_health_check=checks, database=None)
+
+
+def harmless(run: Callable[[], object]) -> None:
+    """It works, or it raises an error of ours; anything else fails the test."""
+    with suppress(DiscreetError):
+        run()
+
+
+@pytest.mark.trust("Bad input", "Any text as a policy is a policy or a sentence")
+def test_any_policy(effort: Any, record_property: Any) -> None:
+    words = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), max_size=25).map("".join)
+    places = st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 12), st.sampled_from(PIECES)), min_size=1, max_size=4)
+    tried = 0
+
+    def broken(cuts: list[tuple[int, int, str]]) -> str:
+        text = WHOLE
+        for at, length, piece in cuts:
+            text = text[:at] + piece + text[at + length :]
+        return text
+
+    @searched(effort(150, 3000))
+    @given(st.one_of(words, places.map(broken)))
+    def check(text: str) -> None:
+        nonlocal tried
+        tried += 1
+        harmless(lambda: registry.check_policy(parse_policy(text)))
+
+    check()
+    record_property("policies tried", tried)
+
+
+@pytest.mark.trust("Bad input", "Any mapping as a policy is a policy or a sentence")
+def test_any_mapping(effort: Any, record_property: Any) -> None:
+    names = st.sampled_from(
+        [*Policy.model_fields, "seed", "steps", "method", "columns", "role", "values", "age", "sampling", "x.y"]
+    )
+    leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), names)
+    values = st.recursive(
+        leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4), max_leaves=12
+    )
+    tried = 0
+
+    @searched(effort(150, 3000))
+    @given(st.dictionaries(names, values, max_size=5))
+    def check(content: dict[str, Any]) -> None:
+        nonlocal tried
+        tried += 1
+        harmless(lambda: registry.check_policy(Policy.from_dict(content)))
+
+    check()
+    record_property("mappings tried", tried)
+
+
+@pytest.mark.parametrize("suffix", WRITABLE)
+@pytest.mark.trust("Bad input", "A damaged file of any format is a table or a sentence, and its conversion leaves no half file")
+def test_damaged_files(tmp_path: Path, suffix: str, seed: int, effort: Any, record_property: Any) -> None:
+    chance = random.Random(seed)
+    good, bad, out = tmp_path / f"good{suffix}", tmp_path / f"bad{suffix}", tmp_path / "out.parquet"
+    write_target(Microdata(ROWS), good)
+    whole = good.read_bytes()
+    times = effort(4, 120)
+    for _ in range(times):
+        content = bytearray(whole)
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(content) + 1)
+            match chance.randrange(4):
+                case 0:
+                    content[at : at + 1] = bytes([chance.randrange(256)])
+                case 1:
+                    content[at : at + chance.randint(1, 40)] = b""
+                case 2:
+                    content[at:at] = chance.choice([b"\0", b'"', b"\xff" * 8, b"\n", b",", b"{", b"\x80" * 3])
+                case _:
+                    content += content[at : at + 64]
+        bad.write_bytes(bytes(content))
+        harmless(lambda: read_source(bad, Policy()))
+        out.unlink(missing_ok=True)
+        try:
+            convert(bad, out, Policy())
+        except DiscreetError:
+            assert not out.exists()
+        else:
+            pl.read_parquet(out)
+        assert {path.name for path in tmp_path.iterdir()} <= {good.name, bad.name, out.name}
+    record_property("files tried", times)
+
+
+@pytest.mark.trust("Bad input", "Any bytes as a hierarchy or a dictionary are one or a sentence")
+def test_hierarchies_and_dictionaries(tmp_path: Path, effort: Any, record_property: Any) -> None:
+    frame = pl.DataFrame({"name": ["u", "v"], "town": ["a", "b"], "age": [1, 2]})
+    file = tmp_path / "file.csv"
+    hierarchy = {"attributes": {"town": {"role": "key", "hierarchy": str(file)}}}
+    dictionary = {
+        "attributes": {"name": {"role": "identifier"}, "town": {"role": "key"}, "age": {"role": "key"}},
+        "risk": {"decision": {"dictionary": str(file)}},
+    }
+    pieces = st.sampled_from(
+        ["a;A;*\n", "b;B;*\n", ";", "\n", "*", '"', "a", "b", "\0", "\ufeff", "é", ",", "town,age\n", "a,1\n", "name\n"]
+    )
+    text = (
+        st.lists(st.one_of(pieces, st.text(max_size=4)), max_size=20)
+        .map("".join)
+        .map(lambda made: made.encode("utf-8", "replace"))
+    )
+    tried = 0
+
+    @searched(effort(60, 1500))
+    @given(st.one_of(text, st.binary(max_size=60)))
+    def check(content: bytes) -> None:
+        nonlocal tried
+        tried += 1
+        file.write_bytes(content)
+        harmless(lambda: discreet.mask(discreet.read(frame, hierarchy), {"steps": [{"method": "generalization", "k": 2}]}))
+        harmless(lambda: discreet.risk(discreet.read(frame, dictionary)))
+
+    check()
+    record_property("files tried", tried)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.trust(
+    "Bad input", "Extreme numbers, dates and texts go through every reader, measure and method, or are refused in a sentence"
+)
+def test_extremes(tmp_path: Path, name: str, record_property: Any) -> None:
+    frame = pl.DataFrame({"x": EXTREMES[name], "y": [1, 1, 2, 2, 3, 3], "who": list("abcdef")})
+    policy: dict[str, Any] = {
+        "attributes": {"x": {"role": "key", "known": 0.5}, "y": {"role": "confidential"}, "who": {"role": "person"}}
+    }
+    tried = 0
+    for suffix in WRITABLE:
+        target = tmp_path / f"t{suffix}"
+        harmless(lambda target=target: write_target(Microdata(frame), target))
+        if target.exists():
+            harmless(lambda target=target: discreet.read(target, policy))
+            tried += 1
+    data = discreet.read(frame, policy)
+    harmless(lambda: discreet.analyze(data))
+    for method in registry.names("masking"):
+        step = {"method": method, "columns": ["x"]}
+        fields = registry.load("masking", method).model_fields
+        step |= {field: said.examples[0] for field, said in fields.items() if said.examples}
+        harmless(lambda step=step: discreet.mask(data, {"steps": [step]}))
+        tried += 1
+    for measure in registry.names("risk"):
+        harmless(lambda measure=measure: discreet.risk(data, [measure], data))
+        tried += 1
+    for measure in registry.names("loss"):
+        harmless(lambda measure=measure: discreet.loss(data, data, [measure]))
+        tried += 1
+    record_property("calls tried", tried)
+
+
+@pytest.mark.trust("Bad input", "A text of 10 MB and 100,000 distinct values are read, measured, masked and written")
+def test_long_texts_and_many_values(tmp_path: Path, record_property: Any) -> None:
+    long = pl.DataFrame({"a": ["x" * 10_000_000, "y", None], "b": [1, 2, 3]})
+    for suffix in (".csv", ".parquet", ".jsonl", ".arrow"):
+        write_target(Microdata(long), tmp_path / f"t{suffix}")
+        assert read_source(tmp_path / f"t{suffix}", Policy()).frame.equals(long)
+    for suffix in (".xlsx", ".sav", ".dta", ".xpt"):
+        harmless(lambda suffix=suffix: write_target(Microdata(long), tmp_path / f"t{suffix}"))
+    rows = pl.int_range(100_000, eager=True)
+    many = pl.DataFrame({"key": rows.cast(pl.String), "number": rows, "pay": rows % 7})
+    data = discreet.read(many, {"attributes": {"key": {"role": "key", "known": 0.1}, "number": {"role": "key"}}})
+    assert discreet.risk(data, ["k_anonymity"])["k_anonymity"].summary["unique"] == 100_000
+    discreet.analyze(data)
+    discreet.mask(data, {"steps": [{"method": "rounding", "columns": ["number"], "base": 10}]})
+    record_property("bytes in one text", 10_000_000)
+    record_property("distinct values", 100_000)
+
+
+@pytest.mark.trust("Bad input", "Hostile column names are data: they are quoted in files and databases, and change nothing else")
+@pytest.mark.parametrize("system", [".csv", ".parquet", ".jsonl", ".xlsx", ".sav", "sqlite", "duckdb"])
+def test_hostile_column_names(tmp_path: Path, system: str) -> None:
+    names = [
+        '"; DROP TABLE people; --',
+        "../../etc/passwd",
+        "=1+1",
+        "<script>alert(1)</script>",
+        "a`b",
+        "%s",
+        "{x}",
+        "\u202e",
+        "x" * 200,
+    ]
+    frame = pl.DataFrame({name: [1, 2] for name in names})
+    target = str(tmp_path / f"t{system}") if system.startswith(".") else f"{system}:///{tmp_path}/t.db#people"
+    write_target(Microdata(frame), target)
+    found = read_source(target, Policy()).frame
+    assert found.height == 2
+    assert found.columns == names or system == ".sav"
+    assert len(list(tmp_path.iterdir())) == 1
