@@ -1,0 +1,224 @@
+"""A release is published before it is said to be there, signed once, and then only superseded."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psycopg
+import pytest
+from sqlalchemy import select, update
+
+import discreet
+from discreet.errors import DiscreetError
+from discreet.web import audit, datasets, policies, projects, releases
+from discreet.web.accounts import User
+from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.jobs import endings, queue
+from discreet.web.jobs.briefs import brief
+from discreet.web.jobs.settling import settle
+from discreet.web.jobs.voice import Voice
+from discreet.web.jobs.worker import perform
+from discreet.web.projects import Project
+from discreet.web.settings import Settings
+from discreet.web.store import Store
+from discreet.web.tables import jobs
+
+CONTENT = "name,age,town\n" + "".join(f"person{at},{20 + at},{'AB'[at % 2]}\n" for at in range(12))
+POLICY = {
+    "attributes.name": {"role": "identifier"},
+    "attributes.age": {"role": "key", "known": 0.3},
+    "attributes.town": {"role": "key", "known": 0.3},
+    "risk": {"k_anonymity": {}},
+    "plan": {"seed": 5, "steps": [{"method": "remove_identifiers"}, {"method": "rounding", "columns": ["age"], "base": 10}]},
+}
+
+
+def run(settings: Settings, store: Store, user: User, project: Project, kind: str, **parameters: Any) -> dict[str, Any]:
+    """A job from queue to rows without a process of its own; its result."""
+    with store.write() as connection:
+        job = queue.submit(connection, user, projects.get(connection, user, project.id), kind, parameters)
+    return work(settings, store, user, job.id)
+
+
+def work(settings: Settings, store: Store, user: User, job: str) -> dict[str, Any]:
+    this = jobs.c.id == job
+    with store.write() as connection:
+        told = brief(connection, settings, connection.execute(select(jobs).where(this)).one())
+        connection.execute(update(jobs).where(this).values(state="running", parameters=told["parameters"]))
+    out = io.BytesIO()
+    perform(told, Voice(out))
+    said = json.loads(out.getvalue().splitlines()[-1])
+    if said["say"] != "result":
+        raise DiscreetError(str(said))
+    with store.write() as connection:
+        row = connection.execute(select(jobs).where(this)).one()
+        result, sentence = settle(connection, row, said, user.name)
+        endings.end(connection, job, "done", sentence, result=result)
+        for other in queue.all_of(connection, projects.get(connection, user, row.project_id)):
+            if other.kind == "analyze" and other.active:
+                queue.cancel(connection, user, projects.get(connection, user, row.project_id), other.id)
+    return result
+
+
+def published(settings: Settings, table: str) -> list[tuple[Any, ...]]:
+    """What another program reads from the database of releases."""
+    if settings.published.startswith("sqlite"):
+        frame = discreet.read(f"{settings.published}#{table}").frame
+        return frame.rows()
+    with psycopg.connect(settings.published) as link:
+        return link.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()
+
+
+@pytest.fixture
+def released(settings: Settings, store: Store, anna: User, project: Project) -> Project:
+    """A project with one release."""
+    place = datasets.receive(settings, project, iter([CONTENT.encode()]), "people.csv")
+    run(settings, store, anna, project, "import", upload=place.name, name="people.csv")
+    with store.write() as connection:
+        policies.edit(connection, anna, project, 0, {**POLICY, "limits": {"k_anonymity.k": 2}})
+    run(settings, store, anna, project, "generate")
+    with store.read() as connection:
+        return projects.get(connection, anna, project.id)
+
+
+def test_a_release_is_signed_once_superseded_and_its_table_kept(
+    settings: Settings, store: Store, anna: User, released: Project
+) -> None:
+    first_rows = published(settings, released.table_name)
+    assert len(first_rows) == 12
+    with store.read() as connection:
+        first = releases.get(connection, released)
+    assert (first.number, first.ok, first.table_name, first.signed) == (1, True, released.table_name, False)
+    written = discreet.read(releases.path(settings, first))
+    assert written.columns == ["age", "town"]
+    with store.write() as connection:
+        with pytest.raises(Forbidden):
+            releases.sign(connection, anna, Project(**{**vars(released), "role": "editor"}), 1, "", "Anna A.")
+        with pytest.raises(Invalid, match="a name of"):
+            releases.sign(connection, anna, released, 1, "", "  ")
+        signed = releases.sign(connection, anna, released, 1, "checked by hand", "Anna A.")
+    assert (signed.signed_by, signed.signed_note) == ("Anna A. (anna)", "checked by hand")
+    with store.write() as connection:
+        with pytest.raises(Conflict, match="only be superseded"):
+            releases.sign(connection, anna, released, 1, "", "Bert")
+        with pytest.raises(Conflict, match="signed off, so it stays"):
+            projects.remove(connection, anna, released)
+        plan = {**POLICY["plan"], "steps": POLICY["plan"]["steps"][:1]}  # type: ignore[index, dict-item]
+        policies.edit(connection, anna, released, released.revision, {"plan": plan})
+    for number in (2, 3):
+        assert run(settings, store, anna, released, "generate")["release"] == number
+    with store.read() as connection:
+        third, second, first = releases.all_of(connection, released)
+    assert [one.table_name for one in (first, second, third)] == [f"{released.table_name}_1", "", released.table_name]
+    assert published(settings, f"{released.table_name}_1") == first_rows
+    assert published(settings, released.table_name) != first_rows
+    assert (third.ok, first.sha256, first.policy["plan"]) == (False, signed.sha256, POLICY["plan"])
+    with store.write() as connection:
+        with pytest.raises(Conflict, match="exists already"):
+            projects.create(connection, anna, "Another", f"{released.table_name}_1")
+        signed = releases.sign(connection, anna, released, 2, "", "anna")
+        job = queue.latest(connection, released, "publish", "queued")
+        assert releases.get(connection, released, 1).superseded_by == 2
+        assert audit.check(connection) is None
+    assert job is not None, "a release whose table was taken gets one of its own"
+    work(settings, store, anna, job.id)
+    with store.read() as connection:
+        assert releases.get(connection, released, 2).table_name == f"{released.table_name}_2"
+        points = releases.points(connection, released, "k_anonymity.k", "ncp.loss")
+    assert published(settings, f"{released.table_name}_2") == published(settings, released.table_name)
+    assert [(one["release"], one["ok"], one["signed"]) for one in points] == [
+        (1, True, True),
+        (2, False, True),
+        (3, False, False),
+    ]
+    assert points[0]["loss"] > points[1]["loss"]
+
+
+def test_a_release_that_runs_again_is_the_same(settings: Settings, store: Store, anna: User, released: Project) -> None:
+    run(settings, store, anna, released, "generate")
+    with store.read() as connection:
+        second, first = releases.all_of(connection, released)
+    assert releases.path(settings, first).read_bytes() == releases.path(settings, second).read_bytes()
+    assert first.sha256 == second.sha256
+
+
+def test_every_format_and_report_can_be_had_and_nothing_else(
+    settings: Settings, store: Store, anna: User, released: Project
+) -> None:
+    with store.read() as connection:
+        release = releases.get(connection, released)
+        with pytest.raises(NotFound, match="no release number 9"):
+            releases.get(connection, released, 9)
+        with pytest.raises(Invalid, match="is not a loss"):
+            releases.points(connection, released, "k_anonymity.k", "k_anonymity.k")
+    wanted = discreet.read(releases.path(settings, release)).frame
+    for form in ("csv", ".JSONL", "xlsx", "parquet"):
+        place = releases.export(settings, release, form)
+        assert discreet.read(place).frame.cast(pl.String).rows() == wanted.cast(pl.String).rows()
+    before = releases.export(settings, release, "csv").stat().st_mtime_ns
+    assert releases.export(settings, release, "csv").stat().st_mtime_ns == before, "made once"
+    for form in ("sas7bdat", "exe", "../x", ""):
+        with pytest.raises(Invalid, match="no format"):
+            releases.export(settings, release, form)
+    assert "sas7bdat" not in releases.formats()
+    told = json.loads(releases.report_path(settings, release, "json").read_text())
+    assert told["tables"]["original"]["source"] == "people.csv"
+    assert told["made"]["by"] == "anna"
+    assert "person3" not in releases.report_path(settings, release).read_text()
+    with pytest.raises(NotFound, match="a job of the kind report"):
+        releases.report_path(settings, release, "html", reveal=True)
+    run(settings, store, anna, released, "report", release=1, reveal=True)
+    assert releases.report_path(settings, release, "html", reveal=True).stat().st_mode & 0o077 == 0
+    assert discreet.Policy.from_dict(release.policy).plan.seed == 5
+    assert "rounding" in releases.policy_yaml(release)
+
+
+def test_risks_are_told_to_the_owner_record_by_record(settings: Settings, store: Store, anna: User, released: Project) -> None:
+    found = run(settings, store, anna, released, "risk")
+    told = {one["measure"]: one for one in found["measures"]}
+    assert set(told) == {"k_anonymity", "known_sets", "target_linkage", "decision"}
+    assert [one["measure"] for one in found["not_measured"]] == ["repeated_records"]
+    assert "person" in found["not_measured"][0]["why"]
+    worst = told["k_anonymity"]["worst"][0]
+    assert (worst["risk"], worst["cells"]["name"]) == (1.0, f"person{worst['record'] - 1}")
+    assert told["k_anonymity"]["histogram"]["rows"][0] == {"label": "1", "records": 12}
+    assert [one["measure"] for one in found["adversaries"]] == ["known_sets", "k_anonymity", "target_linkage", "decision"]
+    assert found["most_in_danger"][0]["chance"] == 1.0
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    only = run(settings, store, anna, released, "risk", measures=["k_anonymity"])
+    assert [one["measure"] for one in only["measures"]] == ["k_anonymity"]
+
+
+def test_a_plan_that_cannot_run_is_told_and_leaves_no_release(
+    settings: Settings, store: Store, anna: User, released: Project
+) -> None:
+    with store.write() as connection:
+        steps = [{"method": "noise", "columns": ["town"], "level": 0.1}]
+        policies.edit(connection, anna, released, released.revision, {"plan": {"steps": steps}})
+    with pytest.raises(DiscreetError, match="step 1"):
+        run(settings, store, anna, released, "generate")
+    with store.read() as connection:
+        assert releases.get(connection, released).number == 1
+
+
+def test_labels_of_codes_go_with_the_table(
+    settings: Settings, store: Store, anna: User, project: Project, tmp_path: Path
+) -> None:
+    data = discreet.read(pl.DataFrame({"sex": [1, 2, 1], "age": [30, 40, 50]}))
+    labelled = type(data)(data.frame, labels={"sex": {1: "female", 2: "male"}}, variable_labels={"age": "Age in years"})
+    discreet.write(labelled, tmp_path / "x.sav")
+    with (tmp_path / "x.sav").open("rb") as file:
+        place = datasets.receive(settings, project, file, "x.sav")
+    run(settings, store, anna, project, "import", upload=place.name, name="x.sav")
+    with store.write() as connection:
+        policies.edit(connection, anna, project, 0, {"attributes.sex": {"role": "key"}})
+    run(settings, store, anna, project, "generate")
+    with store.read() as connection:
+        release = releases.get(connection, projects.get(connection, anna, project.id))
+    again = discreet.read(releases.export(settings, release, "sav"))
+    assert {float(code): label for code, label in again.labels["sex"].items()} == {1.0: "female", 2.0: "male"}
+    assert again.variable_labels["age"] == "Age in years"
