@@ -26,7 +26,7 @@ function scale(values, from, to) {
 
 // 20K rather than 20,000 where room is short
 const short = (number) => (Math.abs(number) >= 1e4 ? number.toLocaleString("en", { notation: "compact" }) : shown(number));
-const shown = (number) => Number(number.toPrecision(4)).toLocaleString("en");
+const shown = (number) => number.toLocaleString("en", { maximumSignificantDigits: 4 });
 
 function draw(chart) {
   const points = JSON.parse(chart.dataset.points);
