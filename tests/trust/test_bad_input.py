@@ -261,3 +261,14 @@ def test_hostile_column_names(tmp_path: Path, system: str) -> None:
     assert found.height == 2
     assert found.columns == names or system == ".sav"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.trust("Bad input", "A database file cannot make discreet read other files")
+def test_a_view_of_duckdb_cannot_reach_other_files(tmp_path: Path) -> None:
+    import duckdb
+
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    with duckdb.connect(str(tmp_path / "t.db")) as link:
+        link.execute(f"CREATE VIEW people AS SELECT * FROM read_csv('{tmp_path}/secret.csv')")
+    with pytest.raises(DiscreetError, match="there is no table|disabled|cannot be read"):
+        read_source(f"duckdb:///{tmp_path}/t.db#people", Policy())
