@@ -34,7 +34,7 @@ PART = 1 << 19
 """Records that are decoded at a time."""
 WHOLE = 1 << 20
 """A table of at most so many records comes in one part."""
-_PARTS_HELD = 5
+_PARTS_HELD = 8
 """Parts that are held at a time: one at hand, one ahead, and what decoding and encoding them takes besides."""
 WORTH_TELLING = 1e9
 """A need of fewer bytes is not worth a word."""
