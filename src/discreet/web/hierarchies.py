@@ -24,6 +24,8 @@ MOST_LEAVES = 50_000
 GRID = 200
 """Distinct values up to which a hierarchy can be edited in a table; a longer one is edited as text."""
 SHOWN = 12
+SHOWN_OF_MANY = 100
+"""Labels of a level that are shown; most frequent values that are counted out where there are too many."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +57,22 @@ class Values:
 @lru_cache(maxsize=4)
 def _values(place: Path, _written: int, name: str) -> Values:
     frame = pl.read_parquet(place, columns=[name])
-    series = frame[name]
     data = Microdata(frame, Policy())
+    series = data.frame[name]
+    held = series.drop_nulls()
+    distinct = held.n_unique()
+    ranged = (series.dtype.is_numeric() or series.dtype.is_temporal()) and distinct
+    bounds = (leaf_text(held.min()), leaf_text(held.max())) if ranged else ("", "")
+    if distinct > MOST_LEAVES:
+        top = held.alias("value").value_counts(name="records").top_k(SHOWN_OF_MANY, by="records")
+        pairs = tuple((leaf_text(value), int(count)) for value, count in top.iter_rows())
+        return Values(pairs, series.null_count(), distinct, len(series), *bounds)
     (column,) = encode(data, [name])
     tallied = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
-    order = np.argsort(-tallied, kind="stable")[: MOST_LEAVES + 1]
+    order = np.argsort(-tallied, kind="stable")
     texts = column.values.gather(order).to_list()
-    ranged = (series.dtype.is_numeric() or series.dtype.is_temporal()) and len(column.values)
-    return Values(
-        tuple((leaf_text(value), int(tallied[code])) for value, code in zip(texts, order, strict=True)),
-        int(series.null_count() if not series.dtype.is_float() else data.frame[name].null_count()),
-        len(column.values), len(series),
-        leaf_text(column.values.min()) if ranged else "", leaf_text(column.values.max()) if ranged else "",
-        column, data,
-    )  # fmt: skip
+    pairs = tuple((leaf_text(value), int(tallied[code])) for value, code in zip(texts, order, strict=True))
+    return Values(pairs, series.null_count(), distinct, len(series), *bounds, column, data)
 
 
 def values(place: Path, name: str) -> Values:
