@@ -139,6 +139,12 @@ def running(home: Path, *options: str) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
+def run_server() -> Any:
+    """``with run_server(folder, *options) as server``: for a test that may harm it, or ends it."""
+    return running
+
+
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``discreet serve`` on SQLite; tests share it, so each makes projects of its own."""
     with running(tmp_path_factory.mktemp("server")) as made:

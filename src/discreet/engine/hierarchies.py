@@ -18,6 +18,7 @@ import polars as pl
 
 from discreet.engine.columns import Column, encode
 from discreet.engine.intervals import quantile_levels, width_levels
+from discreet.engine.places import place
 from discreet.errors import DataError, SourceError
 from discreet.model.attribute import printed
 from discreet.model.cells import number_text
@@ -104,8 +105,7 @@ def hierarchy_from(column: Column, spec: HierarchySpec | None, data: Microdata) 
     """The hierarchy that a specification makes of a column's values."""
     name = column.name
     if spec is not None and spec.file:
-        folder = data.policy.folder
-        return Hierarchy.from_rows(read_rows(Path(folder or ".") / spec.file, name), attribute=name)
+        return Hierarchy.from_rows(read_rows(place(data.policy, spec.file), name), attribute=name)
     if not len(column.values):
         return Hierarchy((("*",), ("*",)))  # a column of nulls has nothing to make coarser
     values = column.values.to_list()

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.engine.places import address, place
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -39,6 +40,6 @@ def load_table(source: Any, policy: Policy) -> pl.DataFrame:
 
 def resolve(source: Any, policy: Policy) -> Any:
     """A file name as a path from the policy's folder; a URL or a frame as it is."""
-    if not isinstance(source, str | Path) or "://" in str(source):
+    if not isinstance(source, str | Path):
         return source
-    return Path(policy.folder or ".") / Path(source).expanduser()
+    return address(policy, str(source)) if "://" in str(source) else place(policy, source)

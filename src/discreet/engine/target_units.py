@@ -17,7 +17,6 @@ from discreet.errors import DataError, nearest
 from discreet.model.attribute import Role, printed
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,8 +125,7 @@ def _hierarchy(data: Microdata, frame: pl.DataFrame, name: str) -> Hierarchy | N
     attribute = data.attribute(name)
     if attribute.hierarchy is None or data.frame.schema[name] != pl.String:
         return None
-    policy = Policy(attributes={name: attribute.model_copy(update={"order": None})})
-    policy._folder = data.policy.folder
+    policy = data.policy.with_(attributes={name: attribute.model_copy(update={"order": None})})
     made = hierarchy_of(Microdata(frame.select(name), policy, "the targets"), name)
     groups = {label for label, leaves in made.members.items() if len(leaves) > 1}
     leaves = {text for value in frame[name].unique().drop_nulls().to_list() for text in printed(value)}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +12,7 @@ import polars as pl
 from pydantic import Field, SecretStr, field_serializer, field_validator, model_validator
 
 from discreet.engine.columns import encode
+from discreet.engine.places import place, variable
 from discreet.errors import DataError, ParameterError
 from discreet.masking.requirements import need_columns, need_values
 from discreet.model.attribute import Role, printed
@@ -89,11 +88,11 @@ class Pseudonymization(MaskingMethod):
         if self.key is not None:
             return self.key.get_secret_value().encode()
         if self.key_env is not None:
-            if self.key_env not in os.environ:
+            if (found := variable(data.policy, self.key_env)) is None:
                 raise ParameterError(f"pseudonymization.key_env names {self.key_env}, which is not set in the environment")
-            return os.environ[self.key_env].encode()
+            return found.encode()
         if self.key_file is not None:
-            path = Path(data.policy.folder or ".") / self.key_file
+            path = place(data.policy, self.key_file)
             try:
                 return path.read_bytes().strip()
             except OSError as error:

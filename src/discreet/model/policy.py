@@ -123,6 +123,7 @@ class Policy(BaseModel):
     engine: Literal["local", "spark"] = Field(default="local", description="where the rows are worked on: local or spark")
 
     _folder: str | None = PrivateAttr(default=None)
+    _confined: bool = PrivateAttr(default=False)
     _origin: str = PrivateAttr(default="the policy")
 
     @field_validator("risk", "loss", mode="before")
@@ -141,8 +142,8 @@ class Policy(BaseModel):
         return limits
 
     @classmethod
-    def from_dict(cls, content: Any, *, origin: str = "the policy", folder: str | None = None) -> Self:
-        """Build from a parsed mapping; errors are one sentence that names the field."""
+    def from_dict(cls, content: Any, *, origin: str = "the policy", folder: str | None = None, confined: bool = False) -> Self:
+        """Build from a parsed mapping; errors are one sentence that names the field. See :attr:`confined`."""
         if not isinstance(content, dict):
             raise PolicyError(
                 f"{origin}: a policy is a mapping of attributes, risk, limits and plan; got {type(content).__name__}"
@@ -151,13 +152,18 @@ class Policy(BaseModel):
             made = cls.model_validate(content)
         except ValidationError as error:
             raise PolicyError(f"{origin}: {explain(error, cls)}") from None
-        made._folder, made._origin = folder, origin
+        made._folder, made._origin, made._confined = folder, origin, confined
         return made
 
     @property
     def folder(self) -> str | None:
         """The folder that relative file names in the policy start from."""
         return self._folder
+
+    @property
+    def confined(self) -> bool:
+        """Whether the policy may name only files in its own folder: it may be a stranger's."""
+        return self._confined
 
     @property
     def origin(self) -> str:
@@ -167,7 +173,7 @@ class Policy(BaseModel):
     def with_(self, **changes: Any) -> Self:
         """A copy with some fields replaced."""
         made = self.model_copy(update=changes)
-        made._folder, made._origin = self._folder, self._origin
+        made._folder, made._origin, made._confined = self._folder, self._origin, self._confined
         return made
 
     def named(self, *roles: Role) -> list[str]:

@@ -100,7 +100,7 @@ def history(connection: Connection, project: Project, limit: int = 100) -> list[
 
 def parsed(content: Mapping[str, Any], project: Project) -> Policy:
     """A document as a policy; files that it names are not looked for on the server."""
-    return Policy.from_dict(dict(content), origin=f"the policy of '{project.name}'")
+    return Policy.from_dict(dict(content), origin=f"the policy of '{project.name}'", confined=True)
 
 
 def take(content: Mapping[str, Any], path: str) -> Any:

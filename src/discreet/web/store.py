@@ -89,7 +89,7 @@ def _open(address: str) -> Engine:
             raise SourceError(
                 f"'{url.get_backend_name()}' is no database that projects can be kept in; use postgresql://, mysql:// or sqlite:///"
             )
-        options: dict[str, Any] = {"pool_pre_ping": True}
+        options: dict[str, Any] = {"pool_pre_ping": True, "hide_parameters": True}
         if driver != "sqlite":
             options |= {"pool_size": 10, "max_overflow": 20, "pool_recycle": 1800}
         engine = create_engine(url.set(drivername=driver), **options)

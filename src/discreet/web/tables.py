@@ -93,6 +93,7 @@ projects = Table(
     Column("updated", Double, nullable=False),
     Column("revision", Integer, nullable=False, default=0),
     Column("dataset_id", Integer, comment="the initial microdata, once there are any"),
+    sqlite_autoincrement=True,  # the number of a deleted project is never another's
 )
 
 members = Table(

@@ -15,7 +15,7 @@ Line = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^\x00-\x1f
 class Sent(BaseModel):
     """What a program sends: unknown fields are errors."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Got(BaseModel):

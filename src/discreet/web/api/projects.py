@@ -25,9 +25,9 @@ from discreet.web.api.people import Name
 from discreet.web.api.routing import ProjectId, router
 from discreet.web.core import Core
 from discreet.web.failures import Invalid
-from discreet.web.folders import drop
 from discreet.web.projects import Project
 from discreet.web.security import Access, Asking, Here
+from discreet.web.sweeping import forget
 
 found = router("projects")
 At = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="A revision; the newest where absent.")]
@@ -71,7 +71,7 @@ def delete_project(core: Here, access: Asking, project_id: ProjectId) -> None:
     project = seen(core, access, project_id, "write", "owner")
     with core.store.write() as connection:
         projects.remove(connection, access.user, project)
-    drop(core.settings, project.id)
+    forget(core.settings, project.id)
 
 
 @found.get("/projects/{project_id}/people", response_model=list[Member])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Query
-from starlette.responses import FileResponse, HTMLResponse
+from starlette.responses import FileResponse
 
 from discreet.web import datasets, releases
 from discreet.web.api.data import Filters, Limit, Offset, Sort, parsed_filters
@@ -81,7 +81,7 @@ def download(
 
 @made.get(
     "/projects/{project_id}/releases/{number}/report",
-    response_class=HTMLResponse,
+    response_class=FileResponse,
     responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
 )
 def report(core: Here, access: Asking, project_id: ProjectId, number: Number) -> FileResponse:

@@ -26,7 +26,7 @@ class Process:
 
     def __init__(self, job: str, brief: Mapping[str, Any]) -> None:
         self.job = job
-        self.popen = subprocess.Popen(
+        self.popen = subprocess.Popen(  # noqa: S603 - the command is our own worker, always the same
             COMMAND,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
             env={name: value for name, value in os.environ.items() if name not in _HIDDEN},

@@ -28,7 +28,7 @@ Message = dict[str, Any]
 def policy_of(brief: Brief) -> Policy:
     """The policy that a job works under; a relative file name starts from the project's own folder of files."""
     origin = f"the policy of '{brief['project']['name']}'"
-    return Policy.from_dict(brief["policy"], origin=origin, folder=str(Path(brief["folder"]) / FOLDER))
+    return Policy.from_dict(brief["policy"], origin=origin, folder=str(Path(brief["folder"]) / FOLDER), confined=True)
 
 
 def data_of(brief: Brief, policy: Policy | None = None) -> Microdata:
@@ -86,7 +86,7 @@ def select(brief: Brief, voice: Voice) -> Message:
     options = {name: asked[name] for name in ("seconds", "trials", "seed", "sample", "risk", "loss", "cost") if name in asked}
     policy = policy_of(brief)
     if "limits" in asked:
-        policy = Policy.from_dict({**brief["policy"], "limits": asked["limits"]}, origin=policy.origin, folder=policy.folder)
+        policy = policy_of({**brief, "policy": {**brief["policy"], "limits": asked["limits"]}})
     data = data_of(brief, policy)
     found = verbs.select(data, on_trial=lambda trial: voice.say("point", point=trial.to_dict()), **options)
     result = found.to_dict() | {

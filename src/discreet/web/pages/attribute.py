@@ -28,6 +28,12 @@ def look(request: Request, core: Here, session: LoggedIn, number: int, name: str
     return _page(request, core, session, number, name, done=request.query_params.get("done", ""))
 
 
+@router.get("/attribute")
+def back(number: int) -> Response:
+    """Where the form's address leads when it is only opened."""
+    return go(f"/projects/{number}/attributes")
+
+
 @router.post("/attribute")
 def save(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
     """Save the attribute, or show what would come of the form (``action`` is save, preview, order or level)."""

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 
 from discreet.errors import DiscreetError
 from discreet.model.policy import parse_policy
-from discreet.web import audit, datasets, folders, policies, projects
+from discreet.web import audit, datasets, policies, projects
 from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from discreet.web.jobs import queue
 from discreet.web.pages.conflicts import base_of, conflict_page, over_of
@@ -26,6 +26,14 @@ POLICY_LIMIT = 4 << 20
 def overview(request: Request, core: Here, session: LoggedIn, number: int) -> Response:
     """The project's page."""
     return _page(request, core, session, number)
+
+
+@router.get("/people")
+@router.get("/policy")
+@router.get("/delete")
+def back(number: int) -> Response:
+    """Where a form's address leads when it is only opened: to the project's page."""
+    return go(f"/projects/{number}")
 
 
 @router.post("/people")
@@ -107,7 +115,7 @@ def delete(request: Request, core: Here, session: LoggedIn, form: Sent, number: 
             projects.remove(connection, session.user, project)
     except (Conflict, Invalid) as error:
         return _page(request, core, session, number, status=error.status, delete_wrong=str(error))
-    folders.drop(core.settings, number)
+    datasets.forget(core.settings, number)
     return go("/")
 
 

@@ -52,7 +52,7 @@ function untouched() {
     [...form.elements].some((field) =>
       field.type === "file" ? field.files.length :
       ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked :
-      field.tagName === "SELECT" ? [...field.options].some((one) => one.selected !== one.defaultSelected) && field.selectedIndex > 0 :
+      field.tagName === "SELECT" ? field.selectedIndex !== Math.max(0, [...field.options].findIndex((one) => one.defaultSelected)) :
       field.tagName !== "BUTTON" && field.defaultValue !== undefined && field.value !== field.defaultValue));
 }
 

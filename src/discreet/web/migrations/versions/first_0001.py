@@ -90,6 +90,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_discreet_projects")),
         sa.UniqueConstraint("name", name=op.f("uq_discreet_projects_name")),
         sa.UniqueConstraint("table_name", name=op.f("uq_discreet_projects_table_name")),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "discreet_sessions",

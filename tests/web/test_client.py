@@ -1,0 +1,91 @@
+"""The client against a real application: the walk of the documentation, as a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fastapi.testclient import TestClient
+
+import discreet
+from discreet.errors import DataError, SourceError
+from discreet.web.client import Client, ServerError
+
+
+class _Through:
+    """Sends a client's requests to an application in this process."""
+
+    def __init__(self, to: TestClient) -> None:
+        self.to = to
+
+    def __enter__(self) -> _Through:
+        return self
+
+    def __exit__(self, *_ended: object) -> None: ...
+
+    def close(self) -> None: ...
+
+    def handle_request(self, request: object) -> object:
+        return self.to._transport.handle_request(request)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def database() -> None:
+    """One database is enough here: the services are tested on each."""
+
+
+@pytest.fixture
+def program(logged_in: TestClient) -> Iterator[Client]:
+    asked = {"name": "a program", "scopes": ["read", "write", "release"]}
+    secret = logged_in.post("/api/v1/tokens", json=asked).json()["secret"]
+    with Client("http://testserver", secret, transport=_Through(logged_in)) as made:  # type: ignore[arg-type]
+        yield made
+
+
+def test_the_walk_of_a_program(program: Client, tmp_path: Path) -> None:
+    source = tmp_path / "patients.csv"
+    pl.DataFrame({"name": [f"P{n}" for n in range(20)], "age": [20 + n for n in range(20)]}).write_csv(source)
+    assert program.me()["name"] == "anna"
+    project = program.create_project("Clinic", key="once")["id"]
+    assert program.create_project("Clinic", key="once")["id"] == project
+    told: list[tuple[str, float]] = []
+    dataset = program.upload(project, source, progress=lambda what, share: told.append((what, share)))["dataset"]
+    assert told
+    assert program.datasets(project)[0]["records"] == 20
+    rows = program.rows(project, dataset, sort="age", descending=True, limit=2, filters={"age": "<30"})
+    assert [row[rows["columns"].index("age")] for row in rows["rows"]] == [29, 28]
+    steps = [{"method": "remove_identifiers"}, {"method": "microaggregation", "columns": ["age"], "size": 5}]
+    sections = {
+        "attributes.name": {"role": "identifier"},
+        "attributes.age": {"role": "key"},
+        "plan": {"seed": 7, "steps": steps},
+        "limits": {"k_anonymity.k": 5},
+    }
+    edited = program.edit(project, sections)
+    assert edited["policy"]["plan"]["seed"] == 7
+    release = program.run(project, "generate")["release"]
+    assert program.release(project, release)["ok"] is True
+    target = program.download(project, release, tmp_path / "masked.parquet")
+    masked = pl.read_parquet(target)
+    assert masked.columns == ["age"]
+    assert masked["age"].value_counts()["count"].to_list() == [5] * 4
+    assert program.report(project, release, tmp_path / "report.html").read_text().startswith("<!doctype html>")
+    assert program.sign(project, release, "Anna Berg", "for the test")["signed_by"]
+    assert [row["release"] for row in program.projects() if row["project"]["id"] == project] == [release]
+    local = discreet.mask(discreet.read(source, program.policy(project)["policy"]))
+    assert sorted(local.masked.frame["age"].to_list()) == sorted(masked["age"].to_list()), "the same as without a server"
+
+
+def test_failures_are_told(program: Client, tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match="no project number 99") as told:
+        program.project(99)
+    assert told.value.status == 404
+    project = program.create_project("Clinic")["id"]
+    source = tmp_path / "bad.parquet"
+    source.write_bytes(b"this is not Parquet")
+    with pytest.raises(DataError, match="the job import is failed"):
+        program.upload(project, source)
+    with Client("http://127.0.0.1:9", "token") as nobody, pytest.raises(SourceError, match="does not answer"):
+        nobody.me()

@@ -1,0 +1,55 @@
+"""The REST interface against random requests made from its own document: no request breaks it, every answer is as promised."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi import checks as promises
+
+EXAMPLES = int(os.environ.get("DISCREET_EXAMPLES", "5"))
+# what a policy, a name or a job may be depends on what is there, so a request that fits the document can still be refused
+NOT_PROMISED = [promises.positive_data_acceptance, promises.ignored_auth]
+
+
+@pytest.fixture
+def schema(run_server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with run_server(tmp_path_factory.mktemp("server")) as server, httpx2.Client(base_url=server.url, trust_env=False) as person:
+        page = person.post("/login", data={"name": server.name, "password": server.password}, follow_redirects=True)
+        person.headers["x-csrf-token"] = page.text.split('name="csrf" content="')[1].split('"')[0]
+        assert person.post("/api/v1/projects", json={"name": "Mine"}).json()["id"] == 1
+        asked = {"name": "random", "scopes": ["read", "write", "release", "admin"]}
+        secret = person.post("/api/v1/tokens", json=asked).json()["secret"]
+        loaded = schemathesis.openapi.from_url(f"{server.url}/api/openapi.json")
+        loaded.config.headers = {"Authorization": f"Bearer {secret}"}
+        yield loaded
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+def test_random_requests(schema: Any, mode: GenerationMode) -> None:
+    """Requests that fit the document, and requests that do not."""
+    tried = 0
+    operations = [found.ok() for found in schema.get_all_operations()]
+    for operation in sorted(operations, key=lambda one: one.method.upper() == "DELETE"):  # the token and project are needed
+        if operation.path.endswith("/events"):
+            continue
+
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+        def send(case: schemathesis.Case) -> None:
+            nonlocal tried
+            tried += 1
+            case.call_and_validate(excluded_checks=NOT_PROMISED, timeout=30)
+
+        try:
+            send()
+        except Unsatisfiable:
+            assert mode is GenerationMode.NEGATIVE, operation.label  # nothing that could be sent would break its rules
+    assert tried > 30
