@@ -1,8 +1,9 @@
 """make trust: run the long version of every promise and write what was seen into docs/trust.md.
 
-A promise is a test with the mark ``@pytest.mark.trust(area, promise)``, wherever under tests/ it stands. It tries as often as
-its fixture ``effort(quick, long)`` says, and tells its figures with pytest's ``record_property(name, number)``; its random
-faults start from the fixture ``seed``. Nothing else is needed to stand in the table.
+A promise is a test with the mark ``@pytest.mark.trust(area, promise)``, wherever under tests/ it stands. It tries as often
+as its fixture ``effort(quick, long)`` says (``--quick`` runs the quick version), and tells its figures with pytest's
+``record_property(name, number)``; its random faults start from the fixture ``seed``. Nothing else is needed to stand in
+the table.
 """
 
 from __future__ import annotations
@@ -51,12 +52,15 @@ def main(arguments: list[str]) -> int:
             sys.executable, "-m", "pytest", "-m", "trust", "-n", "2", "--dist", "load", "-p", "no:doctest", "tests",
             f"--junitxml={record}", "-o", "junit_family=xunit1", "-o", "addopts=-q --strict-markers --import-mode=importlib",
         ]  # fmt: skip
-        done = subprocess.run([*call, *arguments], cwd=ROOT, env=os.environ | {"DISCREET_TRUST": "long"}, check=False)
+        quick = "--quick" in arguments
+        how = {} if quick else {"DISCREET_TRUST": "long"}
+        rest = [one for one in arguments if one != "--quick"]
+        done = subprocess.run([*call, *rest], cwd=ROOT, env=os.environ | how, check=False)
         seconds = time.monotonic() - started
         if not record.exists():
             return done.returncode or 1
         promises = read(ET.parse(record).getroot())
-    PAGE.write_text(page(promises, seconds), encoding="utf-8")
+    PAGE.write_text(page(promises, seconds, quick=quick), encoding="utf-8")
     broken = sum(one.failed for one in promises)
     print(f"{len(promises)} promises, {broken} broken, in {seconds / 60:.1f} minutes: {PAGE.relative_to(ROOT)}")
     return done.returncode
@@ -85,11 +89,14 @@ def read(root: ET.Element) -> list[Promise]:
     return sorted(found.values(), key=lambda one: place.get(one.area, len(AREAS)))
 
 
-def page(promises: list[Promise], seconds: float) -> str:
+def page(promises: list[Promise], seconds: float, *, quick: bool = False) -> str:
     """The page: a table an area."""
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
     today = dt.datetime.now(tz=dt.UTC).date()
-    parts = [HEAD, f"Last run: {today}, {seconds / 60:.0f} minutes, {machine}.\n"]
+    parts = [
+        HEAD,
+        f"Last run: {today}, {seconds / 60:.0f} minutes, {machine}{', with the few tries of `make test`' if quick else ''}.\n",
+    ]
     for area in dict.fromkeys(one.area for one in promises):
         parts.append(f"## {area}\n\n| promise | held by | last run |\n|---|---|---|")
         parts += [f"| {one.text} | {_tests(one)} | {_figures(one)} |" for one in promises if one.area == area]
@@ -102,7 +109,7 @@ def _tests(promise: Promise) -> str:
 
 
 def _figures(promise: Promise) -> str:
-    told = [f"{value:,.6g} {name}" for name, value in promise.figures.items()]
+    told = [f"{value:,.0f} {name}" for name, value in promise.figures.items()]
     if promise.cases > 1 and not told:
         told.append(f"{promise.cases} cases")
     if promise.seeds:
