@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -33,12 +33,17 @@ def generate(data: Microdata, plan: Plan) -> Release:
     return _generate(data, plan, (), ())
 
 
-def masked_by(data: Microdata, plan: Plan) -> Microdata:
-    """The table that ``generate`` would release, without its log: for one who tries many plans and keeps none of the tables."""
+def masked_by(data: Microdata, plan: Plan, before: Callable[[Step, Microdata], None] | None = None) -> Microdata:
+    """The table that ``generate`` would release, without its log: for one who tries many plans and keeps none of the tables.
+
+    ``before`` is called with each step and the table it will be given, and may raise to give the plan up.
+    """
     table = data
     for run in _runs(data, plan):
         tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         with _told(run):
+            if before is not None:
+                before(run.step, table)
             table = run.method.mask(table, _checked(table, run), KeyedDraw(plan.seed, run.number))
     return table
 

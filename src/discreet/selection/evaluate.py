@@ -13,10 +13,12 @@ from discreet.errors import DiscreetError, PolicyError
 from discreet.masking.generate import masked_by
 from discreet.model.contracts import LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Plan, Policy
+from discreet.model.policy import Plan, Policy, Step
 from discreet.selection.build import scaled_count
 from discreet.selection.options import SelectOptions
 
+_TARGETED = ("targeted_suppression", "targeted_generalization")
+_MOST_ABOVE = 0.5
 FAILED = 1e6
 """The violation of a plan that cannot run at all."""
 
@@ -89,7 +91,7 @@ class Evaluator:
         """Mask and measure; a plan that the data do not allow is an outcome as well."""
         started = time.perf_counter()
         try:
-            masked = masked_by(self.data, plan)
+            masked = masked_by(self.data, plan, self._worth)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
             found = self._numbers(masked)
@@ -101,6 +103,14 @@ class Evaluator:
         total = 1.0 if loss is None else loss + lost * (1 - loss)
         seconds = time.perf_counter() - started
         return Outcome(self._signed(self.risk_axis, found), total, found, self._missed(found), None, seconds)
+
+    def _worth(self, step: Step, table: Microdata) -> None:
+        """Give up a plan whose last step would have to change most records: others are cheaper, and end sooner."""
+        if step.method not in _TARGETED or "known_sets" not in self.risks or step.parameters.get("side") == "sensitive":
+            return
+        above = self.risks["known_sets"].measure(table).summary["high_risk_share"]
+        if isinstance(above, float) and above > _MOST_ABOVE:
+            raise PolicyError(f"{above:.0%} of the records are above the threshold, too many to lower the risk of one by one")
 
     def _numbers(self, masked: Microdata) -> dict[str, float | None]:
         scores = {

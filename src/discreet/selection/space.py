@@ -31,7 +31,7 @@ _TARGETS = (
     "targeted_suppression sensitive", "targeted_suppression cheapest", "targeted_suppression known", "targeted_generalization",
 )  # fmt: skip
 """Methods with the side they take: what would be learnt, what finds the record, or whichever costs less."""
-_TIMES = (1, 2, 3, 5, 10, 20, 40, 80, 160, 320)
+_TIMES = (1, 2, 3, 5, 10, 20, 40, 80, 120, 160, 240, 320)
 """What the least k is multiplied by: large classes are what limits on known_sets need."""
 _FEWEST_CLASSES = 20
 _WIDEST_LATTICE = 50_000
@@ -112,7 +112,7 @@ def _can_target(target: str, data: Microdata) -> bool:
     method, _, side = target.partition(" ")
     if method not in registry.names("masking"):
         return False
-    return side != "sensitive" or any(_worth_blanking(data, name) for name in data.columns)
+    return side not in ("sensitive", "cheapest") or any(_worth_blanking(data, name) for name in data.columns)
 
 
 def _wide(

@@ -68,15 +68,19 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
 
     lead, first = finishes[0], targets[0]
     quick = [name for name in ("full_domain", "partition") if name in finishes]
-    if lead == "balanced_partition":
-        for weight in LIGHT:
-            add(finish=lead, target=first, hide=hide, **weighing(weight))
+    light = LIGHT if lead == "balanced_partition" else ()
+    for weight in light[:1]:
+        add(finish=lead, target=first, hide=hide, **weighing(weight))
     # classes so large that hardly anybody in them is above the threshold, and then what is left
     finds = next((name for name in targets if str(name).endswith(" known")), first)
     grouped = [name for name in ("microaggregation", "partition", lead) if name in space.wide]
-    large = [k for k in space.choices.get("k", ()) if k in list(space.choices["k"])[3::2]]
-    for k in (large[1:2] + large[:1] + large[2:]) if grouped else []:
+    large = list(space.choices.get("k", ()))[3::2]
+    for k in large[1:] + large[:1] if grouped else []:
         add(finish=grouped[0], over="all", target=finds, k=k)
+    for weight in light[1:]:
+        add(finish=lead, target=first, hide=hide, **weighing(weight))
+    for k in large[2:] if grouped else []:
+        add(finish=grouped[0], over="all", k=k)
     for finish in quick or finishes[:1]:
         add(finish=finish, target=first, hide=hide, suppression=0.02)
     for finish in grouped[1:]:
