@@ -113,10 +113,10 @@ def _listed(names: list[str]) -> str:
 
 
 _ROLES = {
-    Role.IDENTIFIER: "names or numbers that tell who a person is; removed from every release",
+    Role.IDENTIFIER: "names or numbers that tell who a person is; removed from a release unless the plan keeps them",
     Role.KEY: "what an intruder may know already and look people up by",
     Role.CONFIDENTIAL: "what must not be learnt of a person",
-    Role.PERSON: "tells which records are one person's; removed from every release",
+    Role.PERSON: "tells which records are one person's; removed from a release unless the plan keeps them",
     Role.WEIGHT: "the survey weight of a record",
     Role.OTHER: "neither",
 }
