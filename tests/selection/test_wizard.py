@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import discreet
@@ -279,6 +280,15 @@ def test_classes_over_all_that_may_be_known_keep_the_limit_on_the_keys() -> None
         plan = plan_of(data, space, space.plain() | {"finish": finish, "over": "all", "k": 10})
         assert set(plan.steps[-1].columns or ()) == set(space.known)
         assert discreet.risk(discreet.mask(data, plan).masked, "k_anonymity")["k_anonymity"]["k"] >= 5
+
+
+def test_a_plan_that_would_have_to_change_most_records_is_given_up_unless_one_is_patient() -> None:
+    data = small(300)
+    plan = Policy.from_dict({"plan": {"steps": [{"method": "targeted_suppression", "threshold": 0.0}]}}).plan
+    data = data.with_policy(data.policy.with_(risk={"known_sets": {"threshold": 0.0}}))
+    every = data.with_columns({"felony": pl.Series(["yes"] * 300)})
+    assert "too many to lower the risk of one by one" in (Evaluator(every, SelectOptions())(plan).error or "")
+    assert Evaluator(every, SelectOptions(), patient=True)(plan).error is None
 
 
 def test_where_a_blank_weighs_as_much_as_a_value_blanking_what_is_learnt_is_not_tried() -> None:

@@ -12,8 +12,9 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
 from discreet.selection.space import Point, Space
 
-_PART, _GROUPS = 500, 20
-"""Records, or groups, that mdav takes at once: nearly as good as the whole table, for a time that grows with the square."""
+_PART, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
+"""Records that mdav takes at once, and the groups it makes of them: nearly as good as the whole table, whose time grows with the
+square."""
 
 
 def plan_of(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) -> Plan:
@@ -99,7 +100,13 @@ def _classes(data: Microdata, point: Point, finish: str, keys: list[str], k: int
         else:
             content |= {"criterion": "persons" if finish == "balanced_persons" else "records", "k": k}
     elif finish == "microaggregation":
-        content |= {"method": "microaggregation", "size": k, "how": "mdav", "whole": True, "exact_up_to": max(_PART, _GROUPS * k)}
+        content |= {
+            "method": "microaggregation",
+            "size": k,
+            "how": "mdav",
+            "whole": True,
+            "exact_up_to": max(_FEWEST_GROUPS * k, min(_PART, _MOST_GROUPS * k)),
+        }
     else:
         content |= {"method": finish, "k": k}
     return [Step.model_validate(content)]

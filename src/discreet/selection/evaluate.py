@@ -56,11 +56,11 @@ class Evaluator:
     """Tries plans on one table; ``scale`` is the share of the whole table that it holds.
 
     In a sample a count shrinks with the share, so 1 / count grows: limits and thresholds that speak of counts are brought
-    to the sample's measure. Such numbers guide the search and are never told.
+    to the sample's measure. Such numbers guide the search and are never told. One that is ``patient`` gives no plan up.
     """
 
-    def __init__(self, data: Microdata, options: SelectOptions, *, scale: float = 1.0) -> None:
-        self.scale = scale
+    def __init__(self, data: Microdata, options: SelectOptions, *, scale: float = 1.0, patient: bool = False) -> None:
+        self.scale, self.patient = scale, patient
         self.options = options
         self.policy = policy = data.policy if scale == 1.0 else sampled_policy(data.policy, scale)
         self.data = data if scale == 1.0 else data.with_policy(policy)
@@ -91,7 +91,7 @@ class Evaluator:
         """Mask and measure; a plan that the data do not allow is an outcome as well."""
         started = time.perf_counter()
         try:
-            masked = masked_by(self.data, plan, self._worth)
+            masked = masked_by(self.data, plan, None if self.patient else self._worth)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
             found = self._numbers(masked)
