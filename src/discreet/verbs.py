@@ -81,6 +81,7 @@ def write(data: Microdata | Release, target: str | Path) -> None:
     """
     from discreet.convert import write_target
 
+    public = isinstance(data, Release)
     if isinstance(data, Release):
         from discreet.masking.release import released
 
@@ -88,7 +89,7 @@ def write(data: Microdata | Release, target: str | Path) -> None:
     if engines.is_distributed(data):
         data.write(str(target))
         return
-    write_target(data, target)
+    write_target(data, target, public=public)
 
 
 def write_link(release: Release, target: str | Path) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 from discreet.convert.atomic import checked, replacing
 from discreet.convert.failures import told
 from discreet.convert.formats import format_of
+from discreet.convert.formulas import harmless
 from discreet.convert.plain import plain
 from discreet.convert.source import attempts, existing, is_url, read_source
 from discreet.convert.tables import Table
@@ -17,8 +18,11 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 
-def write_target(data: Microdata, target: str | Path, *, private: bool = False) -> None:
-    """Write to a file name or a ``URL#table``; a ``private`` file is its owner's alone."""
+def write_target(data: Microdata, target: str | Path, *, private: bool = False, public: bool = False) -> None:
+    """Write to a file name or a ``URL#table``; a ``private`` file is its owner's alone, a ``public`` one goes to strangers.
+
+    In a public delimited file, texts that a spreadsheet would run as formulas are made harmless.
+    """
     frame = plain(data.frame.lazy(), data.source).collect()
     if not frame.width:
         raise SourceError(f"{data.source}: has no columns left, so there is nothing to write")
@@ -30,6 +34,8 @@ def write_target(data: Microdata, target: str | Path, *, private: bool = False) 
         return
     path = Path(target).expanduser()
     found = format_of(path)
+    if public and found.module == "delimited":
+        frame = harmless(frame)
     with replacing(path, private=private) as temporary:
         if found.streams:
             found.sink(frame.lazy(), temporary)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from discreet.convert import convert, write_target
+from discreet.convert.formats import format_of
 from discreet.errors import DiscreetError
 from discreet.model.policy import Policy
 from discreet.web.jobs.labels import has_labels, read_with_labels
@@ -20,8 +21,8 @@ def main() -> int:
     asked = json.loads(sys.stdin.readline() or "{}")
     source, target = Path(asked["source"]), Path(asked["target"])
     try:
-        if has_labels(source):
-            write_target(read_with_labels(source, Policy()), target)
+        if has_labels(source) or format_of(target).module == "delimited":
+            write_target(read_with_labels(source, Policy()), target, public=True)
         else:
             convert(source, target, Policy())
     except DiscreetError as error:
