@@ -16,13 +16,14 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 Stage = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 ROWS = 1 << 18
 """Rows worked on at once where a partition can be streamed."""
 
 
-def in_arrow(frame: DataFrame, stage: Stage, schema: str) -> DataFrame:
+def in_arrow(frame: DataFrame, stage: Stage, schema: str | StructType) -> DataFrame:
     """The rows that a stage makes of every partition."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

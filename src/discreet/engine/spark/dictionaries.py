@@ -55,9 +55,9 @@ class Dictionary:
         """As the local engine's column, a row a code."""
         return Column(self.name, np.arange(self.cardinality), self.values, self.has_null)
 
-    def codes(self, series: pl.Series) -> NDArray[np.int64]:
+    def codes(self, values: pa.Array) -> NDArray[np.int64]:
         """The codes of a partition's values."""
-        column = cleaned(series).to_arrow()
+        column = clean(values)
         size, last = len(self.values), max(0, self.cardinality - 1)
         if size:
             listed = self.values.to_arrow().cast(column.type)
@@ -69,9 +69,22 @@ class Dictionary:
         return found
 
 
-def cleaned(series: pl.Series) -> pl.Series:
+def clean(values: pa.Array) -> pa.Array:
     """Values as the local engine counts them: no float that is not a number, no minus zero."""
-    return series.fill_nan(None) + 0.0 if series.dtype.is_float() else series
+    if not pa.types.is_floating(values.type):
+        return values
+    return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), pc.add(values, pa.scalar(0.0, values.type)))
+
+
+def array_of(table: pa.Table, name: str | int) -> pa.Array:
+    """A column in one piece."""
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def series_of(table: pa.Table, name: str) -> pl.Series:
+    """A column as the local engine takes it, cleaned."""
+    return pl.Series(name, clean(array_of(table, name)))
 
 
 def dictionaries(data: SparkMicrodata, names: Sequence[str]) -> tuple[dict[str, Dictionary], int]:
@@ -115,8 +128,8 @@ class _Count:
         for table in chunks(batches):
             rows += table.num_rows
             for at in range(len(self.names)):
-                series = pl.Series("value", table.column(at))
-                new = cleaned(series).value_counts(name="count").select("value", pl.col("count").cast(pl.Int64))
+                values, counts = pc.value_counts(clean(array_of(table, at))).flatten()
+                new = pl.DataFrame({"value": pl.Series(values), "count": pl.Series(counts, dtype=pl.Int64)})
                 old = held[at]
                 held[at] = new if old is None else _added([old, new])
                 if len(held[at]) > self.most:  # type: ignore[arg-type]

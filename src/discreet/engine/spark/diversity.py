@@ -17,7 +17,7 @@ from discreet.engine.groups import groups_of
 from discreet.engine.spark.agreeing import COUNT, TooManyPatternsError, agreeing, col, joined
 from discreet.engine.spark.agreeing import distinct as distinct_rows
 from discreet.engine.spark.arrow import in_arrow, whole
-from discreet.engine.spark.dictionaries import Dictionary, cleaned, dictionaries
+from discreet.engine.spark.dictionaries import Dictionary, dictionaries, series_of
 from discreet.engine.spark.failures import told
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
@@ -56,7 +56,7 @@ class _Closeness:
     names = ("t",)
 
     def __call__(self, ids: NDArray[np.int64], number: int, values: pl.Series, counts: NDArray[np.int64]) -> list[NDArray[Any]]:
-        found: Histograms = histograms(ids, number, self.dictionary.codes(values), len(self.dictionary.values), counts)
+        found: Histograms = histograms(ids, number, self.dictionary.codes(values.to_arrow()), len(self.dictionary.values), counts)
         return [np.nan_to_num(self.ground.emd(found, self.shares))]
 
 
@@ -72,11 +72,11 @@ class _ByClass:
         table = whole(batches)
         if table is None:
             return
-        columns = [encode_series(cleaned(pl.Series(name, table.column(name)))) for name in self.keys]
+        columns = [encode_series(series_of(table, name)) for name in self.keys]
         ids, number = groups_of(columns, table.num_rows)
         first = np.empty(number, dtype=np.int64)
         first[ids[::-1]] = np.arange(table.num_rows - 1, -1, -1)
-        values = cleaned(pl.Series(self.sensitive, table.column(self.sensitive)))
+        values = series_of(table, self.sensitive)
         numbers = self.measure(ids, number, values, np.asarray(table.column(COUNT)))
         rows = table.select(list(self.keys)).take(pa.array(first)).combine_chunks()
         own = [pa.chunked_array([pa.array(np.ascontiguousarray(one), from_pandas=True)]) for one in numbers]

@@ -125,7 +125,7 @@ def _covers(left: Mapping[int, Members]) -> dict[tuple[str, ...], int]:
 
 def _light(others: Members, heavy: Heavy, found: Mapping[str, Dictionary]) -> bool:
     """Whether the records with heavy values can be counted by a table of these values and the other attributes."""
-    return not heavy or len(heavy) * room(others, found) <= LARGEST_TABLE
+    return not heavy or not others or len(heavy) * room(others, found) <= LARGEST_TABLE
 
 
 def _heaviest(

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
 from discreet.engine.columns import encode_series, value_weights
 from discreet.engine.spark.arrow import bytes_as_rows, chunks, numbers, rows_of_bytes, whole
-from discreet.engine.spark.dictionaries import Dictionary, cleaned
+from discreet.engine.spark.dictionaries import Dictionary, array_of, clean, series_of
 from discreet.engine.spark.known_plan import Shuffle
 from discreet.engine.spark.known_walk import Ask, Sums, walk
 from discreet.engine.spark.packing import Packing
@@ -67,16 +66,12 @@ class Layout:
         size = len(route)
         columns: list[Any] = [pa.array(route), *[pa.array(word) for word in words]]
         if table is not None:
-            wide = [_one(table.column(f"w{place}")) for place in range(len(self.wide))]
+            wide = [array_of(table, f"w{place}") for place in range(len(self.wide))]
             record = numbers(table, "record") if self.record is not None else None
         columns += [*wide, *([pa.array(record)] if record is not None else []), rows_of_bytes(states, at, size)]
         names = [ROUTE, *self.packing.columns, *[f"w{place}" for place in range(len(self.wide))]]
         names += [*(["record"] if self.record is not None else []), STATE]
         return pa.RecordBatch.from_arrays(columns, names=names)
-
-
-def _one(column: pa.ChunkedArray) -> Any:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
 @dataclass(frozen=True)
@@ -97,9 +92,8 @@ class Encode:
 
     def _encoded(self, table: pa.Table) -> pa.RecordBatch:
         size = table.num_rows
-        series = {name: pl.Series(name, table.column(name)) for name in self.found}
-        codes = {name: self.found[name].codes(series[name]) for name in self.layout.packing.places}
-        weights = {name: self._weights(name, series[name], codes) for name in self.weights}
+        codes = {name: self.found[name].codes(array_of(table, name)) for name in self.layout.packing.places}
+        weights = {name: self._weights(name, table, codes) for name in self.weights}
         total, rest = np.zeros(size), np.zeros(size)
         for name, weight in weights.items():
             total += weight
@@ -110,16 +104,16 @@ class Encode:
         for place, name in enumerate(self.singles):
             states[:, SINGLE + place] = weights[name][at]
         words = self.layout.packing.pack(codes, size)
-        wide = [cleaned(series[name]).to_arrow().cast(table.schema.field(name).type) for name in self.layout.wide]
+        wide = [clean(array_of(table, name)) for name in self.layout.wide]
         record = numbers(table, self.layout.record) if self.layout.record is not None else None
         return self.layout.batch(np.zeros(size, dtype=np.int64), words, None, states, at, wide, record)
 
-    def _weights(self, name: str, series: pl.Series, codes: dict[str, NDArray[np.int64]]) -> NDArray[np.float64]:
+    def _weights(self, name: str, table: pa.Table, codes: dict[str, NDArray[np.int64]]) -> NDArray[np.float64]:
         listed = self.weights[name]
         if listed is not None:
-            own = codes[name] if name in codes else self.found[name].codes(series)
+            own = codes[name] if name in codes else self.found[name].codes(array_of(table, name))
             return np.asarray(listed[own])
-        column = encode_series(cleaned(series))
+        column = encode_series(series_of(table, name))
         return np.asarray(value_weights(column, self.attributes[name])[column.codes])
 
 
@@ -279,7 +273,7 @@ class CountShuffle:
             return
         words = self.layout.packing.words_of(table)
         states, at = bytes_as_rows(table.column(STATE), self.layout.width)
-        wide = {name: table.column(f"w{place}") for place, name in enumerate(self.layout.wide)}
+        wide = {name: series_of(table, f"w{place}") for place, name in enumerate(self.layout.wide)}
         self._count(words, wide, states, at, table.num_rows)
         if self.routing is not None:
             yield self.layout.batch(self.routing(words, table.num_rows), words, table, states, at)
@@ -305,7 +299,7 @@ class CountShuffle:
         cardinalities = dict(self.cardinalities)
         for name in names:
             if name in wide:
-                column = encode_series(cleaned(pl.Series(name, wide[name])))
+                column = encode_series(wide[name])
                 codes[name], cardinalities[name] = column.codes, column.cardinality
         if not light.all():
             codes = {name: own[light] for name, own in codes.items()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from discreet.engine.spark.agreeing import quoted
 from discreet.engine.spark.failures import told
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Level, Role
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import Column, DataFrame
 
-RECORD = "discreet: record"
-"""The column of a numbered frame that says who each row is; it is never written."""
+HIDDEN = "discreet: "
+"""How the columns begin that are no attributes; they are never written."""
+RECORD = f"{HIDDEN}record"
+"""The column of a numbered frame that says who each row is."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class SparkMicrodata:
         import polars as pl
 
         with told(self.source, "cannot be read"):
-            empty = pl.from_arrow(self.frame.drop(RECORD).limit(0).toArrow())
+            empty = pl.from_arrow(self.frame.select(*[quoted(name) for name in self.columns]).limit(0).toArrow())
         assert isinstance(empty, pl.DataFrame)
         return Microdata(empty, self.policy, self.source)
 
@@ -67,7 +70,7 @@ class SparkMicrodata:
 
     @property
     def columns(self) -> list[str]:
-        return [name for name in self.frame.columns if name != RECORD]
+        return [name for name in self.frame.columns if not name.startswith(HIDDEN)]
 
     def attribute(self, name: str) -> Attribute:
         return self.shape.attribute(name)
@@ -104,6 +107,19 @@ class SparkMicrodata:
 
     def with_policy(self, policy: Policy) -> SparkMicrodata:
         return replace(self, policy=policy)
+
+    def in_release_order(self, seed: int | None) -> SparkMicrodata:
+        """The rows as a release is written: in the keyed order of a seed, or in that of the records' numbers."""
+        from discreet.engine.spark.order import in_release_order
+
+        return in_release_order(self, seed)
+
+    def link(self) -> SparkMicrodata:
+        """For each row the number of its original, counted from 1: what only the owner may hold."""
+        from pyspark.sql import functions as f
+
+        numbers = self.numbered.select((f.col(quoted(RECORD)) + 1).alias("record"))
+        return SparkMicrodata(numbers, source="the link")
 
     def write(self, target: Any) -> None:
         """Write by Spark: to a folder of Parquet or CSV, or to a table of the catalog."""
