@@ -92,9 +92,8 @@ def main() -> None:
             print(f"| median page, idle, ms | {statistics.median(idle) * 1000:.0f} |")
             _while_a_job_runs(person, project)
             table = [timed(person, path.format(id=project)) for _ in range(3) for path in TABLE]
-            print(
-                f"| pages of the table, jumps and sorts: median, worst, ms | {statistics.median(table) * 1000:.0f}, {max(table) * 1000:.0f} |"
-            )
+            print(f"| pages of the table, jumps and sorts: median, ms | {statistics.median(table) * 1000:.0f} |")
+            print(f"| the slowest of them, ms | {max(table) * 1000:.0f} |")
             grown, spent = upload_cost(server, person, project, megabytes)
             print(f"| upload of {megabytes} MB: growth of the server's memory, MB | {grown:.0f} |")
             print(f"| its time, s | {spent:.1f} |")
