@@ -74,7 +74,8 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
     # classes so large that hardly anybody in them is above the threshold, and then what is left
     finds = next((name for name in targets if str(name).endswith(" known")), first)
     grouped = [name for name in ("microaggregation", "partition", lead) if name in space.wide]
-    large = list(space.choices.get("k", ()))[3::2]
+    sizes = list(space.choices.get("k", ()))
+    large = [*sizes[3:6], *sizes[7::2]]
     for k in large[1:] + large[:1] if grouped else []:
         add(finish=grouped[0], over="all", target=finds, k=k)
     for weight in light[1:]:
