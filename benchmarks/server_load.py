@@ -10,6 +10,7 @@ server's memory over time.
 from __future__ import annotations
 
 import io
+import os
 import random
 import statistics
 import subprocess
@@ -42,7 +43,7 @@ class Running:
 
     url: str
     link: str
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
 
     def memory(self) -> int:
         """Bytes that the server holds, without its jobs."""
@@ -55,24 +56,20 @@ class Running:
 
 
 def start(home: Path, *options: str) -> Running:
-    """Start ``discreet serve`` and read where it is and the administrator's link."""
+    """Start ``discreet serve`` in a data directory, and read where it is and the administrator's link from its log."""
     command = [str(Path(sys.executable).with_name("discreet")), "serve", "--port", "0", "--home", str(home), *options]
-    log = (home.parent / "server.log").open("a")
-    process = subprocess.Popen(command, stdout=log, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    url = link = ""
-    for line in process.stderr:
-        log.write(line)
-        if " is at http" in line:
-            url = line.split(" is at ")[1].split()[0]
-        if line.startswith("http"):
-            link = line.strip()
-        if url and (link or (home / "known").exists()):
+    place = home.parent / "server.log"
+    with place.open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "300"})
+    for _ in range(1200):
+        text = place.read_text(errors="replace")
+        links = [line.strip() for line in text.splitlines() if line.startswith("http")]
+        if " is at http" in text and links:
+            return Running(text.split(" is at ")[1].split()[0], links[0], process)
+        if process.poll() is not None:
             break
-    (home / "known").touch()
-    errors = process.stderr
-    threading.Thread(target=lambda: [log.write(line) for line in errors], daemon=True).start()
-    return Running(url, link, process)
+        time.sleep(0.05)
+    raise RuntimeError(f"the server did not start: {text[-2000:]}")
 
 
 class Person:
@@ -204,8 +201,8 @@ def _jobs(person: Person, project: int, content: bytes, tally: Tally, draw: rand
 def run(people: int = 50, minutes: float = 10.0, *, pause: float = 4.0, say: Callable[[str], None] = print) -> dict[str, float]:
     """Hold the load; the figures."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        server = start(Path(folder) / "home", "--jobs", "1") if (Path(folder) / "home").mkdir() is None else None
-        assert server is not None
+        (Path(folder) / "home").mkdir()
+        server = start(Path(folder) / "home", "--jobs", "1")
         try:
             return _held(server, people, minutes, pause, say)
         finally:
@@ -219,7 +216,9 @@ def _held(server: Running, people: int, minutes: float, pause: float, say: Calla
     names = [f"person {number}" for number in range(people)]
     for name in names:
         link = admin.ask("POST", "/users", json={"name": name})["link"]
-        Person(server.url).welcome(link)
+        person = Person(server.url)
+        person.welcome(link)
+        person.http.close()
     idle = Tally()
     project = admin.ask("POST", "/projects", json={"name": "Idle"})["id"]
     admin.upload(project, table(2000, 1))
@@ -239,6 +238,7 @@ def _held(server: Running, people: int, minutes: float, pause: float, say: Calla
     audit = admin.ask("GET", "/audit", params={"limit": 1})
     if not audit["whole"]:
         tally.errors.append(f"audit: {audit['fault']}")
+    admin.http.close()
     for error in tally.errors[:20]:
         say(error)
     return {

@@ -1,0 +1,37 @@
+"""Many people at work on one server, on loopback, for a bounded time."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def _load() -> Any:
+    place = Path(__file__).parents[2] / "benchmarks" / "server_load.py"
+    found = importlib.util.spec_from_file_location("server_load", place)
+    assert found is not None
+    assert found.loader is not None
+    made = importlib.util.module_from_spec(found)
+    import sys
+
+    sys.modules["server_load"] = made
+    found.loader.exec_module(made)
+    return made
+
+
+@pytest.mark.trust(
+    "Under load", "Fifty people upload, edit, run jobs and look at pages: no error, no lost job, memory stays flat"
+)
+def test_people_at_work(effort: Callable[[int, int], int], record_property: Callable[[str, object], None]) -> None:
+    people = effort(2, 50)
+    said: list[str] = []
+    figures = _load().run(people, effort(10, 600) / 60, pause=effort(5, 40) / 10, say=said.append)
+    assert figures["errors"] == 0, said
+    assert figures["jobs"] >= people
+    assert figures["memory growth after the first minutes"] < 1.5
+    for name in ("people", "pages", "jobs", "idle median ms", "median ms"):
+        record_property(name, round(figures[name]))

@@ -1,0 +1,145 @@
+"""The whole server killed at random moments while it works: what was saved is there, and what is said to be done is done."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psutil
+import pytest
+
+import discreet
+from discreet.web import accounts, audit, tokens
+from discreet.web.client import Client
+from discreet.web.settings import Settings
+from discreet.web.store import Store
+
+PROGRAM = (sys.executable, "-c", "from discreet.cli import main; main()")
+SECTIONS = {
+    "attributes.name": {"role": "identifier"},
+    "attributes.age": {"role": "key"},
+    "limits": {"k_anonymity.k": 3},
+    "plan": {
+        "seed": 5,
+        "steps": [{"method": "remove_identifiers"}, {"method": "microaggregation", "columns": ["age"], "size": 3}],
+    },
+}
+
+
+class Killable:
+    """``discreet serve`` on one data directory, started again after every kill."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.log = folder / "server.log"
+        self.settings = Settings.make(self.home)
+        store = Store(self.settings.database)
+        store.migrate()
+        with store.write() as connection:
+            _, link = accounts.add(connection, "anna", admin=True)
+            user = accounts.use_link(connection, link, "a longer password than most")
+            _, self.token = tokens.make(connection, user, "test", ["read", "write", "release"])
+        store.close()
+
+    def start(self) -> Client:
+        """Start it and wait until it answers."""
+        with self.log.open("wb") as out:
+            command = [*PROGRAM, "serve", "--port", "0", "--home", str(self.home)]
+            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "300"})
+        for _ in range(1200):
+            text = self.log.read_text(errors="replace")
+            if " is at http" in text:
+                return Client(text.split(" is at ")[1].split()[0], self.token)
+            assert self.process.poll() is None, text
+            time.sleep(0.05)
+        raise AssertionError(f"the server did not start: {text}")
+
+    def kill(self) -> None:
+        """kill -9, and see that no job goes on without its server."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        _, alive = psutil.wait_procs(children, timeout=10)
+        assert not alive, "a job outlived its server"
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(30)
+
+
+def settled(client: Client, project: int, job: str) -> dict[str, Any]:
+    """A job once it is over."""
+    for _ in range(1200):
+        found = client.job(project, job)
+        if found["state"] not in ("queued", "running"):
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"the job is still {found['state']}: {found['what']}")
+
+
+def whole(server: Killable, client: Client, project: int) -> int:
+    """Every release that is told is there, byte for byte, and as many rows are published as it says; how many there are."""
+    releases = client.releases(project)
+    for one in releases:
+        place = server.home / f"{one['number']}.parquet"
+        client.download(project, one["number"], place)
+        assert pl.read_parquet(place).height == one["records"] == 300
+        assert any(
+            hashlib.sha256(path.read_bytes()).hexdigest() == one["sha256"]
+            for path in (server.home / "projects" / str(project)).rglob("*.parquet")
+        )
+    if releases:
+        published = discreet.read(f"{server.settings.published}#clinic_masked")
+        assert len(published) == 300
+    return len(releases)
+
+
+@pytest.mark.trust(
+    "Nothing lost", "A server killed at any moment of a job starts again with all that was saved, and no job is lost or untrue"
+)
+def test_the_server_can_be_killed(
+    tmp_path: Path, seed: int, effort: Callable[[int, int], int], record_property: Callable[[str, object], None]
+) -> None:
+    chance, server = random.Random(seed), Killable(tmp_path)
+    source = tmp_path / "clinic.csv"
+    pl.DataFrame({"name": [f"P{n}" for n in range(300)], "age": [n % 90 for n in range(300)]}).write_csv(source)
+    client = server.start()
+    project = client.create_project("Clinic")["id"]
+    client.upload(project, source)
+    client.edit(project, SECTIONS)
+    begun = time.monotonic()
+    client.run(project, "generate")
+    lasts = time.monotonic() - begun
+    kills = effort(2, 40)
+    states: dict[str, int] = {}
+    for number in range(kills):
+        saved = client.edit(project, {"limits": {"k_anonymity.k": 3 + number}})["revision"]
+        job = client.submit(project, "generate")
+        time.sleep(chance.uniform(0, 1.2 * lasts))
+        client.close()
+        server.kill()
+        client = server.start()
+        assert client.project(project)["revision"] == saved, "an edit that was answered is kept"
+        ended = settled(client, project, job)
+        states[ended["state"]] = states.get(ended["state"], 0) + 1
+        assert ended["state"] in ("done", "interrupted"), ended
+        assert ended["what"]
+        whole(server, client, project)
+    assert whole(server, client, project) == 1 + states.get("done", 0), "a job that is done made one release, not two"
+    client.close()
+    server.stop()
+    store = Store(server.settings.database)
+    with store.read() as connection:
+        assert audit.check(connection) is None
+    store.close()
+    record_property("servers killed", kills)
+    record_property("jobs that ended well all the same", states.get("done", 0))
