@@ -65,7 +65,7 @@ def test_adversaries_use_the_class_sizes_of_the_release() -> None:
     data = limited(table({"age": [30, 30, 40], "ill": ["a", "b", "a"]}, key=["age"], known={"age": 0.5}), k_anonymity__k=1)
     found = discreet.assess(data, data).per_record()
     assert found["k_anonymity"].to_list() == [0.5, 0.5, 1.0]
-    assert found["takes"][2] == "to know age: 1 agree"
+    assert found["takes"][2] == "to know age: a class of 1"
     assert found["repeated_records"].is_null().all()
 
 

@@ -34,7 +34,7 @@ _TAKES: Mapping[str, Callable[[str], pl.Expr]] = {
     "known_sets": lambda _: pl.format(
         "to know {}", pl.when(pl.col("top_set") == "").then(pl.lit("nothing but that it is there")).otherwise(pl.col("top_set"))
     ),
-    "k_anonymity": lambda keys: pl.format("to know " + keys + ": {} agree", pl.col("class_size")),
+    "k_anonymity": lambda keys: pl.format("to know " + keys + ": a class of {}", pl.col("class_size")),
     "target_linkage": lambda keys: pl.format("a register with " + keys + ": {} candidates", pl.col("candidates")),
     "repeated_records": lambda keys: pl.format("to know " + keys + " of one of {} persons alike", pl.col("persons")),
     "decision": lambda keys: pl.format("a dictionary with " + keys + ": {} fit", pl.col("rho")),

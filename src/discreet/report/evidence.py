@@ -88,7 +88,7 @@ def _verdict(found: Assessment, release: Release | None, discretion: Discretion)
     if not limits:
         ok, sentence = None, "The policy sets no limits, so nobody has said what would be safe enough: there is no verdict."
     elif broken:
-        ok, sentence = False, f"{len(broken)} of {len(limits)} limits {'are' if len(broken) > 1 else 'is'} not kept."
+        ok, sentence = False, _not_kept(len(broken), len(limits))
     else:
         ok, sentence = True, f"All {len(limits)} limits are kept." if len(limits) > 1 else "The one limit is kept."
     warnings = [*found.warnings, *(release.warnings if release else ())]
@@ -187,3 +187,9 @@ def _attribute(name: str, original: Microdata, discretion: Discretion) -> dict[s
         "values": {("(withheld)" if text in rare else text): weight for text, weight in said.values.items()},
         "default": said.unlisted,
     }
+
+
+def _not_kept(broken: int, limits: int) -> str:
+    if limits == 1:
+        return "The limit is not kept."
+    return f"{broken} of {limits} limits {'are' if broken > 1 else 'is'} not kept."

@@ -24,7 +24,7 @@ def reasons(
     ]
     steps = "; ".join(f"{at}. {step_text(step)}" for at, step in enumerate(chosen.plan.steps, 1)) or "nothing: no step is needed"
     told.append(f"The plan: {steps}.")
-    place = f"{risk} falls from {abs(before):.4g} to {abs(chosen.outcome.risk):.4g}, {loss} is {chosen.outcome.loss:.4g}"
+    place = f"{risk} goes from {_number(before)} to {_number(chosen.outcome.risk)}, {loss} is {_number(chosen.outcome.loss)}"
     if kept and options.cost is None:
         told.append(f"Of those that keep every limit it has the least loss: {place}.")
     elif kept:
@@ -42,7 +42,9 @@ def reasons(
 
 def step_text(step: Step) -> str:
     """A step as a person would say it."""
-    said = ", ".join(f"{name} {value}" for name, value in step.parameters.items())
+    said = ", ".join(
+        f"{name} {'yes' if value is True else 'no' if value is False else value}" for name, value in step.parameters.items()
+    )
     return step.method + (f" of {', '.join(step.columns)}" if step.columns else "") + (f" ({said})" if said else "")
 
 
@@ -65,4 +67,10 @@ def _runner_up(chosen: Tried, kept: Sequence[Tried]) -> list[str]:
         return []
     other = min(others, key=lambda one: (one.outcome.loss, one.outcome.risk))
     steps = "; ".join(step_text(step) for step in other.plan.steps)
-    return [f"The next best: {steps}, with a loss of {other.outcome.loss:.4g} and a risk of {other.outcome.risk:.4g}."]
+    return [f"The next best: {steps}, with a loss of {_number(other.outcome.loss)} and a risk of {_number(other.outcome.risk)}."]
+
+
+def _number(value: float) -> str:
+    """Four digits, and no power of ten before it is needed; a risk that is better high is kept negative, and told as it is."""
+    size = abs(value)
+    return f"{size:,.0f}" if 1000 <= size < 1e15 else f"{size:.4g}"
