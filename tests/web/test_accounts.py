@@ -40,6 +40,7 @@ def test_weak_passwords_are_refused(store: Store, bad: str) -> None:
         assert accounts.by_link(connection, secret).name == "Bert", "the link is not spent"
 
 
+@pytest.mark.trust("Nobody in", "Passwords are kept as memory-hard hashes, and no secret is in the database")
 def test_the_password_is_kept_as_a_memory_hard_hash(store: Store, anna: User) -> None:
     with store.read() as connection:
         kept = connection.execute(select(users.c.password).where(users.c.id == anna.id)).scalar_one()
@@ -149,6 +150,7 @@ def test_tokens_have_scopes_and_an_end(store: Store, anna: User, add_user: Calla
         tokens.find(store, secret)
 
 
+@pytest.mark.trust("Nobody in", "An entry of the audit log that was changed, taken out or cut off shows")
 def test_the_audit_log_shows_an_edit_a_gap_and_a_cut(store: Store, anna: User) -> None:
     with store.write() as connection:
         for number in range(5):
@@ -172,6 +174,7 @@ def test_the_audit_log_shows_an_edit_a_gap_and_a_cut(store: Store, anna: User) -
         assert audit.check(connection) is None
 
 
+@pytest.mark.trust("Nobody in", "Passwords are kept as memory-hard hashes, and no secret is in the database")
 def test_secrets_are_not_in_the_database(store: Store, settings: Settings, anna: User) -> None:
     with store.write() as connection:
         cookie = sessions.start(connection, anna, settings)

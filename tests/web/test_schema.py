@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
@@ -14,7 +13,6 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks as promises
 
-EXAMPLES = int(os.environ.get("DISCREET_EXAMPLES", "5"))
 # what a policy, a name or a job may be depends on what is there, so a request that fits the document can still be refused
 NOT_PROMISED = [promises.positive_data_acceptance, promises.ignored_auth]
 
@@ -32,8 +30,17 @@ def schema(run_server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield loaded
 
 
+@pytest.mark.trust(
+    "Bad input",
+    "Random requests, right and wrong, get the answers that the interface's document promises, and none breaks the server",
+)
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
-def test_random_requests(schema: Any, mode: GenerationMode) -> None:
+def test_random_requests(
+    schema: Any,
+    mode: GenerationMode,
+    effort: Callable[[int, int], int],
+    record_property: Callable[[str, object], None],
+) -> None:
     """Requests that fit the document, and requests that do not."""
     tried = 0
     operations = [found.ok() for found in schema.get_all_operations()]
@@ -42,7 +49,7 @@ def test_random_requests(schema: Any, mode: GenerationMode) -> None:
             continue
 
         @given(case=operation.as_strategy(generation_mode=mode))
-        @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+        @settings(max_examples=effort(3, 40), suppress_health_check=list(HealthCheck), derandomize=True, database=None)
         def send(case: schemathesis.Case) -> None:
             nonlocal tried
             tried += 1
@@ -53,3 +60,4 @@ def test_random_requests(schema: Any, mode: GenerationMode) -> None:
         except Unsatisfiable:
             assert mode is GenerationMode.NEGATIVE, operation.label  # nothing that could be sent would break its rules
     assert tried > 30
+    record_property("requests sent", tried)

@@ -17,6 +17,7 @@ PASSWORD = "a longer password than most"
 PAGES = ["/", "/projects/new", "/account", "/admin/users", "/projects/1", "/projects/1/data", "/projects/1/attributes"]
 
 
+@pytest.mark.trust("Nobody in", "Every answer forbids scripts from elsewhere, framing and guessing of types")
 def test_every_answer_has_the_headers(client: TestClient) -> None:
     for path in (*PAGES, "/login", "/healthz", "/api/v1/me", "/nothing", "/static/style.css"):
         answer = client.get(path)
@@ -54,6 +55,7 @@ def test_behind_tls_the_cookie_is_secure(settings: Settings, store: Store, anna:
         assert answer.headers["strict-transport-security"]
 
 
+@pytest.mark.trust("Nobody in", "A login is a new session, and a logout ends all of a person's sessions")
 def test_a_login_is_a_new_session_and_a_logout_ends_all(client: TestClient) -> None:
     cookies = []
     for _ in range(2):
@@ -76,6 +78,7 @@ def test_a_planted_cookie_is_not_taken_over(client: TestClient) -> None:
     assert "planted" not in answer.headers["set-cookie"]
 
 
+@pytest.mark.trust("Nobody in", "A form or request of another site is refused")
 def test_a_form_without_the_sessions_word_is_refused(logged_in: TestClient) -> None:
     for data in ({}, {"csrf": ""}, {"csrf": "guess"}):
         assert logged_in.post("/projects/new", data={"name": "Mine", **data}).status_code == 403
@@ -84,6 +87,7 @@ def test_a_form_without_the_sessions_word_is_refused(logged_in: TestClient) -> N
     assert logged_in.get("/api/v1/projects").json() == []
 
 
+@pytest.mark.trust("Nobody in", "A form or request of another site is refused")
 def test_another_sites_page_cannot_send(logged_in: TestClient) -> None:
     word = logged_in.headers["x-csrf-token"]
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://elsewhere.example"}):
@@ -104,6 +108,7 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(client: TestClient) -> 
     assert answers[0] == answers[1]
 
 
+@pytest.mark.trust("Nobody in", "Login attempts are throttled")
 def test_too_many_failures_say_when_to_come_back(client: TestClient) -> None:
     for _ in range(5):
         assert client.post("/login", data={"name": "anna", "password": "wrong"}).status_code == 401
@@ -119,6 +124,7 @@ def test_names_are_escaped(logged_in: TestClient) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
 
 
+@pytest.mark.trust("Nobody in", "No link, token or password is in the log")
 def test_the_log_holds_no_secret(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     caplog.set_level(logging.WARNING, logger="httpx2")  # the test's own browser tells its addresses
@@ -130,6 +136,7 @@ def test_the_log_holds_no_secret(client: TestClient, caplog: pytest.LogCaptureFi
     assert "a-secret" not in caplog.text
 
 
+@pytest.mark.trust("Nobody in", "A token can do no more than its scopes")
 def test_tokens_and_their_scopes(logged_in: TestClient) -> None:
     made = logged_in.post("/api/v1/tokens", json={"name": "script", "scopes": ["read"]}).json()
     assert made["secret"].startswith("discreet_")
@@ -151,6 +158,7 @@ def test_tokens_and_their_scopes(logged_in: TestClient) -> None:
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.trust("Nobody in", "A project that was not shared does not exist for others")
 def test_somebody_elses_project_does_not_exist(logged_in: TestClient, add_user: object) -> None:
     identity = logged_in.post("/api/v1/projects", json={"name": "Mine"}).json()["id"]
     add_user("bert")  # type: ignore[operator]
