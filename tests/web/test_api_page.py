@@ -1,0 +1,21 @@
+"""The interface's own page, in a browser: readable, and a request can be tried on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def test_the_page_of_the_interface(visit: Callable[..., Any], look: Callable[[Any, str], None], server: Any) -> None:
+    seen = visit()
+    seen.page.goto(f"{server.url}/api/docs")
+    look(seen, "api")
+    request = seen.page.locator('details[data-path="/api/v1/me"]')
+    request.locator("summary").click()
+    request.get_by_role("button", name="Try it").click()
+    answer = request.locator("pre")
+    answer.wait_for()
+    assert '"name": "admin"' in answer.inner_text()
+    look(seen, "api-tried")
+    seen.page.get_by_role("link", name="openapi.json").click()
+    assert seen.page.url.endswith("/api/openapi.json")
