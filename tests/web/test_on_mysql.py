@@ -1,0 +1,52 @@
+"""The store on a real MariaDB or MySQL: schema, accounts, projects, policies, jobs and the audit log."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Connection
+
+from discreet.web import accounts, audit, policies, projects, sessions, tokens
+from discreet.web.failures import Conflict
+from discreet.web.jobs import queue
+from discreet.web.settings import Settings
+from discreet.web.store import Store
+
+PASSWORD = "a longer password than most"
+
+
+def _two_of_a_name(connection: Connection, user: accounts.User) -> None:
+    projects.create(connection, user, "Half made")
+    projects.create(connection, user, "Half made")
+
+
+def test_all_of_it_on_mysql(mysql: str, tmp_path: object) -> None:
+    settings = Settings.make(str(tmp_path), mysql)
+    store = Store(settings.database)
+    store.migrate()
+    store.migrate()
+    with store.write() as connection:
+        _, link = accounts.add(connection, "Zoë", admin=True)
+        user = accounts.use_link(connection, link, PASSWORD)
+        project = projects.create(connection, user, "Patients – été 🏥")
+        assert projects.TABLE.fullmatch(project.table_name)
+    assert accounts.log_in(store, "zoë", PASSWORD, "127.0.0.1") == user
+    with store.write() as connection:
+        cookie = sessions.start(connection, user, settings)
+        _, secret = tokens.make(connection, user, "script", ["read"])
+        policies.edit(connection, user, project, 0, {"attributes.âge": {"role": "key"}, "limits": {"k_anonymity.k": 5}})
+    assert sessions.find(store, cookie, settings) is not None
+    assert tokens.find(store, secret)[0] == user
+    with store.write() as connection:
+        seen = projects.get(connection, user, project.id)
+        with pytest.raises(Conflict):
+            policies.edit(connection, user, seen, 0, {"limits": {"k_anonymity.k": 7}})
+        assert policies.current(connection, seen).limits == {"k_anonymity.k": 5}
+        job = queue.submit(connection, user, seen, "import", {"upload": "0" * 32 + ".csv", "name": "x.csv"})
+        assert queue.get(connection, seen, job.id).state == "queued"
+        assert queue.cancel(connection, user, seen, job.id).state == "cancelled"
+    with pytest.raises(Conflict), store.write() as connection:
+        _two_of_a_name(connection, user)
+    with store.read() as connection:
+        assert [row["project"].name for row in projects.mine(connection, user)] == ["Patients – été 🏥"]
+        assert audit.check(connection) is None
+    store.close()
