@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from discreet.web import datasets
 from discreet.web.api.models import DatasetOut, Rows, Uploaded
 from discreet.web.api.projects import seen
 from discreet.web.api.routing import Number, ProjectId, router
+from discreet.web.core import Core
 from discreet.web.failures import Invalid, TooLarge
 from discreet.web.security import Asking, Here
 
@@ -79,27 +81,30 @@ def choose_dataset(core: Here, access: Asking, project_id: ProjectId, dataset: N
         return DatasetOut.model_validate(datasets.choose(connection, access.user, project, dataset))
 
 
+class Window:
+    """Which rows of a table are asked for."""
+
+    def __init__(
+        self, offset: Offset = 0, limit: Limit = 50, sort: Sort = None, descending: bool = False, filters: Filters = None
+    ) -> None:
+        self.asked: dict[str, Any] = {"offset": offset, "limit": limit, "sort": sort, "descending": descending}
+        self.filters = filters
+
+    def of(self, core: Core, place: Path) -> Rows:
+        """Those rows of a table's file."""
+        return Rows.model_validate(datasets.rows(core.settings, place, **self.asked, filters=parsed_filters(self.filters)))
+
+
+Asked = Annotated[Window, Depends()]
+
+
 @data.get("/projects/{project_id}/datasets/{dataset}/rows", response_model=Rows)
-def dataset_rows(
-    core: Here,
-    access: Asking,
-    project_id: ProjectId,
-    dataset: Number,
-    offset: Offset = 0,
-    limit: Limit = 50,
-    sort: Sort = None,
-    descending: bool = False,
-    filters: Filters = None,
-) -> Rows:
+def dataset_rows(core: Here, access: Asking, project_id: ProjectId, dataset: Number, window: Asked) -> Rows:
     """Some rows, sorted and filtered."""
     project = seen(core, access, project_id)
     with core.store.read() as connection:
         found = datasets.get(connection, project, dataset)
-    place = datasets.path(core.settings, found)
-    page = datasets.rows(
-        core.settings, place, offset=offset, limit=limit, sort=sort, descending=descending, filters=parsed_filters(filters)
-    )
-    return Rows.model_validate(page)
+    return window.of(core, datasets.path(core.settings, found))
 
 
 def parsed_filters(text: str | None) -> dict[str, str] | None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import Query
 from starlette.responses import FileResponse
 
-from discreet.web import datasets, releases
-from discreet.web.api.data import Filters, Limit, Offset, Sort, parsed_filters
+from discreet.web import releases
+from discreet.web.api.data import Asked
 from discreet.web.api.models import ReleaseOut, Rows, SignIn
 from discreet.web.api.once import Key, once
 from discreet.web.api.projects import seen
@@ -38,26 +38,12 @@ def get_release(core: Here, access: Asking, project_id: ProjectId, number: Numbe
 
 
 @made.get("/projects/{project_id}/releases/{number}/rows", response_model=Rows)
-def release_rows(
-    core: Here,
-    access: Asking,
-    project_id: ProjectId,
-    number: Number,
-    offset: Offset = 0,
-    limit: Limit = 50,
-    sort: Sort = None,
-    descending: bool = False,
-    filters: Filters = None,
-) -> Rows:
+def release_rows(core: Here, access: Asking, project_id: ProjectId, number: Number, window: Asked) -> Rows:
     """Some rows of the masked table, sorted and filtered."""
     project = seen(core, access, project_id)
     with core.store.read() as connection:
         release = releases.get(connection, project, number)
-    place = releases.path(core.settings, release)
-    page = datasets.rows(
-        core.settings, place, offset=offset, limit=limit, sort=sort, descending=descending, filters=parsed_filters(filters)
-    )
-    return Rows.model_validate(page)
+    return window.of(core, releases.path(core.settings, release))
 
 
 @made.get("/projects/{project_id}/releases/{number}/table", response_class=FileResponse, responses=BYTES)
