@@ -97,7 +97,11 @@ def write_link(release: Release, target: str | Path) -> None:
     from discreet.convert import write_target
     from discreet.masking.release import link as made
 
-    write_target(made(release), target, private=True)
+    found = made(release)
+    if engines.is_distributed(found):
+        found.write(str(target))
+        return
+    write_target(found, target, private=True)
 
 
 def analyze(data: Microdata) -> Profile:
@@ -133,14 +137,14 @@ def loss(original: Microdata, masked: Microdata | Release, measures: Measures = 
 
 def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Release:
     """Run a plan: the one given, or the policy's."""
+    from discreet.masking.elsewhere import generate_elsewhere
     from discreet.masking.generate import generate
 
-    engines.only_local("mask", data)
     if plan is None:
         plan = data.policy.plan
     elif not isinstance(plan, Plan):
         plan = Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
-    return generate(data, plan)
+    return generate_elsewhere(data, plan) if engines.is_distributed(data) else generate(data, plan)
 
 
 @_quiet
@@ -177,12 +181,20 @@ def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata
     """The masked table with its rows tied to their originals, and what is in doubt."""
     if isinstance(masked, Release):
         return masked.masked, []
-    if engines.engine_of(masked) != engines.LOCAL:  # its records' numbers are its link
-        return masked, []
+    if engines.is_distributed(masked):  # its records' numbers are its link
+        return masked, _doubted(masked, original)
     from discreet.engine.order import placed
 
     found = placed(masked, original, original.policy.plan)
     return found.masked, [found.doubt] if found.doubt else []
+
+
+def _doubted(masked: Any, original: Microdata) -> list[str]:
+    """A table that was read again on another engine has numbers of its own, which a shuffle took apart from the original's."""
+    if masked.source == original.source or original.policy.plan.order == "kept" or not original.policy.plan.steps:
+        return []
+    rows = f"the rows of {masked.source} are taken for those of {original.source} in their order"
+    return [f"{rows}; a release is written in another, so measure it in the run that masks, or read both on the local engine"]
 
 
 def _with_limited(kind: str, policy: Policy) -> list[str]:

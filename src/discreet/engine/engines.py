@@ -34,6 +34,14 @@ class Distributed(Protocol):
         """Write the table by its own engine."""
         ...
 
+    def in_release_order(self, seed: int | None) -> Any:
+        """The rows as a release is written: in the keyed order of a seed, or in that of the records' numbers."""
+        ...
+
+    def link(self) -> Any:
+        """For each row the number of its original, counted from 1."""
+        ...
+
 
 @runtime_checkable
 class Written(Protocol):

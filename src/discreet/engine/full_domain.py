@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -37,12 +37,24 @@ class FullDomain:
 
 
 def full_domain(
-    data: Microdata, keys: Sequence[str], model: PrivacyModel, sensitive: Sequence[Column], *, limit: int, loss: Loss
+    data: Microdata,
+    keys: Sequence[str],
+    model: PrivacyModel,
+    sensitive: Sequence[Column],
+    *,
+    limit: int,
+    loss: Loss,
+    times: NDArray[np.int64] | None = None,
 ) -> FullDomain:
-    """The generalization of least loss that keeps the model with at most ``limit`` records suppressed."""
+    """The generalization of least loss that keeps the model with at most ``limit`` records suppressed.
+
+    ``times`` says how many records each row stands for, one where absent.
+    """
     columns = encode(data, keys)
     ladders, texts = zip(*(_ladder(data, column, loss) for column in columns), strict=True)
     table, rows = class_table([(c.codes, c.cardinality) for c in (*columns, *sensitive)], len(data))
+    if times is not None:
+        table = replace(table, counts=np.bincount(rows, weights=times, minlength=len(table)).astype(np.int64))
     lattice = Lattice(table, ladders, model.of_rows, limit, _geometric if loss == "loss_metric" else _mean)
     found = lattice.search()
     released = {c.name: names[level].gather(c.codes) for c, names, level in zip(columns, texts, found.node, strict=True) if level}

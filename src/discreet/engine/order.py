@@ -35,6 +35,11 @@ def shuffled_rows(records: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     return KeyedDraw(seed).order(records, _STREAM)
 
 
+def release_draw(seed: int) -> tuple[KeyedDraw, str]:
+    """The draw and the stream whose bits ``shuffled_rows`` sorts by, for engines that sort by themselves."""
+    return KeyedDraw(seed), _STREAM
+
+
 @dataclass(frozen=True)
 class Placed:
     """A masked table whose rows know their originals, and a sentence where that is in doubt."""

@@ -11,6 +11,9 @@ from discreet.engine.compiled import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Tables = tuple["NDArray[np.float64]", "NDArray[np.uint32]"]
+"""The limit and the alias of every slot of every row of a matrix."""
+
 
 def retention_matrix(retention: float, number: int) -> NDArray[np.float64]:
     """Keep a category with this probability, else take one of the others, each alike."""
@@ -35,7 +38,7 @@ def change(codes: NDArray[Any], matrix: NDArray[np.float64], uniform: NDArray[np
     return change_by(codes, alias_tables(matrix), uniform)
 
 
-def alias_tables(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+def alias_tables(matrix: NDArray[np.float64]) -> Tables:
     """The limit and the alias of every slot of every row, made once for all records."""
     size = matrix.shape[1]
     limits, aliases = np.ones(matrix.shape), np.zeros(matrix.shape, dtype=np.uint32)
@@ -44,12 +47,20 @@ def alias_tables(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDAr
     return limits, aliases
 
 
-def change_by(
-    codes: NDArray[Any], tables: tuple[NDArray[np.float64], NDArray[np.uint32]], uniform: NDArray[np.float64]
-) -> NDArray[np.uint32]:
+def change_by(codes: NDArray[Any], tables: Tables, uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
     """The same from tables already made, for the records of one block."""
     limits, aliases = tables
     return np.asarray(_change(codes, limits, aliases, uniform, np.empty(len(codes), dtype=np.uint32)))
+
+
+def change_present(codes: NDArray[Any], size: int, tables: Tables, uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """The same where codes of ``size`` and above are no categories: they stay."""
+    absent = codes >= size
+    if not absent.any():
+        return change_by(codes, tables, uniform)
+    changed = change_by(np.where(absent, 0, codes), tables, uniform) if size else np.empty(len(codes), dtype=np.uint32)
+    changed[absent] = codes[absent]
+    return changed
 
 
 @compiled

@@ -58,13 +58,11 @@ class Ncp(LossMeasure):
     )
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
-        names = self._names(original)
-        weights = self._weights(names)
+        names = self.counted(original)
+        weights = self.shares(names)
         linked, rows, link = _linked(original, masked)
         if not linked:
-            sizes = f"{len(masked):,} records where {original.source} has {len(original):,}"
-            note = f"{masked.source} has {sizes}, and nothing ties one to the other"
-            return Score(self.name, {"loss": None, "suppressed": None, "values": 0, "records_lost": None}, notes=(note,))
+            return self.unlinked(original, masked)
         cost = np.zeros(len(link))
         table = []
         for name, weight in zip(names, weights, strict=True):
@@ -87,7 +85,14 @@ class Ncp(LossMeasure):
             pl.DataFrame(table, schema=["attribute", "weight", "loss", "suppressed", "changed"], orient="row"),
         )
 
-    def _names(self, original: Microdata) -> list[str]:
+    def unlinked(self, original: Microdata, masked: Microdata) -> Score:
+        """What can be said of tables whose records are not tied to each other."""
+        sizes = f"{len(masked):,} records where {original.source} has {len(original):,}"
+        note = f"{masked.source} has {sizes}, and nothing ties one to the other"
+        return Score(self.name, {"loss": None, "suppressed": None, "values": 0, "records_lost": None}, notes=(note,))
+
+    def counted(self, original: Microdata) -> list[str]:
+        """The attributes that are counted."""
         if self.attributes:
             for name in self.attributes:
                 original.attribute(name)
@@ -102,7 +107,8 @@ class Ncp(LossMeasure):
             )
         return known
 
-    def _weights(self, names: list[str]) -> NDArray[np.float64]:
+    def shares(self, names: list[str]) -> NDArray[np.float64]:
+        """Their weights, brought to the sum 1."""
         for name in self.weights:
             if name not in names:
                 raise ParameterError(f"ncp.weights names '{name}', which is not counted; {nearest(name, names)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,9 @@ from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Generalization(MaskingMethod):
@@ -88,7 +91,7 @@ class Generalization(MaskingMethod):
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         if not columns:
             raise DataError("generalization needs keys: name columns, or give attributes the role key")
-        sensitive = self._sensitive(data)
+        sensitive = self.protected(data)
         if both := set(columns) & set(sensitive):
             raise DataError(f"'{sorted(both)[0]}' cannot be a key and sensitive at once")
         for name in self.distance:
@@ -97,7 +100,8 @@ class Generalization(MaskingMethod):
                     f"generalization.distance names '{name}', which is not sensitive; {nearest(name, sensitive)}"
                 )
 
-    def _sensitive(self, data: Microdata) -> list[str]:
+    def protected(self, data: Microdata) -> list[str]:
+        """The sensitive attributes that a model speaks of."""
         if self.l is None and self.t is None:
             return []
         found = list(self.sensitive) or data.named(Role.CONFIDENTIAL)
@@ -105,25 +109,23 @@ class Generalization(MaskingMethod):
             raise DataError("l and t protect sensitive attributes: name them, or give attributes the role confidential")
         return found
 
-    def _model(self, data: Microdata, columns: Sequence[Column]) -> PrivacyModel:
-        protected = [
-            Sensitive(c.name, len(c.values), overall(c.codes, len(c.values)), ground_distance(data, c, self.distance.get(c.name)))
-            for c in columns
-        ]
+    def _model(self, data: Microdata, columns: Sequence[Column], times: NDArray[np.int64] | None = None) -> PrivacyModel:
+        protected = []
+        for c in columns:
+            whole, ground = overall(c.codes, len(c.values), times), ground_distance(data, c, self.distance.get(c.name))
+            protected.append(Sensitive(c.name, len(c.values), whole, ground))
         return PrivacyModel(self.k or 1, self.l, self.diversity, self.c, self.t, protected)
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         self.check(data, columns)
         if not len(data):
             return data
-        sensitive = encode(data, self._sensitive(data))
+        if self.algorithm == "full_domain":
+            labels, gone = self.full_domain(data, columns)
+            return self._suppress(data.with_columns(labels), columns, gone)
+        sensitive = encode(data, self.protected(data))
         model = self._model(data, sensitive)
         limit = math.floor(self.suppression_limit * len(data) + 1e-9)
-        if self.algorithm == "full_domain":
-            from discreet.engine.full_domain import full_domain
-
-            found = full_domain(data, columns, model, sensitive, limit=limit, loss=self.loss)
-            return self._suppress(data.with_columns(found.columns), columns, found.suppressed)
         if self._broken(model, len(data), sensitive):
             if limit < len(data):
                 raise DataError(
@@ -135,12 +137,25 @@ class Generalization(MaskingMethod):
 
         return data.with_columns(mondrian(data, columns, model, sensitive, relaxed=not self.strict))
 
+    def full_domain(
+        self, data: Microdata, columns: Sequence[str], times: NDArray[np.int64] | None = None
+    ) -> tuple[dict[str, pl.Series], NDArray[np.bool_]]:
+        """The labels of least loss, and who is suppressed; ``times`` says how many records each row stands for."""
+        from discreet.engine.full_domain import full_domain
+
+        sensitive = encode(data, self.protected(data))
+        records = len(data) if times is None else int(times.sum())
+        limit = math.floor(self.suppression_limit * records + 1e-9)
+        model = self._model(data, sensitive, times)
+        found = full_domain(data, columns, model, sensitive, limit=limit, loss=self.loss, times=times)
+        return found.columns, found.suppressed
+
     def _broken(self, model: PrivacyModel, size: int, sensitive: Sequence[Column]) -> bool:
         """Whether even the class of all records breaks the model."""
         broken, _ = model.broken(np.zeros(size, dtype=np.int64), 1, np.ones(size, dtype=np.int64), [c.codes for c in sensitive])
         return bool(broken[0])
 
-    def _suppress(self, data: Microdata, columns: Sequence[str], gone: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Microdata:
+    def _suppress(self, data: Microdata, columns: Sequence[str], gone: NDArray[np.bool_]) -> Microdata:
         if not gone.any():
             return data
         if self.suppressed == "remove":
@@ -152,9 +167,9 @@ class Generalization(MaskingMethod):
         """What the final table's classes do not keep; records with every key blank are told apart from the others."""
         kept = [name for name in columns if name in final.columns]
         names = self.sensitive or final.named(Role.CONFIDENTIAL)
-        if not kept or not len(final) or not set(self._sensitive(final) if names else ()) <= set(final.columns):
+        if not kept or not len(final) or not set(self.protected(final) if names else ()) <= set(final.columns):
             return []
-        keys, sensitive = encode(final, kept), encode(final, self._sensitive(final))
+        keys, sensitive = encode(final, kept), encode(final, self.protected(final))
         ids, number = groups_of(keys, len(final))
         model = self._model(final, sensitive)
         broken, _ = model.broken(ids, number, np.ones(len(final), dtype=np.int64), [c.codes for c in sensitive])

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from discreet.engine.canonical import by_record, combine, mean_and_covariance, root
+from discreet.engine.canonical import by_record, combine, root
 from discreet.engine.columns import threads
+from discreet.engine.moments import Moments
 from discreet.errors import DataError, ParameterError
 from discreet.masking.numbers import numbers_of, restore
 from discreet.masking.requirements import maskable, need_numbers
@@ -77,7 +78,12 @@ class Noise(MaskingMethod):
             if (self.lower is not None and least < self.lower) or (self.upper is not None and most > self.upper):
                 bound, odd = (self.lower, least) if self.lower is not None and least < self.lower else (self.upper, most)
                 raise ParameterError(f"noise keeps '{name}' on one side of {bound}, but it holds {odd} already")
-        if self._together and len(data.frame.select(columns).drop_nulls()) < 2:
+        if self._together:
+            self.need_complete(len(data.frame.select(columns).drop_nulls()), columns)
+
+    def need_complete(self, number: int, columns: Sequence[str]) -> None:
+        """A covariance needs two records that have all values."""
+        if self._together and number < 2:
             raise DataError(f"{self.how} noise needs at least 2 records that have values in all of {', '.join(columns)}")
 
     @property
@@ -90,41 +96,40 @@ class Noise(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         values = self._values(data, columns)
+        moments = Moments.of(values, by_record(data.records), together=self._together, alone=self.how == "additive")
+        return self.noisy(data, columns, draw, moments)
+
+    def noisy(self, data: Microdata, columns: Sequence[str], draw: Draw, moments: Moments) -> Microdata:
+        """Some records with noise, of the spread of the whole table."""
+        values = self._values(data, columns)
         with ThreadPoolExecutor(threads()) as pool:
             normal = np.stack(list(pool.map(lambda name: draw.normal(data.records, name), columns)))
-        order = by_record(data.records)
         if self.how == "multiplicative":
             spread = math.sqrt(math.log1p(self.level**2))
             made = values * np.exp(spread * normal - spread**2 / 2)
         elif self.how == "additive":
-            deviations = [_deviation(column[order]) for column in values]
-            made = values + self.level * np.array(deviations)[:, None] * normal
+            made = values + self.level * moments.deviations[:, None] * normal
         else:
-            made = self._correlated(values, normal, order)
+            made = self._correlated(values, normal, moments)
         return data.with_columns(
             {
-                name: restore(self._bounded(masked, old), data.frame[name])
-                for name, masked, old in zip(columns, made, values, strict=True)
+                name: restore(self._bounded(masked, least, most), data.frame[name])
+                for name, masked, least, most in zip(columns, made, moments.least.tolist(), moments.most.tolist(), strict=True)
             }
         )
 
-    def _correlated(
-        self, values: NDArray[np.float64], normal: NDArray[np.float64], order: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        ordered = values if (np.diff(order) == 1).all() else values[:, order]
-        lacking = np.isnan(ordered).any(axis=0)
-        means, covariance = mean_and_covariance(ordered[:, ~lacking] if lacking.any() else ordered)
-        noisy = values + combine(self.level * root(covariance), normal)
+    def _correlated(self, values: NDArray[np.float64], normal: NDArray[np.float64], moments: Moments) -> NDArray[np.float64]:
+        means, noisy = moments.means, values + combine(self.level * root(moments.covariance), normal)
         if self.how == "correlated":
             return noisy
         return means[:, None] + (noisy - means[:, None]) / math.sqrt(1 + self.level**2)
 
-    def _bounded(self, made: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _bounded(self, made: NDArray[np.float64], least: float, most: float) -> NDArray[np.float64]:
         """Mirrored at the bounds, and at a bound itself where a mirror image is out again on the other side."""
         if not self.within and self.lower is None and self.upper is None:
             return made
-        lower = float(np.nanmin(old)) if self.within else -math.inf
-        upper = float(np.nanmax(old)) if self.within else math.inf
+        lower = least if self.within else -math.inf
+        upper = most if self.within else math.inf
         lower = max(lower, self.lower) if self.lower is not None else lower
         upper = min(upper, self.upper) if self.upper is not None else upper
         if lower > -math.inf:
@@ -144,8 +149,3 @@ class Noise(MaskingMethod):
                 if bound is not None and outside.any():
                     found.append(f"'{name}' was kept on one side of {bound}, but {outside.sum()} values are beyond it now")
         return found
-
-
-def _deviation(values: NDArray[np.float64]) -> float:
-    missing = np.isnan(values)
-    return float(np.std(values[~missing] if missing.any() else values, ddof=1))

@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from discreet.engine.columns import Column, encode, threads
-from discreet.engine.transitions import alias_tables, change, change_by, invariant, retention_matrix
+from discreet.engine.transitions import Tables, alias_tables, change_by, change_present, invariant, retention_matrix
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
 from discreet.model.attribute import Level, printed
@@ -92,11 +92,11 @@ class Pram(MaskingMethod):
                 many = f"'{column.name}' has {len(column.values)}"
                 raise DataError(f"pram needs at most {_MOST_CATEGORIES} categories, but {many}; recode it first")
             if self.matrix is not None:
-                self._matrix(column)
+                self.probabilities(column)
             elif len(column.values) < 2:
                 raise DataError(f"pram needs at least 2 categories, but '{column.name}' has 1")
 
-    def _matrix(self, column: Column) -> NDArray[np.float64]:
+    def probabilities(self, column: Column) -> NDArray[np.float64]:
         """P over the codes of a column."""
         if self.matrix is None:
             return retention_matrix(0.8 if self.retention is None else self.retention, len(column.values))
@@ -128,56 +128,48 @@ class Pram(MaskingMethod):
 
     def _by_blocks(self, data: Microdata, encoded: list[Column], draw: Draw, pool: ThreadPoolExecutor) -> list[NDArray[Any]]:
         """Draws are keyed by record, so a block of records can be changed by itself, while it stays in the processor's cache."""
-        tables = list(pool.map(lambda column: alias_tables(self._used(column)), encoded))
+        tables = list(pool.map(lambda column: self.transitions(column, _counts(column)), encoded))
         made: list[NDArray[Any]] = [np.empty(len(data), dtype=np.uint32) for _ in encoded]
 
         def work(task: tuple[int, int]) -> None:
             number, begin = task
             column, rows = encoded[number], slice(begin, begin + _BLOCK)
-            codes = column.codes[rows]
-            null = codes == len(column.values) if column.has_null else None
             uniform = draw.uniform(data.records[rows], column.name)
-            changed = change_by(codes if null is None else np.where(null, 0, codes), tables[number], uniform)
-            if null is not None:
-                changed[null] = len(column.values)
-            made[number][rows] = changed
+            made[number][rows] = change_present(column.codes[rows], len(column.values), tables[number], uniform)
 
         list(pool.map(work, [(number, begin) for number in range(len(encoded)) for begin in range(0, len(data), _BLOCK)]))
         return made
 
-    def _used(self, column: Column) -> NDArray[np.float64]:
-        """P, or the invariant R made of it and of the column's counts."""
-        base = self._matrix(column)
-        if not self.invariant:
-            return base
-        return invariant(base, np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)])
+    def transitions(self, column: Column, counts: NDArray[np.int64]) -> Tables:
+        """P, or the invariant R made of it and of the counts of the values, ready to be drawn from."""
+        base = self.probabilities(column)
+        return alias_tables(invariant(base, counts[: len(column.values)]) if self.invariant else base)
 
     def _by_strata(self, data: Microdata, column: Column, strata: Strata, draw: Draw) -> NDArray[Any]:
-        base = self._matrix(column)
+        base = self.probabilities(column)
         uniform = draw.uniform(data.records, column.name)
         codes = column.codes.astype(np.int64)
         made = codes.copy()
         for rows in strata.rows():
-            made[rows] = self._within(codes[rows], base, uniform[rows], len(column.values))
+            within, present = codes[rows], codes[rows] < len(column.values)
+            if present.any():
+                here, tables = self.within(base, np.bincount(within[present], minlength=len(column.values)))
+                made[rows[present]] = here[change_by(np.searchsorted(here, within[present]), tables, uniform[rows[present]])]
         return made
 
-    def _within(
-        self, codes: NDArray[np.int64], base: NDArray[np.float64], uniform: NDArray[np.float64], size: int
-    ) -> NDArray[np.int64]:
-        """One stratum: probabilities of categories that it does not have go to those that it has."""
-        made, present = codes.copy(), codes < size
-        counts = np.bincount(codes[present], minlength=size)
+    def within(self, base: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tables]:
+        """One stratum's categories, and what to draw from: probabilities of categories that it lacks go to those it has."""
         here = np.flatnonzero(counts)
-        if not len(here):
-            return made
         matrix = base[np.ix_(here, here)]
         totals = matrix.sum(axis=1, keepdims=True)
         matrix = np.where(totals > 0, matrix / np.where(totals > 0, totals, 1), np.eye(len(here)))
         if self.invariant:
             matrix = invariant(matrix, counts[here])
-        place = np.searchsorted(here, codes[present])
-        made[present] = here[change(place, matrix, uniform[present])]
-        return made
+        return here, alias_tables(matrix)
+
+
+def _counts(column: Column) -> NDArray[np.int64]:
+    return np.bincount(column.codes, minlength=column.cardinality)
 
 
 def _decoded(data: Microdata, column: Column, codes: NDArray[Any]) -> pl.Series:

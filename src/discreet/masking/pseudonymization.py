@@ -100,13 +100,18 @@ class Pseudonymization(MaskingMethod):
         return None
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
+        key = self.hash_key(data, draw)
+        return data.with_columns({name: self.replaced(data, name, key) for name in columns})
+
+    def hash_key(self, data: Microdata, draw: Draw) -> bytes:
+        """The key of the hash: the same for all records of a step, wherever they lie."""
         given = self._given(data)
         if given is None:  # fresh for the process, and other for every seed and step
             given = _FRESH + draw.uniform(np.zeros(1, np.int64), "key").tobytes()
-        key = hashlib.blake2b(given, digest_size=64).digest()
-        return data.with_columns({name: self._replaced(data, name, key) for name in columns})
+        return hashlib.blake2b(given, digest_size=64).digest()
 
-    def _replaced(self, data: Microdata, name: str, key: bytes) -> pl.Series:
+    def replaced(self, data: Microdata, name: str, key: bytes) -> pl.Series:
+        """The pseudonyms of some records."""
         (column,) = encode(data, [name])
         size = -(-self.length // 2)
         words: list[str | None] = [
@@ -114,8 +119,12 @@ class Pseudonymization(MaskingMethod):
             for value in column.values.to_list()
         ]
         if len(set(words)) < len(words):
-            raise DataError(f"two values of '{name}' would get one pseudonym of {self.length} digits; use a greater length")
+            raise self.too_short(name)
         return pl.Series(name, [*words, None], dtype=pl.String).gather(pl.Series(column.codes.astype(np.uint32)))
+
+    def too_short(self, name: str) -> DataError:
+        """Two persons must not become one."""
+        return DataError(f"two values of '{name}' would get one pseudonym of {self.length} digits; use a greater length")
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
         """Whether the owner can do it again."""

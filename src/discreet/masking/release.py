@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from discreet.engine.engines import is_distributed
 from discreet.engine.links import link_of
 from discreet.engine.order import shuffled_rows
 from discreet.model.microdata import Microdata
@@ -23,6 +24,9 @@ def released(release: Release) -> Microdata:
     table, plan = release.masked, release.plan
     if left_out := withheld(release):
         table = table.drop(left_out)
+    if is_distributed(table):
+        ordered: Microdata = table.in_release_order(plan.seed if plan.order == "shuffled" else None)
+        return ordered
     if plan.order == "shuffled":
         table = table.take(shuffled_rows(table.records, plan.seed))
     # a text column may share its buffer with rows that were dropped, and other libraries are handed the whole buffer
@@ -39,7 +43,11 @@ def released(release: Release) -> Microdata:
 
 def link(release: Release) -> Microdata:
     """For each row as it is written the number of its original: what only the owner may hold."""
-    return Microdata(link_of(released(release)), source="the link")
+    table = released(release)
+    if is_distributed(table):
+        numbers: Microdata = table.link()
+        return numbers
+    return Microdata(link_of(table), source="the link")
 
 
 def withheld(release: Release) -> list[str]:

@@ -51,18 +51,24 @@ class Sampling(MaskingMethod):
         return data.named(Role.WEIGHT)
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
+        self.check_columns(data, columns)
+        if len(data):
+            strata = Strata.of(data, self.strata)
+            self.check_sizes(data, strata, strata.sizes)
+
+    def check_columns(self, data: Microdata, columns: Sequence[str]) -> None:
+        """What can be said before strata are counted."""
         need_other_columns(self.name, data, "strata", self.strata, columns)
         if columns:
             need_numbers("sampling (which corrects weights)", data, columns)
         if self.least and not self.strata:
             raise ParameterError(f"sampling.least is {self.least}, which needs strata")
-        if not len(data):
-            return
-        strata = Strata.of(data, self.strata)
-        wanted = self.sizes(strata.sizes)
-        empty = np.flatnonzero(wanted == 0)
+
+    def check_sizes(self, data: Microdata, strata: Strata, sizes: NDArray[np.int64]) -> None:
+        """No stratum of these sizes may be left empty; ``data`` has at least one record of each."""
+        empty = np.flatnonzero(self.sizes(sizes) == 0)
         if len(empty):
-            size = strata.sizes[empty[0]]
+            size = sizes[empty[0]]
             where = f"the stratum {strata.title(data, int(empty[0]))}" if self.strata else "the release"
             hint = "; set least to keep some, or take a larger fraction" if self.strata else ""
             raise DataError(f"sampling {self.fraction:g} of {size} record{'s' if size != 1 else ''} leaves {where} empty{hint}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
+
+
+class Ordered(Protocol):
+    """Rising numbers, of which some are asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, at: int, /) -> Any: ...
 
 
 class TopBottomCoding(MaskingMethod):
@@ -75,18 +83,22 @@ class TopBottomCoding(MaskingMethod):
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
         need_numbers(self.name, data, columns)
         for name in columns:
-            values = np.sort(_present(data, name))
-            for side in ("top", "bottom"):
-                count = getattr(self, f"{side}_count")
-                if count is not None and count >= len(values):
-                    raise ParameterError(f"top_bottom_coding.{side}_count is {count}, but '{name}' has {len(values)} values")
-            low, high = self.limits(values)
-            if low >= high:
-                raise DataError(
-                    f"the bottom limit {number_text(low)} of '{name}' does not lie below its top limit {number_text(high)}"
-                )
+            self.checked_limits(name, np.sort(_present(data, name)))
 
-    def limits(self, ordered: NDArray[np.float64]) -> tuple[float, float]:
+    def checked_limits(self, name: str, ordered: Ordered) -> tuple[float, float]:
+        """As ``limits``, where they make sense."""
+        for side in ("top", "bottom"):
+            count = getattr(self, f"{side}_count")
+            if count is not None and count >= len(ordered):
+                raise ParameterError(f"top_bottom_coding.{side}_count is {count}, but '{name}' has {len(ordered)} values")
+        low, high = self.limits(ordered)
+        if low >= high:
+            raise DataError(
+                f"the bottom limit {number_text(low)} of '{name}' does not lie below its top limit {number_text(high)}"
+            )
+        return low, high
+
+    def limits(self, ordered: Ordered) -> tuple[float, float]:
         """The bottom and the top limit of rising values; infinite where there is none on that side."""
         low, high = -math.inf, math.inf
         if (coded := self._coded("bottom", len(ordered))) is not None:
@@ -106,19 +118,32 @@ class TopBottomCoding(MaskingMethod):
 
     def _code(self, data: Microdata, name: str) -> pl.Series:
         series = data.frame[name]
-        numbers = numbers_of(series)
-        low, high = self.limits(np.sort(numbers[~np.isnan(numbers)]))
-        sides = [(numbers <= low, low, Interval(-math.inf, low, False, True)), (numbers >= high, high, Interval(high, math.inf))]
+        numbers, order = numbers_of(series), by_record(data.records)
+        limits = self.limits(np.sort(numbers[~np.isnan(numbers)]))
+        ordered = numbers[order]
+        return self.coded(series, limits, tuple(
+            self._said(ordered[ordered <= limit if bottom else ordered >= limit], limit)
+            for bottom, limit in zip((True, False), limits, strict=True)
+        ))  # fmt: skip
+
+    def _said(self, coded: NDArray[np.float64], limit: float) -> float:
+        """What is said instead of the values on one side."""
+        if self.replace in ("limit", "label") or not len(coded):
+            return limit
+        return float(coded.mean() if self.replace == "mean" else np.median(coded))
+
+    def coded(self, series: pl.Series, limits: tuple[float, float], said: tuple[float, ...]) -> pl.Series:
+        """Some values, with the bottom and the top limit of the whole column and what is said beyond each."""
+        numbers, (low, high) = numbers_of(series), limits
+        sides = [(numbers <= low, Interval(-math.inf, low, False, True)), (numbers >= high, Interval(high, math.inf))]
         if self.replace == "label":
             texts = series.cast(pl.String)
-            for chosen, _, label in sides:
+            for chosen, label in sides:
                 texts = texts.set(pl.Series(chosen), str(label)) if chosen.any() else texts
             return texts
-        made, order = numbers.copy(), by_record(data.records)
-        for chosen, limit, _ in sides:
-            if chosen.any():
-                coded = numbers[order][chosen[order]]
-                made[chosen] = limit if self.replace == "limit" else coded.mean() if self.replace == "mean" else np.median(coded)
+        made = numbers.copy()
+        for (chosen, _), instead in zip(sides, said, strict=True):
+            made[chosen] = instead
         return restore_exactly(made, series)
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:

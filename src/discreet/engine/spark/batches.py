@@ -1,8 +1,8 @@
 """A method's own work on each batch of records by itself: how most masking methods run on Spark.
 
 Draws are keyed by record, so what a method does with a record does not depend on the others, once what it must know of the whole
-(a standard deviation, a limit, the categories) is known. A batch becomes the local engine's Microdata with its record numbers; what
-the method makes of it goes back in its place. How many values of a record changed is counted on the way, in a hidden column.
+(a standard deviation, a limit, categories) is known. A batch becomes the local engine's Microdata with its record numbers, and
+what the method makes of it goes back in its place. How many values of a record changed is counted on the way, in a hidden column.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def mapped(rows: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
     return rows.join(table, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
 
 
-def changed(data: SparkMicrodata, change: Change, types: Mapping[str, pl.DataType] | None = None, keep: Keep | None = None) -> Any:
+def changed(
+    data: SparkMicrodata, change: Change, types: Mapping[str, pl.DataType] | None = None, keep: Keep | None = None
+) -> Any:
     """The table with some columns changed, batch by batch; ``types`` are those of columns that get another one."""
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import IntegerType, StructField, StructType
@@ -99,7 +101,8 @@ class _Stage:
     schema: pa.Schema
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in chunks(batches, _ROWS):
+        for rows in chunks(batches, _ROWS):
+            table = rows
             data = Microdata(pl.DataFrame(table.select(self.names)), self.policy, self.source, numbers(table, RECORD))
             kept = None if self.keep is None else self.keep(data)
             if kept is not None:
@@ -125,7 +128,7 @@ def differing(old: pl.Series, new: pl.Series) -> NDArray[np.bool_]:
     return old.ne_missing(new).to_numpy()
 
 
-def unchanged(data: Microdata) -> Mapping[str, pl.Series]:
+def unchanged(_: Microdata) -> Mapping[str, pl.Series]:
     """For steps that take records out and leave the others alone."""
     return {}
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import Column, DataFrame
 
+    from discreet.engine.spark.changes import Changes
+
 HIDDEN = "discreet: "
 """How the columns begin that are no attributes; they are never written."""
 RECORD = f"{HIDDEN}record"
@@ -107,6 +109,12 @@ class SparkMicrodata:
 
     def with_policy(self, policy: Policy) -> SparkMicrodata:
         return replace(self, policy=policy)
+
+    def changes(self) -> Changes:
+        """Counts what the steps of a plan change."""
+        from discreet.engine.spark.changes import Changes
+
+        return Changes()
 
     def in_release_order(self, seed: int | None) -> SparkMicrodata:
         """The rows as a release is written: in the keyed order of a seed, or in that of the records' numbers."""

@@ -119,10 +119,11 @@ def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Polic
 
 
 def _table(frame: DataFrame, policy: Policy, source: str, record: str | None) -> SparkMicrodata:
-    from discreet.engine.spark.microdata import RECORD
+    from discreet.engine.spark.microdata import HIDDEN
 
-    if RECORD in frame.columns:
-        raise DataError(f"{source}: a column is called '{RECORD}', which numbers records here; rename it")
+    for name in frame.columns:
+        if name.startswith(HIDDEN):
+            raise DataError(f"{source}: a column is called '{name}', but names that begin so are kept for the engine; rename it")
     raw = SparkMicrodata(frame, policy, source, record)
     changes = _without_markers(raw, policy)
     return raw.with_columns(changes) if changes else raw

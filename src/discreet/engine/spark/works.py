@@ -50,7 +50,37 @@ FUZZY = Gap(
 SIMILAR = Gap("similarity", "only exact consistency is counted without comparing pairs", lambda one: one.similarity is not None)
 RECORD_WEIGHTS = Gap("record_weights", "a weight a record is read on one machine", lambda one: one.record_weights is not None)
 
+MOST_STRATA = 10_000
+MANY_STRATA = Gap("more than 10,000 strata", "their sizes are sent to every worker")
+MANY_CATEGORIES = Gap("groups or levels of more than a million values", "what each becomes is sent to every worker")
+QUANTILES = Gap("hierarchies of quantiles", "their bounds are those of all records of a finished table on one machine")
+CONTROLLED = Gap("how: controlled", "its running sum goes through all records one by one", lambda one: one.how == "controlled")
+MANY_COARSE = Gap(
+    "categories, groups or hierarchies of attributes with more than a million values", "how many there are is told by all of them"
+)
+MOST_CLASSES = 5_000_000
+MANY_CLASSES = Gap("more than 5 million combinations of values", "they are searched on one machine")
+PARTITION = Gap(
+    "algorithm: partition", "its cuts are made on one machine, one after the other", lambda one: one.algorithm == "partition"
+)
+PARTNERS = Gap(
+    "how: rank or targeted, or how: random without strata",
+    "partners are looked for among all records",
+    lambda one: one.how != "random" or not one.strata,
+)
+
 WORKS: dict[tuple[str, str], Work] = {
+    ("loss", "ncp"): Work(f"{_HERE}.penalties:ncp", (QUANTILES, MANY_COARSE)),
+    ("masking", "generalization"): Work(f"{_HERE}.full_domain:generalization", (PARTITION, QUANTILES, MANY_CLASSES)),
+    ("masking", "global_recoding"): Work(f"{_HERE}.cells:global_recoding", (QUANTILES, MANY_CATEGORIES)),
+    ("masking", "noise"): Work(f"{_HERE}.spread:noise"),
+    ("masking", "pram"): Work(f"{_HERE}.categories:pram", (MANY_STRATA,)),
+    ("masking", "pseudonymization"): Work(f"{_HERE}.cells:pseudonymization"),
+    ("masking", "remove_identifiers"): Work(f"{_HERE}.cells:remove_identifiers"),
+    ("masking", "rounding"): Work(f"{_HERE}.cells:rounding", (CONTROLLED,)),
+    ("masking", "sampling"): Work(f"{_HERE}.strata:sampling", (MANY_STRATA,)),
+    ("masking", "swapping"): Work(f"{_HERE}.swapping:swapping", (PARTNERS,)),
+    ("masking", "top_bottom_coding"): Work(f"{_HERE}.spread:top_bottom_coding"),
     ("risk", "decision"): Work(f"{_HERE}.decision:decision", (SIMILAR, RECORD_WEIGHTS, COARSE, PATTERNS)),
     ("risk", "k_anonymity"): Work(f"{_HERE}.classes:k_anonymity", (PATTERNS,)),
     ("risk", "known_sets"): Work(f"{_HERE}.known_risk:known_sets", (WILDCARD, LAYERS, NARROWING)),

@@ -1,0 +1,95 @@
+"""Masking on Spark, value by value: identifiers, recoding, rounding, pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from discreet.engine.spark.agreeing import quoted
+from discreet.engine.spark.batches import CHANGED, ByMethod, ByValue, Masked, changed, extremes, local
+from discreet.engine.spark.dictionaries import dictionaries
+from discreet.engine.spark.failures import told
+from discreet.engine.spark.microdata import SparkMicrodata
+from discreet.engine.spark.works import MANY_CATEGORIES, QUANTILES
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from discreet.engine.random import KeyedDraw
+
+Names = tuple[str, ...]
+
+
+def remove_identifiers(_: Any, data: SparkMicrodata, columns: Names, _draw: KeyedDraw) -> Masked:
+    """Columns that are dropped move no row."""
+    from pyspark.sql import functions as f
+
+    frame = data.numbered.drop(*columns).withColumn(CHANGED, f.lit(len(columns)))
+    return Masked(data.replace(frame))
+
+
+def global_recoding(plugin: Any, data: SparkMicrodata, columns: Names, draw: KeyedDraw) -> Masked:
+    """Intervals and dates batch by batch; groups and levels once for the values that occur."""
+    types = dict.fromkeys(columns, pl.String())
+    if not (plugin.groups or plugin.level is not None):
+        plugin.check(extremes(data, columns)[0], columns)
+        return Masked(changed(data, ByMethod(plugin, columns, draw), types))
+    values = occurring(plugin, data, columns)
+    plugin.check(values, columns)
+    made = plugin.mask(values, columns, draw)
+    return Masked(changed(data, ByValue(value_tables(values, made, columns)), types))
+
+
+def rounding(plugin: Any, data: SparkMicrodata, columns: Names, draw: KeyedDraw) -> Masked:
+    """Each value by itself, to the nearest multiple or at random."""
+    found, _ = extremes(data, columns)
+    plugin.check(found, columns)
+    made = plugin.mask(found, columns, draw).frame
+    return Masked(changed(data, ByMethod(plugin, columns, draw), {name: made.schema[name] for name in columns}))
+
+
+def pseudonymization(plugin: Any, data: SparkMicrodata, columns: Names, draw: KeyedDraw) -> Masked:
+    """The key is made here and sent to the workers, so that all use one; that no two values get one word is counted."""
+    from pyspark.sql import functions as f
+
+    found, _ = extremes(data, columns)
+    plugin.check(found, columns)
+    made = changed(data, _Pseudonyms(plugin, columns, plugin.hash_key(found, draw)), dict.fromkeys(columns, pl.String()))
+    with told(data.source):
+        before, after = (
+            one.frame.agg(*[f.count_distinct(f.col(quoted(name))) for name in columns]).collect()[0] for one in (data, made)
+        )
+    for name, old, new in zip(columns, before, after, strict=True):
+        if old != new:
+            raise plugin.too_short(name)
+    return Masked(made)
+
+
+@dataclass(frozen=True)
+class _Pseudonyms:
+    method: Any
+    columns: Names
+    key: bytes
+
+    def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
+        return {name: self.method.replaced(data, name, self.key) for name in self.columns}
+
+
+def occurring(plugin: Any, data: SparkMicrodata, columns: Names) -> Microdata:
+    """The values of some columns as a table, each once; so many that they cannot come here are refused."""
+    for name in columns:
+        spec = data.attribute(name).hierarchy
+        if spec is not None and spec.quantiles:
+            QUANTILES.refuse(plugin, data.engine)
+    found, _ = dictionaries(data, columns)
+    if any(one.wide for one in found.values()):
+        MANY_CATEGORIES.refuse(plugin, data.engine)
+    return local(data, {name: found[name].values for name in columns})
+
+
+def value_tables(values: Microdata, made: Microdata, columns: Names) -> dict[str, pl.DataFrame]:
+    """What each value became, column by column."""
+    tables = {name: pl.DataFrame({"old": values.frame[name], "new": made.frame[name]}) for name in columns}
+    return {name: table.filter(pl.col("old").is_not_null()) for name, table in tables.items()}
