@@ -181,7 +181,7 @@ def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata
     """The masked table with its rows tied to their originals, and what is in doubt."""
     if isinstance(masked, Release):
         return masked.masked, []
-    if engines.is_distributed(masked):  # its records' numbers are its link
+    if engines.engine_of(masked) != engines.LOCAL:  # its records' numbers are its link
         return masked, _doubted(masked, original)
     from discreet.engine.order import placed
 
