@@ -19,7 +19,7 @@ from discreet.cli.app import app
 from discreet.engine.spark import dictionaries, selecting
 from discreet.errors import DataError
 from discreet.model.hierarchy import HierarchySpec
-from discreet.testing import table
+from discreet.testing import students, table
 
 Spark = Callable[..., Any]
 ROWS = 90
@@ -167,6 +167,34 @@ def test_the_penalty_is_the_same_a_record(to_spark: Spark, monkeypatch: pytest.M
     assert one.per_record is not None
     assert other.per_record is not None
     same(one.per_record, other.per_record)
+
+
+def test_integrity_is_the_same(to_spark: Spark) -> None:
+    """Nulls, coarse numbers, slopes of predictors that depend on each other, and categories that are gone."""
+    data = people()
+    data = data.with_columns({"twice": data.frame["debt"] * 2})
+    plain = {name: attribute for name, attribute in data.policy.attributes.items() if name != "weight"}
+    data = data.with_policy(data.policy.model_copy(update={"attributes": plain}))
+    steps = [*STEPS["cells"][1:4], *STEPS["records"][2:3], {"method": "rounding", "columns": ["debt"], "base": 7}]
+    wanted, found = discreet.mask(data, {"steps": steps}), discreet.mask(to_spark(data, 3), {"steps": steps})
+    one, other = (discreet.loss(made.original, made, "integrity")["integrity"] for made in (found, wanted))
+    assert one.summary == pytest.approx(other.summary, rel=1e-9, abs=1e-9)
+    assert one.per_attribute is not None
+    assert other.per_attribute is not None
+    same(one.per_attribute, other.per_attribute)
+    assert one.notes == other.notes
+
+
+def test_records_at_risk_lose_their_top_set(to_spark: Spark) -> None:
+    data = students(400, dense=True)
+    step = {"method": "targeted_suppression", "passes": 1, "threshold": 0.2, "protect": ["gender"]}
+    wanted, found = discreet.mask(data, {"steps": [step]}), discreet.mask(to_spark(data, 3), {"steps": [step]})
+    same(found.masked.to_polars(), wanted.masked.frame)
+    assert found.log[0].values_changed == wanted.log[0].values_changed > 0
+    with pytest.raises(DataError, match="targeted_suppression cannot do passes: until_safe, choose: fewest, or side"):
+        discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression"}]})
+    with pytest.raises(DataError, match=r"records are still above the threshold 0.2, and .* the limit 0.0001 allows"):
+        discreet.mask(to_spark(data), {"steps": [{**step, "limit": 0.0001}]})
 
 
 def test_ranks_are_found_digit_by_digit(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

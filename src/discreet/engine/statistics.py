@@ -6,7 +6,9 @@ both, a regression the records that have all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -96,3 +98,38 @@ def regression(
         return np.full(x.shape[1], np.nan)
     slopes = np.linalg.lstsq((x / scale) * root[:, None], y * root, rcond=1e-10)[0]
     return np.asarray(slopes / scale)
+
+
+class Side(Protocol):
+    """Statistics of the numeric columns of one of two tables, wherever they are computed."""
+
+    def mean_and_variance(self, name: str) -> tuple[float, float]: ...
+
+    def quantiles(self, name: str, shares: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    def correlations(self, names: Sequence[str]) -> NDArray[np.float64]: ...
+
+    def regression(self, response: str, predictors: Sequence[str]) -> NDArray[np.float64]: ...
+
+
+@dataclass(frozen=True)
+class ColumnSide:
+    """Those of columns that are here."""
+
+    columns: Mapping[str, NDArray[np.float64]]
+    weights: NDArray[np.float64]
+
+    def mean_and_variance(self, name: str) -> tuple[float, float]:
+        return mean_and_variance(self.columns[name], self.weights)
+
+    def quantiles(self, name: str, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        return quantiles(self.columns[name], self.weights, shares)
+
+    def correlations(self, names: Sequence[str]) -> NDArray[np.float64]:
+        return correlations(self._table(names), self.weights)
+
+    def regression(self, response: str, predictors: Sequence[str]) -> NDArray[np.float64]:
+        return regression(self.columns[response], self._table(predictors), self.weights)
+
+    def _table(self, names: Sequence[str]) -> NDArray[np.float64]:
+        return np.stack([self.columns[name] for name in names], axis=1)

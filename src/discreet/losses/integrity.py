@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.midpoints import as_numbers, is_number
-from discreet.engine.statistics import correlations, mean_and_variance, quantiles, regression
+from discreet.engine.statistics import ColumnSide, Side
 from discreet.engine.together import Shared, encode_together
 from discreet.errors import DataError, nearest
 from discreet.model.attribute import Level, Role
@@ -93,10 +93,8 @@ class Integrity(LossMeasure):
         return self.model_copy(update={"kinds": wanted}) if wanted and set(fields) <= set(KINDS) else self
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
-        names = self._names(original, masked)
+        names, numbers = self.compared(original, masked)
         weights = _weights(original), _weights(masked)
-        numbers = [name for name in names if original.level(name) is Level.NUMERIC and is_number(original.frame[name])]
-        found: list[_Statistic] = []
         columns: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         notes: list[str] = []
         for name in numbers:
@@ -106,12 +104,64 @@ class Integrity(LossMeasure):
             )
             columns[name] = before, as_numbers(masked.frame[name], low, high)
             unread = int((np.isnan(columns[name][1]) & masked.frame[name].is_not_null().to_numpy()).sum())
-            if unread:
-                notes.append(f"'{name}': {unread:,} masked values are no numbers or intervals and count as missing")
-            found += self._alone(name, *columns[name], *weights)
-        found += self._together(columns, *weights)
-        found += self._tables(original, masked, [name for name in names if name not in numbers], weights, notes)
+            notes += self.unread(name, unread)
+        sides = [ColumnSide({name: both[side] for name, both in columns.items()}, weights[side]) for side in (0, 1)]
+        small: list[str] = []
+        left_out = [name for name in names if name not in numbers]
+        if self.asks("share", "contingency"):
+            small, told = self.small({name: original.frame[name].n_unique() for name in left_out})
+            notes += told
+
+        def distance(chosen: Sequence[str]) -> float:
+            return self.distance(original.frame, masked.frame, chosen, weights)
+
+        return self.score(names, numbers, sides[0], sides[1], small, distance, notes)
+
+    def score(
+        self,
+        names: list[str],
+        numbers: list[str],
+        before: Side,
+        after: Side,
+        small: list[str],
+        distance: Callable[[Sequence[str]], float],
+        notes: list[str],
+    ) -> Score:
+        """The score from the statistics of both tables, wherever they were computed."""
+        found = [one for name in numbers for one in self._alone(name, before, after)]
+        found += self._together(numbers, before, after)
+        for kind, sets in (("share", [(name,) for name in small]), ("contingency", list(combinations(small, 2)))):
+            for chosen in sets if self.asks(kind) else ():
+                found.append(_Statistic(kind, chosen, "", math.nan, math.nan, distance(chosen), self._within(*chosen)))
         return self._score(found, names, tuple(notes))
+
+    def unread(self, name: str, number: int) -> list[str]:
+        """What is said of masked values that no number can be made of."""
+        return [f"'{name}': {number:,} masked values are no numbers or intervals and count as missing"] if number else []
+
+    def small(self, different: Mapping[str, int]) -> tuple[list[str], list[str]]:
+        """The attributes whose shares are compared, by how many different values they have, and what is said of the others."""
+        kept = [name for name, number in different.items() if number <= self.categories]
+        return kept, [
+            f"'{name}' has more than {self.categories} different values, so its shares are not compared"
+            for name in different
+            if name not in kept
+        ]
+
+    def compared(self, original: Microdata, masked: Microdata) -> tuple[list[str], list[str]]:
+        """The attributes that are looked at, and those of them that are numbers."""
+        names = self._names(original, masked)
+        numbers = [name for name in names if original.level(name) is Level.NUMERIC and is_number(original.frame[name])]
+        for name in (name for response, others in self.regressions.items() for name in (response, *others)):
+            if name not in numbers and self.asks("regression") and len(numbers) > 1:
+                raise DataError(f"integrity: a regression needs numbers, but '{name}' is none")
+        return names, numbers
+
+    def responses(self, numbers: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The regressions that are compared: responses with their predictors."""
+        if not self.asks("regression") or len(numbers) < 2:
+            return {}
+        return self.regressions or {name: tuple(other for other in numbers if other != name) for name in numbers}
 
     def _names(self, original: Microdata, masked: Microdata) -> list[str]:
         listed = [*self.attributes, *self.ranges, *self.regressions, *(x for xs in self.regressions.values() for x in xs)]
@@ -125,16 +175,9 @@ class Integrity(LossMeasure):
     def _within(self, *names: str) -> float:
         return min(self.ranges.get(name, self.range) for name in names)
 
-    def _alone(
-        self,
-        name: str,
-        before: NDArray[np.float64],
-        after: NDArray[np.float64],
-        old: NDArray[np.float64],
-        new: NDArray[np.float64],
-    ) -> list[_Statistic]:
+    def _alone(self, name: str, before: Side, after: Side) -> list[_Statistic]:
         """Mean, variance, standard deviation and quantiles of one attribute."""
-        (mean, variance), (mean_after, variance_after) = mean_and_variance(before, old), mean_and_variance(after, new)
+        (mean, variance), (mean_after, variance_after) = before.mean_and_variance(name), after.mean_and_variance(name)
         spread, spread_after = math.sqrt(variance), math.sqrt(variance_after)
         within = self._within(name)
         made = [
@@ -142,47 +185,35 @@ class Integrity(LossMeasure):
             _Statistic("variance", (name,), "", variance, variance_after, _relative(variance, variance_after, 0.0), within),
             _Statistic("standard_deviation", (name,), "", spread, spread_after, _relative(spread, spread_after, 0.0), within),
         ]
-        made = [one for one in made if self._asks(one.kind)]
-        if not self._asks("quantile"):
+        made = [one for one in made if self.asks(one.kind)]
+        if not self.asks("quantile"):
             return made
         shares = np.array(_SHARES)
-        for share, one, other in zip(_SHARES, quantiles(before, old, shares), quantiles(after, new, shares), strict=True):
+        for share, one, other in zip(_SHARES, before.quantiles(name, shares), after.quantiles(name, shares), strict=True):
             deviation = _relative(float(one), float(other), spread)
             made.append(_Statistic("quantile", (name,), f"{share:g}", float(one), float(other), deviation, within))
         return made
 
-    def _asks(self, *kinds: str) -> bool:
+    def asks(self, *kinds: str) -> bool:
         """Whether statistics of one of these kinds are compared."""
         return not self.kinds or bool(set(kinds) & set(self.kinds))
 
-    def _together(
-        self,
-        columns: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
-        old: NDArray[np.float64],
-        new: NDArray[np.float64],
-    ) -> list[_Statistic]:
+    def _together(self, names: Sequence[str], before: Side, after: Side) -> list[_Statistic]:
         """Correlations and regression slopes of the numeric attributes."""
-        names = list(columns)
         made: list[_Statistic] = []
         if len(names) < 2:
             return made
-        before, after = (np.stack([columns[name][side] for name in names], axis=1) for side in (0, 1))
-        if self._asks("correlation"):
-            one, other = correlations(before, old), correlations(after, new)
+        if self.asks("correlation"):
+            one, other = before.correlations(names), after.correlations(names)
             for (at, first), (to, second) in combinations(enumerate(names), 2):
                 made.append(self._difference("correlation", (first, second), "", one[at, to], other[at, to]))
-        if not self._asks("regression"):
-            return made
-        spread = np.array([math.sqrt(mean_and_variance(before[:, at], old)[1]) for at in range(len(names))])
-        wanted = self.regressions or {name: tuple(other for other in names if other != name) for name in names}
+        wanted = self.responses(names)
+        spread = np.array([math.sqrt(before.mean_and_variance(name)[1]) for name in names]) if wanted else np.zeros(0)
         for response, predictors in wanted.items():
-            for name in (response, *predictors):
-                if name not in names:
-                    raise DataError(f"integrity: a regression needs numbers, but '{name}' is none")
             at, by = names.index(response), [names.index(name) for name in predictors]
             # on the original's scale: the change in standard deviations for one standard deviation more
             scale = np.divide(spread[by], spread[at], out=np.zeros(len(by)), where=spread[at] > 0)
-            slopes = [regression(table[:, at], table[:, by], weights) * scale for table, weights in ((before, old), (after, new))]
+            slopes = [side.regression(response, predictors) * scale for side in (before, after)]
             for predictor, slope, slope_after in zip(predictors, *slopes, strict=True):
                 made.append(self._difference("regression", (response, predictor), f"on {predictor}", slope, slope_after))
         return made
@@ -195,29 +226,15 @@ class Integrity(LossMeasure):
         deviation = 0.0 if math.isnan(before) else gone
         return _Statistic(kind, names, detail, before, after, deviation, self._within(*names))
 
-    def _tables(
+    def distance(
         self,
-        original: Microdata,
-        masked: Microdata,
-        names: list[str],
+        original: pl.DataFrame,
+        masked: pl.DataFrame,
+        chosen: Sequence[str],
         weights: tuple[NDArray[np.float64], NDArray[np.float64]],
-        notes: list[str],
-    ) -> list[_Statistic]:
-        """Shares of categories, and two-way tables of each pair of categorical attributes; a null is a category."""
-        small, made = [], []
-        if not self._asks("share", "contingency"):
-            return []
-        for name in names:
-            if original.frame[name].n_unique() > self.categories:
-                notes.append(f"'{name}' has more than {self.categories} different values, so its shares are not compared")
-            else:
-                small.append(name)
-        codes = dict(zip(small, encode_together(original.frame, masked.frame, [(name, name) for name in small]), strict=True))
-        for kind, sets in (("share", [(name,) for name in small]), ("contingency", list(combinations(small, 2)))):
-            for chosen in sets if self._asks(kind) else ():
-                distance = total_variation([codes[name] for name in chosen], *weights)
-                made.append(_Statistic(kind, chosen, "", math.nan, math.nan, distance, self._within(*chosen)))
-        return made
+    ) -> float:
+        """How far the shares of combinations of categorical attributes lie apart; a null is a category."""
+        return total_variation(encode_together(original, masked, [(name, name) for name in chosen]), *weights)
 
     def _score(self, found: list[_Statistic], names: list[str], notes: tuple[str, ...]) -> Score:
         outside = [one for one in found if _outside(one)]

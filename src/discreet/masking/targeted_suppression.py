@@ -132,16 +132,20 @@ class TargetedSuppression(MaskingMethod):
         cells = len(data) * sum(name not in self.protect for name in columns)
 
         def spend(taken: int, above: int) -> None:
-            if taken > self.limit * cells * (1 + 1e-12):
-                raise DataError(
-                    f"{above:,} records are still above the threshold {self.threshold:g}, and the next pass would bring what is "
-                    f"taken to {taken:,} of {cells:,} values, more than the limit {self.limit:g} allows; "
-                    "raise limit or threshold, or protect less"
-                )
+            self.spend(taken, above, cells)
 
         may = np.array([name in columns and name not in self.protect for name in names], dtype=np.bool_)
         costs = np.array([self.weights.get(name, 1.0) for name in names])
         return Rule(self.threshold / self.alpha, self.choice, self.side, may, costs, spend)
+
+    def spend(self, taken: int, above: int, cells: int) -> None:
+        """Raise where a pass would take more of so many values than the limit allows."""
+        if taken > self.limit * cells * (1 + 1e-12):
+            raise DataError(
+                f"{above:,} records are still above the threshold {self.threshold:g}, and the next pass would bring what is "
+                f"taken to {taken:,} of {cells:,} values, more than the limit {self.limit:g} allows; "
+                "raise limit or threshold, or protect less"
+            )
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
         story: Story | None = after.cache.get(self.name)

@@ -26,7 +26,7 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     """Likelihood times consequence of every record, summed over the known sets."""
     if original is not None:
         LAYERS.refuse(plugin, data.engine)
-    if plugin.missing == "wildcard" and _has_nulls(data):
+    if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
     with told(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha)
@@ -45,7 +45,7 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     )
 
 
-def _has_nulls(data: SparkMicrodata) -> bool:
+def has_nulls(data: SparkMicrodata) -> bool:
     from pyspark.sql import functions as f
 
     known = [name for name in data.columns if data.attribute(name).known > 0]

@@ -64,13 +64,14 @@ def at_ranks(frame: DataFrame, keys: Keys, sizes: NDArray[np.int64], ranks: NDAr
 
 @dataclass(frozen=True)
 class FloatKeys:
-    """The numbers of a column, all in one group; nulls have no rank."""
+    """The numbers of a column, in as many groups as ranks are asked for; nulls have no rank."""
 
     name: str
+    asked: int = 1
 
     def __call__(self, table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         values = np.asarray(table.column(self.name).drop_null().cast(pa.float64(), safe=False))
-        return np.zeros(len(values), dtype=np.int64), float_keys(values)
+        return np.repeat(np.arange(self.asked), len(values)), np.tile(float_keys(values), self.asked)
 
 
 class Ordered:
@@ -83,8 +84,13 @@ class Ordered:
         return self.number
 
     def __getitem__(self, rank: int) -> float:
-        sizes, ranks = np.array([self.number]), np.array([rank % max(self.number, 1)])
-        return float(key_floats(at_ranks(self.frame, FloatKeys(self.name), sizes, ranks, self.source))[0])
+        return self.at(np.array([rank % max(self.number, 1)]))[0]
+
+    def at(self, ranks: NDArray[np.int64]) -> list[float]:
+        """The numbers at some ranks, all found in the same passes."""
+        sizes = np.full(len(ranks), self.number)
+        found = at_ranks(self.frame, FloatKeys(self.name, len(ranks)), sizes, ranks, self.source)
+        return key_floats(found).tolist()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,44 @@
+"""One pass of targeted suppression on Spark: every record above the threshold loses its top set, all at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.engine.spark.agreeing import col
+from discreet.engine.spark.batches import CHANGED, Masked
+from discreet.engine.spark.failures import told
+from discreet.engine.spark.known_risk import has_nulls
+from discreet.engine.spark.known_sums import spark_known_sets
+from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
+from discreet.engine.spark.works import WILDCARD
+
+if TYPE_CHECKING:
+    from discreet.engine.random import KeyedDraw
+
+_SET = f"{HIDDEN}set"
+
+
+def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], _: KeyedDraw) -> Masked:
+    """Figure 1 of Orooji & Knapp (2018), with the sums of known_sets."""
+    from pyspark.sql import functions as f
+
+    plugin.check(data.shape, columns)
+    may = [name for name in columns if name not in plugin.protect]
+    if plugin.missing == "wildcard" and has_nulls(data):
+        WILDCARD.refuse(plugin, data.engine)
+    with told(data.source):
+        sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=1.0, numbered=True)
+        members = [
+            (node, [name for at in sums.tree.members(node) if (name := sums.names[at]) in may]) for node in range(len(sums.tree))
+        ]
+        sets = data.frame.sparkSession.createDataFrame(members, f"top_node int, `{_SET}` array<string>")
+        high = sums.frame.where(f.col("risk") > f.lit(plugin.threshold / plugin.alpha))
+        lost = high.join(f.broadcast(sets), "top_node").select(col("record").alias(RECORD), col(_SET))
+        frame = data.numbered.join(lost, RECORD, "left")
+        gone = {name: f.coalesce(f.array_contains(col(_SET), name), f.lit(False)) & col(name).isNotNull() for name in may}
+        counts = [one.cast("int") for one in gone.values()]
+        frame = frame.withColumn(CHANGED, sum(counts[1:], counts[0]))
+        above, taken = frame.agg(f.count(col(_SET)), f.sum(col(CHANGED))).collect()[0]
+        plugin.spend(int(taken or 0), above, sums.records * len(may))
+        blanked = {name: f.when(~one, col(name)) for name, one in gone.items()}
+        return Masked(data.replace(frame.withColumns(blanked).drop(_SET)))
