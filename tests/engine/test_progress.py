@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from discreet.engine.progress import OutOfTime, listening, tell, until
+from discreet.engine.progress import OutOfTimeError, listening, tell, until
 
 
 def test_nothing_happens_where_nobody_listens() -> None:
@@ -18,7 +18,7 @@ def test_work_is_stopped_after_its_moment_and_not_before() -> None:
     with listening(lambda *what: told.append(what)):
         with until(time.monotonic() + 60):
             tell("counting", 1, 2)
-        with pytest.raises(OutOfTime, match="counting"), until(time.monotonic() - 1):
+        with pytest.raises(OutOfTimeError, match="counting"), until(time.monotonic() - 1):
             tell("counting", 2, 2)
         with until(None):
             tell("masking", 0, 1)

@@ -21,13 +21,13 @@ def tell(what: str, done: int, total: int) -> None:
         listener(what, done, total)
 
 
-class OutOfTime(Exception):
+class OutOfTimeError(Exception):
     """Work was stopped because its time is over."""
 
 
 @contextmanager
 def until(moment: float | None) -> Iterator[None]:
-    """Stop the work of the block by ``OutOfTime`` when something is told after a moment of ``time.monotonic``.
+    """Stop the work of the block by ``OutOfTimeError`` when something is told after a moment of ``time.monotonic``.
 
     Whoever listens already is told as before. None stops nothing.
     """
@@ -37,7 +37,7 @@ def until(moment: float | None) -> Iterator[None]:
         if outer is not None:
             outer(what, done, total)
         if moment is not None and time.monotonic() > moment:
-            raise OutOfTime(what)
+            raise OutOfTimeError(what)
 
     if moment is None:
         yield

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engine.progress import OutOfTime, tell, until
+from discreet.engine.progress import OutOfTimeError, tell, until
 from discreet.errors import PolicyError, SourceError
 from discreet.model.policy import Plan
 from discreet.selection.evaluate import Evaluator, Outcome
@@ -142,7 +142,7 @@ class Search:
             end = budget.end(best)
             try:
                 tried = self._one(starts, end, longest)
-            except OutOfTime:
+            except OutOfTimeError:
                 break
             if tried:
                 ran = [one.outcome.seconds for one in self.tried if one.outcome.error is None]
@@ -185,7 +185,7 @@ class Search:
         try:
             with until(None if longest is None else min(end, began + longest)):
                 return self.evaluate(plan)
-        except OutOfTime:
+        except OutOfTimeError:
             seconds = time.monotonic() - began
             if time.monotonic() >= end:
                 self.study.tell(number, state=TrialState.FAIL)
