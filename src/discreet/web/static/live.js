@@ -40,9 +40,13 @@ function show(place, job) {
   if (bar && job.total > 0) bar.value = Math.min(job.done / job.total, 1);
 }
 
+// a reload would overtake the page that somebody has just asked for
+let left = -Infinity;
+window.addEventListener("beforeunload", () => { left = performance.now(); });
+
 function again(live, source, words) {
   source.close();
-  if (untouched()) location.reload();
+  if (untouched() && performance.now() - left > 5000) location.reload();
   else say(live, words);
 }
 
