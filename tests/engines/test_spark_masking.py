@@ -141,7 +141,7 @@ def test_pseudonyms_are_the_key_s(to_spark: Spark, monkeypatch: pytest.MonkeyPat
     words = fresh.masked.to_polars()["person"]
     assert words.n_unique() == data.frame["person"].n_unique(), "workers used different keys"
     assert "the key was made for this run" in fresh.log[0].notes[0]
-    with pytest.raises(DataError, match=r"step 1 .*does not run on Spark; on Spark run global_recoding, "):
+    with pytest.raises(DataError, match=r"step 1 .*does not run on Spark; on Spark run generalization, global_recoding, "):
         discreet.mask(to_spark(data), {"steps": [{"method": "microaggregation", "columns": ["pay"], "size": 3}]})
     with pytest.raises(DataError, match=r"step 1 \(rounding\): rounding cannot do how: controlled on Spark"):
         discreet.mask(to_spark(data), {"steps": [{"method": "rounding", "columns": ["pay"], "base": 5, "how": "controlled"}]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from discreet.testing import hospital
