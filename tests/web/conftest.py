@@ -17,6 +17,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from fastapi.testclient import TestClient
+from playwright.sync_api import Error as PlaywrightError
 from sqlalchemy import create_engine, text
 
 from discreet.web import accounts, projects
@@ -195,8 +196,8 @@ def look(server: Server, screenshots: Path, axe_faults: Callable[[Any], list[str
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 844} if width else size)
             page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=True)
-            assert axe_faults(page) == [], f"{name}, {kind}"
-            room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            faults, room = _judged(page, axe_faults)
+            assert faults == [], f"{name}, {kind}"
             assert room[0] <= room[1], f"{name}, {kind}: the page is {room[0]} wide on a screen of {room[1]}"
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(size)
@@ -204,6 +205,18 @@ def look(server: Server, screenshots: Path, axe_faults: Callable[[Any], list[str
         assert seen.outside(server.url) == [], name
 
     return at
+
+
+def _judged(page: Any, axe_faults: Callable[[Any], list[str]]) -> tuple[list[str], list[int]]:
+    """Barriers and widths of a page; once more where it reloaded itself meanwhile, as pages do when a job they follow is over."""
+    for _ in range(5):
+        try:
+            return axe_faults(page), page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        except PlaywrightError as error:
+            if "navigation" not in str(error):
+                raise
+            page.wait_for_load_state("load")
+    pytest.fail(f"{page.url} reloads itself again and again")
 
 
 def _wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
