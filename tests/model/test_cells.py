@@ -44,3 +44,8 @@ def test_what_is_no_interval_or_group_is_none(text: str) -> None:
 
 def test_an_interval_open_on_both_sides_says_nothing() -> None:
     assert str(Interval(-math.inf, math.inf, False, False)) == "*"
+
+
+@pytest.mark.parametrize("text", ["1e999..70", "[inf, inf]", ">1e400", "<-inf", "(3, -inf]"])
+def test_an_interval_beyond_all_numbers_is_a_value(text: str) -> None:
+    assert parse_interval(text) is None

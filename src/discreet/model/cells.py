@@ -80,7 +80,12 @@ def number_text(value: float) -> str:
 
 
 def parse_interval(text: str) -> Interval | None:
-    """The interval that a text stands for, or None."""
+    """The interval that a text stands for, or None; one that begins or ends beyond all numbers is none."""
+    made = _interval(text)
+    return made if made is not None and made.lower < math.inf and made.upper > -math.inf else None
+
+
+def _interval(text: str) -> Interval | None:
     if match := _HALF_OPEN.fullmatch(text):
         return Interval(float(match[1]), float(match[2]))
     if match := _BRACKETS.fullmatch(text):
