@@ -196,17 +196,29 @@ def test_no_database_file_holds_anything_planted(release: discreet.Release, tmp_
     assert not planted(repr(read_source(target, Policy()).frame.to_dicts()).encode())
 
 
-@pytest.mark.trust("Nothing leaks", "A table that a release takes the place of is wiped from an SQLite file")
-def test_sqlite_wipes_the_table_that_a_release_takes_the_place_of(
-    source: Path, release: discreet.Release, tmp_path: Path
+@pytest.mark.trust("Nothing leaks", "A table that a release takes the place of is gone from a database's file, the others stay")
+@pytest.mark.parametrize("system", ["sqlite", "duckdb"])
+def test_a_database_file_holds_nothing_of_the_table_that_a_release_takes_the_place_of(
+    source: Path, release: discreet.Release, tmp_path: Path, system: str
 ) -> None:
-    target = f"sqlite:///{tmp_path}/t.db#people"
+    file, target = tmp_path / "t.db", f"{system}:///{tmp_path}/t.db#people"
+    other = pl.DataFrame({"kept": ["a word"] * 3000})
     write_target(read_source(source, Policy()), target)
-    assert planted((tmp_path / "t.db").read_bytes())
+    write_target(Microdata(other), f"{system}:///{file}#other")
+    assert {"Quetzalcoatl", "person-77415"} <= set(planted(file.read_bytes()))
     discreet.write(release, target)
-    assert not planted((tmp_path / "t.db").read_bytes())
-    with closing(sqlite3.connect(tmp_path / "t.db")) as link:
-        assert link.execute("SELECT name FROM sqlite_master").fetchall() == [("people",)]
+    assert not planted(file.read_bytes())
+    assert [path.name for path in tmp_path.iterdir()] == ["t.db"]
+    assert read_source(f"{system}:///{file}#other", Policy()).frame.equals(other)
+    assert _names(file, system) == ["other", "people"]
+
+
+def _names(file: Path, system: str) -> list[str]:
+    import duckdb
+
+    catalog = {"sqlite": "sqlite_master WHERE type = 'table'", "duckdb": "(SELECT table_name AS name FROM duckdb_tables())"}
+    with closing(sqlite3.connect(file) if system == "sqlite" else duckdb.connect(str(file))) as link:
+        return [name for (name,) in link.execute(f"SELECT name FROM {catalog[system]} ORDER BY name").fetchall()]
 
 
 @pytest.mark.trust("Nothing leaks", "No row on a server holds anything planted")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from discreet.convert.atomic import replacing
+from discreet.convert.atomic import beside, replacing
 from discreet.convert.database import Database, database_file, quoting
 from discreet.convert.names import unique
 from discreet.convert.rows import typed_text
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _MAGIC, _AT = b"DUCK", 8
 _SHUT = {
     "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
-    "enable_external_access": "false", "python_enable_replacements": "false",
+    "python_enable_replacements": "false",
 }  # fmt: skip
 _AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "INTERVAL", "BIT", "TIME WITH TIME ZONE", "UUID", "JSON")
 _NUMBERS = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
@@ -35,7 +36,7 @@ class DuckDB(Database):
 
     def _read(self) -> Table:
         path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=True)
-        with closing(_connect(path, read_only=True)) as link:
+        with closing(_connect(path)) as link:
             kind, schema = self._find(link)
             if kind is None:
                 raise self.no_table()
@@ -48,15 +49,30 @@ class DuckDB(Database):
         return Table(typed_text(frame, numbers=[name for name, word in types.items() if word in _NUMBERS]))
 
     def _write(self, table: Table) -> None:
+        """Into a new file that takes the old one's place: DuckDB leaves what it drops in its free pages."""
         path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
-        if path.exists():
-            with closing(_connect(path)) as link:
+        with _held(path) as held, replacing(path) as temporary:
+            work = beside(temporary)
+            work.mkdir(mode=0o700)
+            new, fresh = work / "new.duckdb", work / "fresh.duckdb"
+            if held is not None:
+                _confine(held, work)
+                self._copy(held, new)
+            with closing(_open(new)) as link:
+                _confine(link, work)
                 self._replace(link, table.frame)
-            return
-        with replacing(path) as temporary:
-            temporary.unlink()  # DuckDB takes no empty file
-            with closing(_connect(temporary)) as link:
-                self._replace(link, table.frame)
+                if held is not None:
+                    self._copy(link, fresh)
+            (new if held is None else fresh).replace(temporary)
+
+    def _copy(self, link: DuckDBPyConnection, file: Path) -> None:
+        """Copy all that a database holds into a new file."""
+        (name,) = link.execute("SELECT current_database()").fetchall()[0]
+        copy, place = _quoted(self.beside()), str(file).replace("'", "''")
+        link.execute(f"ATTACH '{place}' AS {copy}")
+        link.execute(f"COPY FROM DATABASE {_quoted(name)} TO {copy}")
+        link.execute(f"CHECKPOINT {copy}")
+        link.execute(f"DETACH {copy}")
 
     def _replace(self, link: DuckDBPyConnection, frame: pl.DataFrame) -> None:
         """Write beside and rename, all in one transaction."""
@@ -89,7 +105,32 @@ class DuckDB(Database):
         return None, schema
 
 
-def _connect(path: Path, *, read_only: bool = False) -> DuckDBPyConnection:
+@contextmanager
+def _held(path: Path) -> Iterator[DuckDBPyConnection | None]:
+    """A database that nobody else can write to meanwhile; None where there is none yet."""
+    if not path.exists() or not path.stat().st_size:
+        yield None
+        return
+    with closing(_open(path)) as link:
+        link.execute("CHECKPOINT")  # what a killed writer left in its log belongs to the database, and its log to no other
+        yield link
+
+
+def _connect(path: Path) -> DuckDBPyConnection:
+    """Open a file to read; the connection sees no other."""
     import duckdb
 
-    return duckdb.connect(str(path), read_only=read_only, config=dict(_SHUT))
+    return duckdb.connect(str(path), read_only=True, config={**_SHUT, "enable_external_access": "false"})
+
+
+def _open(path: Path) -> DuckDBPyConnection:
+    """Open a file to write to; it is confined before anything of its content is run."""
+    import duckdb
+
+    return duckdb.connect(str(path), config=dict(_SHUT))
+
+
+def _confine(link: DuckDBPyConnection, folder: Path) -> None:
+    """From now on the connection sees its own file and those in one folder."""
+    link.execute("SET allowed_directories = [$1]", [str(folder)])
+    link.execute("SET enable_external_access = false")
