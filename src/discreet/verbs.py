@@ -93,13 +93,17 @@ def write(data: Microdata | Release, target: str | Path) -> None:
 
 
 def write_link(release: Release, target: str | Path) -> None:
-    """Write which original each written row of a release comes from: for the owner alone, and for :func:`link`."""
+    """Write which original each written row of a release comes from: for the owner alone, and for :func:`link`.
+
+    A file, and a folder that Spark writes on this machine, can be read by their owner alone; a table has the rights that
+    its database gives it.
+    """
     from discreet.convert import write_target
     from discreet.masking.release import link as made
 
     found = made(release)
     if engines.is_distributed(found):
-        found.write(str(target))
+        found.write(str(target), private=True)
         return
     write_target(found, target, private=True)
 

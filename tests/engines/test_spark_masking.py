@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,9 @@ def test_the_command_writes_what_the_local_engine_writes(spark: Any, tmp_path: P
     assert _rows(folder_link)["record"].to_list() == pl.read_parquet(local_link)["record"].to_list()
     assert (steps, verdicts) == (spark_steps, spark_verdicts)
     assert "ssn" not in _rows(folder).columns
+    assert {stat.S_IMODE(one.stat().st_mode) for one in (local_link, *folder_link.iterdir())} == {0o600}
+    assert stat.S_IMODE(folder_link.stat().st_mode) == 0o700
+    assert not [one.name for one in tmp_path.iterdir() if "writing" in one.name]
 
 
 def _rows(folder: Path) -> pl.DataFrame:

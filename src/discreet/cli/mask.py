@@ -48,6 +48,8 @@ def mask(
             write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report)
     limits = assessment.verdicts if assessment else ()
     warnings = [*(one.sentence for one in findings), *release.warnings]
+    if link is not None and "://" in link:
+        warnings.append("the link has the rights that its store gives; see that nobody but its owner can read it there")
     if what := ", ".join(untouched(release)):
         advice = "add remove_identifiers or pseudonymization to the plan"
         warnings.append(

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 _WRITERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
 
 
-def write_frame(frame: DataFrame, target: str, source: str) -> None:
-    """Write a frame: to ``spark://…#table`` or ``sc://…#table``, or to a folder whose suffix says the format."""
+def write_frame(frame: DataFrame, target: str, source: str, *, private: bool = False) -> None:
+    """Write a frame: to ``spark://…#table`` or ``sc://…#table``, or to a folder whose suffix says the format.
+
+    A ``private`` folder of this machine is its owner's alone; the rights of a table or of a distant store are the store's.
+    """
     if not frame.columns:
         raise SourceError(f"{source}: has no columns left, so there is nothing to write")
     scheme, mark, _ = target.partition("://")
@@ -37,26 +40,34 @@ def write_frame(frame: DataFrame, target: str, source: str) -> None:
         return
     if not path.absolute().parent.is_dir():
         raise SourceError(f"{target}: there is no folder {path.parent}")
-    _replace(frame, form, path)
+    _replace(frame, form, path, private=private)
 
 
-def _replace(frame: DataFrame, form: str, path: Path) -> None:
+def _replace(frame: DataFrame, form: str, path: Path, *, private: bool) -> None:
     """Write beside the target and put it there when all is written."""
     temporary = path.absolute().with_name(f".{path.name}.writing")
     shutil.rmtree(temporary, ignore_errors=True)
+    holder = temporary
     try:
         with told(str(path), "cannot be written"):
+            if private:  # Spark makes files as it likes, so they are made where nobody else can look
+                holder.mkdir(mode=0o700)
+                temporary = holder / path.name
             _writer(frame, form).save(str(temporary))
         for one in temporary.iterdir():  # checksums and marks of success, which other readers take for data
             if one.name.startswith((".", "_")):
                 one.unlink()
+            elif private:
+                one.chmod(0o600)
+        if private:
+            temporary.chmod(0o700)
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         elif path.exists():
             path.unlink()
         temporary.rename(path)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(holder, ignore_errors=True)
 
 
 def _writer(frame: DataFrame, form: str) -> DataFrameWriter:
