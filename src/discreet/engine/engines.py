@@ -30,8 +30,8 @@ class Distributed(Protocol):
 
     def __len__(self) -> int: ...
 
-    def write(self, target: str) -> None:
-        """Write the table by its own engine."""
+    def write(self, target: str, *, private: bool = False) -> None:
+        """Write the table by its own engine; what is ``private`` is for its owner's eyes, where the place has rights."""
         ...
 
     def in_release_order(self, seed: int | None) -> Any:
