@@ -15,6 +15,10 @@ from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 _CODE = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _WIDE = '<div class="wide" tabindex="0">'
+_LONG = ' class="long" tabindex="0"'
+_LINE = 25
+"""Signs of a formula's source from which on it may be wider than a phone, where it is scrolled by itself."""
+_BAR = '<div class="navbar fixed-top'
 _BLOCK = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)((?:\\.|[^$\\])+?)(?<!\s)\$(?![\w$])", re.DOTALL)
 
@@ -42,10 +46,20 @@ def on_page_content(html: str, **_: Any) -> str:
     return re.sub(r"<table>.*?</table>", lambda match: f"{_WIDE}{match[0]}</div>", html, flags=re.DOTALL)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Say what the theme's bar on top is, so that all stands in parts with a name; MkDocs calls this for each page."""
+    return output.replace(_BAR, f'{_BAR[:4]} role="banner"{_BAR[4:]}', 1)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The same for pages that are not written in Markdown; MkDocs calls this for each."""
+    return on_post_page(output_content)
+
+
 def _formulas(text: str) -> str:
     text = _BLOCK.sub(lambda match: f"\n\n{_WIDE}{_mathml(match[1], 'block')}</div>\n\n", text)
     # inside a span, for Markdown takes a line that begins with a formula for a block of its own
-    return _INLINE.sub(lambda match: f"<span>{_mathml(match[1], 'inline')}</span>", text)
+    return _INLINE.sub(lambda match: f"<span{_LONG if len(match[1]) > _LINE else ''}>{_mathml(match[1], 'inline')}</span>", text)
 
 
 def _mathml(formula: str, display: str) -> str:
