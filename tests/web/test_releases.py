@@ -10,11 +10,12 @@ from typing import Any
 import polars as pl
 import psycopg
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import create_engine, inspect, select, update
+from sqlalchemy.exc import OperationalError
 
 import discreet
 from discreet.errors import DiscreetError
-from discreet.web import audit, datasets, policies, projects, releases
+from discreet.web import audit, datasets, policies, projects, releases, removal
 from discreet.web.accounts import User
 from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
 from discreet.web.jobs import endings, queue
@@ -136,6 +137,55 @@ def test_a_release_is_signed_once_superseded_and_its_table_kept(
         (3, False, False),
     ]
     assert points[0]["loss"] > points[1]["loss"]
+
+
+def tables(settings: Settings) -> list[str]:
+    """What the database of releases holds that is not the server's own."""
+    engine = create_engine(settings.published.replace("postgresql://", "postgresql+psycopg://"))
+    found = [name for name in inspect(engine).get_table_names() if not name.startswith(("discreet_", "alembic"))]
+    engine.dispose()
+    return found
+
+
+def test_a_deleted_project_takes_its_published_table_and_files_with_it_and_leaves_the_log(
+    settings: Settings, store: Store, anna: User, released: Project
+) -> None:
+    with store.write() as connection:
+        waiting = queue.submit(connection, anna, released, "risk")
+    with pytest.raises(Conflict, match="still at work"):
+        removal.remove(store, settings, anna, released)
+    with store.write() as connection:
+        queue.cancel(connection, anna, released, waiting.id)
+        other = projects.create(connection, anna, "Other")
+    assert tables(settings) == [released.table_name]
+    removal.remove(store, settings, anna, released)
+    assert tables(settings) == []
+    assert not (settings.home / "projects" / str(released.id)).exists()
+    with store.read() as connection:
+        assert [one["project"].name for one in projects.mine(connection, anna)] == [other.name]
+        actions = [entry["action"] for entry in audit.entries(connection, released.id)]
+        assert audit.check(connection) is None
+    assert {"project made", "release made", "project deleted"} <= set(actions)
+
+
+def test_a_project_whose_table_cannot_be_taken_away_stays(
+    settings: Settings, store: Store, anna: User, released: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: Any) -> None:
+        raise OperationalError("DROP TABLE", {}, Exception("the table is being read"))
+
+    monkeypatch.setattr(removal, "_dropped", busy)
+    with pytest.raises(Conflict, match=released.table_name):
+        removal.remove(store, settings, anna, released)
+    with store.read() as connection:
+        assert releases.get(connection, projects.get(connection, anna, released.id)).table_name == released.table_name
+    assert len(published(settings, released.table_name)) == 12
+    monkeypatch.undo()
+    with store.write() as connection:
+        releases.sign(connection, anna, released, 1, "", "Anna")
+    with pytest.raises(Conflict, match="signed off"):
+        removal.remove(store, settings, anna, released)
+    assert len(published(settings, released.table_name)) == 12
 
 
 def test_a_release_that_runs_again_is_the_same(settings: Settings, store: Store, anna: User, released: Project) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 
 from discreet.model.policy import Policy, parse_policy
-from discreet.web import audit, policies, projects
+from discreet.web import audit, policies, projects, removal
 from discreet.web.api.models import (
     Change,
     Entry,
@@ -27,7 +27,6 @@ from discreet.web.core import Core
 from discreet.web.failures import Invalid
 from discreet.web.projects import Project
 from discreet.web.security import Access, Asking, Here
-from discreet.web.sweeping import forget
 
 found = router("projects")
 At = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="A revision; the newest where absent.")]
@@ -67,11 +66,9 @@ def get_project(core: Here, access: Asking, project_id: ProjectId) -> ProjectOut
 
 @found.delete("/projects/{project_id}", status_code=204)
 def delete_project(core: Here, access: Asking, project_id: ProjectId) -> None:
-    """Delete a project in which nothing was signed off, with its data."""
+    """Delete a project in which nothing was signed off and no job is at work, with its data and its masked table."""
     project = seen(core, access, project_id, "write", "owner")
-    with core.store.write() as connection:
-        projects.remove(connection, access.user, project)
-    forget(core.settings, project.id)
+    removal.remove(core.store, core.settings, access.user, project)
 
 
 @found.get("/projects/{project_id}/people", response_model=list[Member])

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 
 from discreet.errors import DiscreetError
 from discreet.model.policy import parse_policy
-from discreet.web import audit, datasets, policies, projects
+from discreet.web import audit, datasets, policies, projects, removal
 from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from discreet.web.jobs import queue
 from discreet.web.pages.conflicts import base_of, conflict_page, over_of
@@ -103,19 +103,15 @@ def cancel(core: Here, session: LoggedIn, form: Sent, number: int, job: str) -> 
 
 @router.post("/delete")
 def delete(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Delete the project and its files, where its name was typed as it is."""
+    """Delete the project with its table and its files, where its name was typed as it is."""
     try:
-        with core.store.write() as connection:
+        with core.store.read() as connection:
             project = projects.get(connection, session.user, number)
-            if str(form.get("name", "")).strip() != project.name:
-                raise Invalid(f"to delete the project, type its name as it is: {project.name}")
-            for job in queue.all_of(connection, project):
-                if job.active:
-                    raise Conflict("a job of the project is still at work; cancel it first")
-            projects.remove(connection, session.user, project)
+        if str(form.get("name", "")).strip() != project.name:
+            raise Invalid(f"to delete the project, type its name as it is: {project.name}")
+        removal.remove(core.store, core.settings, session.user, project)
     except (Conflict, Invalid) as error:
         return _page(request, core, session, number, status=error.status, delete_wrong=str(error))
-    datasets.forget(core.settings, number)
     return go("/")
 
 
