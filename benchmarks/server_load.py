@@ -1,8 +1,8 @@
 """Fifty people at work on one server, on this machine's loopback, for a bounded time.
 
-Each logs in, makes a project, uploads a table, edits the policy, runs jobs, and looks at pages, with a pause between clicks
-as people have. Told are errors, jobs that never ended, the median answer of a page against the idle server's, and the
-server's memory over time.
+Each logs in, makes a project, follows what happens in it as a page does (server-sent events), uploads a table, edits the
+policy, runs jobs, and looks at pages, with a pause between clicks as people have. Told are errors, jobs that never ended,
+the median answer of a page against the idle server's, and the server's memory over time.
 
     python benchmarks/server_load.py [PEOPLE] [MINUTES]
 """
@@ -119,6 +119,7 @@ class Tally:
     times: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     jobs: int = 0
+    events: int = 0
     memory: list[tuple[float, int]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -165,6 +166,7 @@ def _work(url: str, name: str, until: float, tally: Tally, pause: float) -> None
     try:
         person.log_in(name)
         project = person.ask("POST", "/projects", json={"name": f"Project of {name}"})["id"]
+        threading.Thread(target=_follow, args=(url, person.http.cookies, project, until, tally), daemon=True).start()
         content = table(2000, hash(name) % 1000)
         while time.monotonic() < until:
             for path in draw.sample(PAGES, 4):
@@ -176,6 +178,25 @@ def _work(url: str, name: str, until: float, tally: Tally, pause: float) -> None
             tally.errors.append(f"{name}: {type(error).__name__}: {error}")
     finally:
         person.http.close()
+
+
+def _follow(url: str, cookies: Any, project: int, until: float, tally: Tally) -> None:
+    """Listen to a project as an open page does; the server says something every few seconds."""
+    try:
+        with (
+            httpx.Client(base_url=url, timeout=60, trust_env=False, cookies=dict(cookies)) as listener,
+            listener.stream("GET", f"/projects/{project}/events") as stream,
+        ):
+            stream.raise_for_status()
+            for line in stream.iter_lines():
+                with tally.lock:
+                    tally.events += line.startswith("event: change")
+                if time.monotonic() > until:
+                    return
+    except Exception as error:  # noqa: BLE001 - as above
+        if time.monotonic() < until:  # afterwards the server is stopped under it
+            with tally.lock:
+                tally.errors.append(f"events of {project}: {type(error).__name__}: {error}")
 
 
 def _jobs(person: Person, project: int, content: bytes, tally: Tally, draw: random.Random) -> None:
@@ -245,6 +266,7 @@ def _held(server: Running, people: int, minutes: float, pause: float, say: Calla
         "minutes": round((time.monotonic() - begun) / 60, 2),
         "pages": len(tally.times),
         "jobs": tally.jobs,
+        "events": tally.events,
         "errors": len(tally.errors) + len(idle.errors),
         "idle median ms": statistics.median(idle.times) * 1000,
         "median ms": statistics.median(tally.times) * 1000,

@@ -22,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "trust.md"
 AREAS = ("Nothing lost", "Nobody in", "Nothing leaks", "Bad input", "Under load", "Supply")
+ALONE = ("tests/trust/test_load.py",)
+"""Run last and with nothing beside it: it measures how long answers take."""
 HEAD = """# What it survived
 
 discreet holds other people's secrets. This page says what is promised, which test holds each promise, and what was seen when
@@ -44,32 +46,39 @@ class Promise:
 
 
 def main(arguments: list[str]) -> int:
-    """Run and write; the exit status is pytest's."""
+    """Run and write; the exit status is the worst of pytest's."""
+    quick = "--quick" in arguments
+    rest = [one for one in arguments if one != "--quick"]
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        record = Path(folder) / "run.xml"
-        started = time.monotonic()
-        call = [
-            sys.executable, "-m", "pytest", "-m", "trust", "-n", "2", "--dist", "load", "-p", "no:doctest", "tests",
-            f"--junitxml={record}", "-o", "junit_family=xunit1", "-o", "addopts=-q --strict-markers --import-mode=importlib",
-        ]  # fmt: skip
-        quick = "--quick" in arguments
-        how = {} if quick else {"DISCREET_TRUST": "long"}
-        rest = [one for one in arguments if one != "--quick"]
-        done = subprocess.run([*call, *rest], cwd=ROOT, env=os.environ | how, check=False)
-        seconds = time.monotonic() - started
-        if not record.exists():
-            return done.returncode or 1
-        promises = read(ET.parse(record).getroot())
+        records = [Path(folder) / "together.xml", Path(folder) / "alone.xml"]
+        others = ["-n", "2", "--dist", "worksteal", "tests", *(f"--ignore={one}" for one in ALONE)]
+        together = run(records[0], [*others, *rest], quick=quick)
+        alone = run(records[1], ["-n", "0", *ALONE, *rest], quick=quick)
+        if not all(record.exists() for record in records):
+            return together or alone or 1
+        promises = read([ET.parse(record).getroot() for record in records])
+    seconds = time.monotonic() - started
     PAGE.write_text(page(promises, seconds, quick=quick), encoding="utf-8")
     broken = sum(one.failed for one in promises)
     print(f"{len(promises)} promises, {broken} broken, in {seconds / 60:.1f} minutes: {PAGE.relative_to(ROOT)}")
-    return done.returncode
+    return together or alone
 
 
-def read(root: ET.Element) -> list[Promise]:
-    """The promises of a run, the cases of a parametrized test taken together."""
+def run(record: Path, arguments: list[str], *, quick: bool) -> int:
+    """Run marked tests and write what they said to a file; the exit status."""
+    call = [
+        sys.executable, "-m", "pytest", "-m", "trust", "-p", "no:doctest", f"--junitxml={record}", "-o", "junit_family=xunit1",
+        "-o", "addopts=-q --strict-markers --import-mode=importlib", *arguments,
+    ]  # fmt: skip
+    how = {} if quick else {"DISCREET_TRUST": "long"}
+    return subprocess.run(call, cwd=ROOT, env=os.environ | how, check=False).returncode
+
+
+def read(roots: list[ET.Element]) -> list[Promise]:
+    """The promises of some runs, the cases of a parametrized test taken together."""
     found: dict[tuple[str, str], Promise] = {}
-    for case in root.iter("testcase"):
+    for case in (case for root in roots for case in root.iter("testcase")):
         said = [(one.get("name") or "", one.get("value") or "") for one in case.iter("property")]
         known = dict(said)
         if "promise" not in known:

@@ -25,7 +25,9 @@ def test_cases_of_one_promise_are_counted_together_and_a_broken_one_shows() -> N
     tool = importlib.util.module_from_spec(spec)
     sys.modules["trust_tool"] = tool
     spec.loader.exec_module(tool)
-    promises = tool.read(ET.fromstring(RUN))
+    promises = tool.read([ET.fromstring(RUN), ET.fromstring(RUN.replace('"P"', '"Q"'))])
     page = tool.page(promises, 90.0)
     assert "| P | `trust/a.py::test_a` | 12 runs killed; seed 5; **1 broken** |" in page
+    assert "| Q | `trust/a.py::test_a` | 12 runs killed; seed 5; **1 broken** |" in page
     assert page.count("| P |") == 1
+    assert all((ROOT / one).exists() for one in tool.ALONE)

@@ -24,7 +24,9 @@ def _load() -> Any:
 
 
 @pytest.mark.trust(
-    "Under load", "Fifty people upload, edit, run jobs and look at pages: no error, no lost job, memory stays flat"
+    "Under load",
+    "Fifty people upload, edit, run jobs, follow them and look at pages for ten minutes: no error, no lost job, memory stays "
+    "flat, the median page takes less than three times as long as on an idle server",
 )
 def test_people_at_work(effort: Callable[[int, int], int], record_property: Callable[[str, object], None]) -> None:
     people = effort(2, 50)
@@ -32,6 +34,9 @@ def test_people_at_work(effort: Callable[[int, int], int], record_property: Call
     figures = _load().run(people, effort(10, 600) / 60, pause=effort(5, 40) / 10, say=said.append)
     assert figures["errors"] == 0, said
     assert figures["jobs"] >= people
-    assert figures["memory growth after the first minutes"] < 1.5
-    for name in ("people", "pages", "jobs", "idle median ms", "median ms"):
+    assert figures["events"] > 0
+    assert figures["memory growth after the first minutes"] < effort(150, 120) / 100
+    if effort(0, 1):  # in `make test` other tests run beside it, so that times say nothing
+        assert figures["median against idle"] < 3
+    for name in ("people", "minutes", "pages", "jobs", "events", "idle median ms", "median ms", "memory MB"):
         record_property(name, round(figures[name]))
