@@ -108,6 +108,14 @@ class Client:
         sent = self._ask("PUT", f"/projects/{project}/uploads", params={"name": path.name}, content=_chunks(path))
         return self.run(project, "import", {"upload": sent["upload"], "name": path.name}, progress=progress)
 
+    def sources(self, project: int) -> list[str]:
+        """The databases that the administrator connected."""
+        return list(self._ask("GET", f"/projects/{project}/sources"))
+
+    def tables(self, project: int, source: str) -> list[str]:
+        """The tables of a connected database; ``run(project, "import", {"source": …, "table": …})`` takes one."""
+        return list(self._ask("GET", f"/projects/{project}/sources/{quote(source, safe='')}/tables"))
+
     def datasets(self, project: int) -> list[dict[str, Any]]:
         """The imported tables."""
         return list(self._ask("GET", f"/projects/{project}/datasets"))

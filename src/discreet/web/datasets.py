@@ -39,6 +39,8 @@ __all__ = [
 ]  # fmt: skip
 
 CHUNK = 1 << 20
+CONNECT = 5
+"""Seconds that a connected database may take to answer before it is told that it does not."""
 UPLOAD = re.compile(r"[0-9a-f]{32}(\.[a-z0-9]{1,10}){1,2}")
 
 
@@ -111,19 +113,25 @@ def sources(settings: Settings) -> list[str]:
 
 
 def tables(settings: Settings, source: str) -> list[str]:
-    """The tables of a connected database, as an import job names them."""
+    """The tables and views of a connected database, as an import job names them; nothing where its kind cannot be asked."""
     from discreet.convert.failures import told
 
     address = settings.sources.get(source)
     if address is None:
         raise NotFound(f"no database is connected as '{source[:80]}'")
     url = make_url(address)
-    if url.get_backend_name() not in DRIVERS:
+    driver = DRIVERS.get(url.get_backend_name())
+    if driver is None:
         return []
     secret = [url.password] if isinstance(url.password, str) else []
+    # somebody waits for the answer
+    patience = {} if driver == "sqlite" else {"connect_timeout": CONNECT}
     with told(f"the database '{source}'", "cannot be looked at", secret):
-        engine = create_engine(url.set(drivername=DRIVERS[url.get_backend_name()]), poolclass=NullPool)
-        return sorted(name for name in inspect(engine).get_table_names() if not name.lower().startswith("discreet_"))
+        engine = create_engine(url.set(drivername=driver), poolclass=NullPool, connect_args=patience)
+        with engine.connect() as connection:
+            found = inspect(connection)
+            every = {*found.get_table_names(), *found.get_view_names()}
+    return sorted(name for name in every if not name.lower().startswith("discreet_"))
 
 
 class Upload:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
+from fastapi import Path as PathParameter
 from starlette.concurrency import run_in_threadpool
 
 from discreet.web import datasets
@@ -55,6 +56,22 @@ async def upload(
         async for chunk in request.stream():
             await run_in_threadpool(made.write, chunk)
     return Uploaded(upload=made.path.name, bytes=made.size)
+
+
+@data.get("/projects/{project_id}/sources", response_model=list[str])
+def list_sources(core: Here, access: Asking, project_id: ProjectId) -> list[str]:
+    """The databases that the administrator connected; a job of kind import takes a table with {"source": …, "table": …}."""
+    seen(core, access, project_id, "read", "editor")
+    return datasets.sources(core.settings)
+
+
+@data.get("/projects/{project_id}/sources/{source}/tables", response_model=list[str])
+def list_source_tables(
+    core: Here, access: Asking, project_id: ProjectId, source: Annotated[str, PathParameter(max_length=80)]
+) -> list[str]:
+    """The tables and views of a connected database."""
+    seen(core, access, project_id, "read", "editor")
+    return datasets.tables(core.settings, source)
 
 
 @data.get("/projects/{project_id}/datasets", response_model=list[DatasetOut])

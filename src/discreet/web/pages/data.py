@@ -10,10 +10,12 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from discreet.convert.formats import FORMATS
+from discreet.errors import SourceError
 from discreet.web import datasets, projects
 from discreet.web.failures import Invalid, TooLarge, WebError
 from discreet.web.jobs import queue
 from discreet.web.pages.rendering import go, page
+from discreet.web.projects import Project
 from discreet.web.security import Here, LoggedIn, Sent
 
 router = APIRouter(prefix="/projects/{number}")
@@ -36,7 +38,8 @@ def send(request: Request, core: Here, session: LoggedIn, form: Sent, number: in
     file = form.get("file")
     try:
         if form.get("source"):
-            told = {"source": str(form["source"]), "table": str(form.get("table", "")).strip()}
+            table = str(form.get("other", "")).strip() or str(form.get("table", "")).strip()
+            told = {"source": str(form["source"]), "table": table}
             if told["source"] not in core.settings.sources:
                 raise Invalid(f"there is no connected database '{told['source'][:80]}'")
         elif form.get("upload"):
@@ -79,6 +82,7 @@ def _page(request: Request, core: Here, session: LoggedIn, number: int, status: 
         "sources": sorted(core.settings.sources), "limit": core.settings.upload_limit, "wrong": wrong, "table_wrong": "",
         "formats": ", ".join(one for one in FORMATS if one.count(".") == 1), "table": None,
     }  # fmt: skip
+    values |= _source(core, project, values["sources"], request.query_params.get("source", ""))
     if dataset is not None:
         asked = request.query_params if request.method == "GET" else {}
         try:
@@ -86,6 +90,17 @@ def _page(request: Request, core: Here, session: LoggedIn, number: int, status: 
         except WebError as error:
             values |= {"table_wrong": str(error), "table": _table(core, dataset, {}) if error.status == 422 else None}
     return page(request, "data.html", session, project, "data", status=status, **values)
+
+
+def _source(core: Here, project: Project, names: list[str], asked: str) -> dict[str, Any]:
+    """The database whose tables are to be listed, where somebody who may import one asked for it."""
+    made: dict[str, Any] = {"source": "", "source_tables": [], "source_wrong": ""}
+    if asked not in names or project.role == "reader":
+        return made
+    try:
+        return made | {"source": asked, "source_tables": datasets.tables(core.settings, asked)}
+    except SourceError as error:
+        return made | {"source": asked, "source_wrong": str(error)}
 
 
 def _table(core: Here, dataset: datasets.Dataset, asked: Mapping[str, str]) -> dict[str, Any]:

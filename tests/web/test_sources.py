@@ -1,0 +1,85 @@
+"""Tables of a connected database are listed to be chosen, for those who may import one, and its address is told to nobody."""
+
+from __future__ import annotations
+
+import html
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from fastapi.testclient import TestClient
+
+from discreet.web import projects
+from discreet.web.accounts import User
+from discreet.web.projects import Project
+from discreet.web.settings import Settings
+from discreet.web.store import Store
+
+MADE = ("CREATE TABLE people (age INTEGER)", "CREATE VIEW adults AS SELECT * FROM people", "CREATE TABLE discreet_users (x TEXT)")
+
+
+@pytest.fixture
+def settings(settings: Settings, database: str | None, tmp_path: Path) -> Settings:
+    """A server with two databases connected: one of its own kind that answers, and one that does not."""
+    if database is None:
+        here = f"sqlite:///{tmp_path}/source.db"
+        with closing(sqlite3.connect(tmp_path / "source.db")) as link:
+            for line in MADE:
+                link.execute(line)
+            link.commit()
+    else:
+        here = database
+        with psycopg.connect(database) as other:
+            for line in MADE[:2]:  # the server has tables of its own there
+                other.execute(line.encode())
+    return replace(settings, sources={"clinic": here, "gone": "postgresql://bob:hunter2@127.0.0.1:1/d"})
+
+
+def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, project: Project) -> None:
+    address = f"/projects/{project.id}/data"
+    first = logged_in.get(address).text
+    assert "Show its tables" in first
+    assert "<option>people</option>" not in first, "no database is asked before somebody wants it"
+    shown = logged_in.get(f"{address}?source=clinic").text
+    assert "<option>people</option>" in shown
+    assert "<option>adults</option>" in shown
+    assert "discreet_" not in shown
+    told = html.unescape(logged_in.get(f"{address}?source=gone").text)
+    assert "the database 'gone': cannot be looked at" in told
+    assert 'name="table" required' in told, "its name can still be typed"
+    assert "hunter2" not in told
+    assert logged_in.get(f"{address}?source=nothing").status_code == 200
+
+
+def test_a_listed_table_and_one_that_is_typed_are_imported(logged_in: TestClient, project: Project) -> None:
+    address = f"/projects/{project.id}/data"
+    word = logged_in.headers["x-csrf-token"]
+    for sent in ({"table": "people"}, {"table": "people", "other": "adults"}):
+        assert logged_in.post(address, data={"csrf": word, "source": "clinic", **sent}).status_code == 303
+    jobs = logged_in.get(f"/api/v1/projects/{project.id}/jobs").json()
+    assert sorted(job["parameters"]["table"] for job in jobs if job["kind"] == "import") == ["adults", "people"]
+
+
+def test_programs_list_them_too_and_readers_do_not(
+    logged_in: TestClient, store: Store, anna: User, project: Project, add_user: Callable[..., User]
+) -> None:
+    api = f"/api/v1/projects/{project.id}/sources"
+    assert logged_in.get(api).json() == ["clinic", "gone"]
+    assert [name for name in logged_in.get(f"{api}/clinic/tables").json() if "alembic" not in name] == ["adults", "people"]
+    assert logged_in.get(f"{api}/nothing/tables").status_code == 404
+    gone: Any = logged_in.get(f"{api}/gone/tables")
+    assert gone.status_code == 422
+    assert "hunter2" not in gone.text
+    add_user("rita")
+    with store.write() as connection:
+        projects.share(connection, anna, project, "rita", "reader")
+    logged_in.cookies.clear()
+    assert logged_in.post("/login", data={"name": "rita", "password": "a longer password than most"}).status_code == 303
+    assert logged_in.get(api).status_code == 403
+    assert logged_in.get(f"{api}/clinic/tables").status_code == 403
+    assert "people" not in logged_in.get(f"/projects/{project.id}/data?source=clinic").text
