@@ -18,16 +18,40 @@ import httpx2 as httpx
 import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import expect
 from sqlalchemy import create_engine, text
 
+from discreet.report.papers_appendix import patients
 from discreet.web import accounts, projects
 from discreet.web.accounts import User
 from discreet.web.projects import Project
 from discreet.web.settings import Settings
 from discreet.web.store import Store
 
+WAYS = (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390))
+"""How a page is looked at: what the picture is called, the colours, and how wide the screen is."""
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules of axe-core that depend on them, which is all that differs in the dark."""
+FOLLOWED = '[data-job][data-state="queued"], [data-job][data-state="running"]'
+LONG = 120_000
+"""Milliseconds that a job may take on a slow and busy machine."""
 PASSWORD = "a longer password than most"
 _numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class TableA1:
+    """Seed 002's Table A.1 as somebody has it: a file, and what each attribute is."""
+
+    file: Path
+    roles: dict[str, str]
+
+
+@pytest.fixture
+def table_a1(tmp_path: Path) -> TableA1:
+    data = patients()
+    data.frame.write_csv(tmp_path / "patient.csv")
+    return TableA1(tmp_path / "patient.csv", {name: one.role.value for name, one in data.policy.attributes.items()})
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -145,9 +169,20 @@ def run_server() -> Any:
     return running
 
 
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Server:
+    """A server that tests share, so each makes projects of its own: on SQLite, or on what the test's module says.
+
+    ``pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)`` runs a walk on each.
+    """
+    kind = getattr(request, "param", "sqlite")
+    made: Server = request.getfixturevalue(f"server_on_{kind}")
+    return made
+
+
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``discreet serve`` on SQLite; tests share it, so each makes projects of its own."""
+def server_on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """``discreet serve`` on SQLite in its data directory."""
     with running(tmp_path_factory.mktemp("server")) as made:
         yield made
 
@@ -186,17 +221,18 @@ def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def look(server: Server, screenshots: Path, axe_faults: Callable[[Any], list[str]]) -> Callable[[Any, str], None]:
+def look(server: Server, screenshots: Path, axe_faults: Callable[..., list[str]]) -> Callable[..., None]:
     """Look at a page in light, dark and on a phone: pictures, no barrier, nothing wider than the screen, nothing from outside."""
 
-    def at(seen: Any, name: str) -> None:
+    def at(seen: Any, name: str, *, pictures: bool = True) -> None:
         page = seen.page
         size = page.viewport_size
-        for kind, scheme, width in (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390)):
+        # the pages look the same on every database, so they are looked at on one
+        for kind, scheme, width in () if server.database else WAYS:
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 844} if width else size)
-            page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=True)
-            faults, room = _judged(page, axe_faults)
+            picture = screenshots / f"{name}-{kind}.png" if pictures else None
+            faults, room = _judged(page, axe_faults, COLOURS if scheme == "dark" else (), picture)
             assert faults == [], f"{name}, {kind}"
             assert room[0] <= room[1], f"{name}, {kind}: the page is {room[0]} wide on a screen of {room[1]}"
         page.emulate_media(color_scheme="light")
@@ -207,16 +243,26 @@ def look(server: Server, screenshots: Path, axe_faults: Callable[[Any], list[str
     return at
 
 
-def _judged(page: Any, axe_faults: Callable[[Any], list[str]]) -> tuple[list[str], list[int]]:
+def _judged(
+    page: Any, axe_faults: Callable[..., list[str]], rules: tuple[str, ...], picture: Path | None
+) -> tuple[list[str], list[int]]:
     """Barriers and widths of a page; once more where it reloaded itself meanwhile, as pages do when a job they follow is over."""
     for _ in range(5):
         try:
-            return axe_faults(page), page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            if picture is not None:
+                page.screenshot(path=picture, full_page=True)
+            return axe_faults(page, rules), page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         except PlaywrightError as error:
-            if "navigation" not in str(error):
+            if not re.search("navigat|context|capture", str(error)):
                 raise
             page.wait_for_load_state("load")
     pytest.fail(f"{page.url} reloads itself again and again")
+
+
+@pytest.fixture(scope="session")
+def settled() -> Callable[[Any], None]:
+    """Wait until a page follows no job any more: it reloads itself then, and what was filled in just before would be lost."""
+    return lambda page: expect(page.locator(FOLLOWED)).to_have_count(0, timeout=LONG)
 
 
 def _wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -1,4 +1,7 @@
-"""The first half of the walk in a real browser: a project, its data, its attributes, its risk; and who may be there."""
+"""The first half of the walk in a real browser: a project, its data, its attributes, its risk; and who may be there.
+
+On SQLite and on PostgreSQL, where the walk is the same and nothing is looked at a second time.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-TABLE_A1 = """Name,SSN,Age,State,Diagnosis,Income,Billing
-John Wayne,123456789,44,MI,AIDS,45500,1200
-Mary Gore,323232323,44,MI,Asthma,37900,2500
-John Banks,232345656,55,MI,AIDS,67000,3000
-Jesse Casey,333333333,44,MI,Asthma,21000,1000
-Jack Stone,444444444,55,MI,Asthma,90000,900
-Mike Kopi,666666666,45,MI,Diabetes,48000,750
-Angela Simms,777777777,25,IN,Diabetes,49000,1200
-Nike Wood,888888888,35,MI,AIDS,66000,2200
-Mikhail Aaron,999999999,55,MI,AIDS,69000,4200
-Sam Pall,100000000,45,MI,Tuberculosis,34000,3100
-"""
-ROLES = {
-    "Name": "identifier", "SSN": "identifier", "Age": "key", "State": "key", "Diagnosis": "confidential",
-    "Income": "confidential", "Billing": "confidential",
-}  # fmt: skip
-LONG = 60_000
-
-
-@pytest.fixture
-def patient(tmp_path: Path) -> Path:
-    """Seed 002's Table A.1."""
-    file = tmp_path / "patient.csv"
-    file.write_text(TABLE_A1, encoding="utf-8")
-    return file
+LONG = 120_000
+pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 
 
 def make_project(page: Page, url: str, name: str) -> str:
@@ -59,7 +39,7 @@ def accepted(page: Page, project: str) -> None:
     page.wait_for_url("**/attributes?done=saved")
 
 
-def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, look: Any, patient: Path) -> None:
+def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, look: Any, settled: Any, table_a1: Any) -> None:
     seen = visit()
     page = seen.page
     look(seen, "01-projects-empty")
@@ -67,8 +47,9 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     look(seen, "02-project-new")
     project = make_project(page, server.url, "Patient, first half")
     look(seen, "03-data-empty")
-    upload(page, patient)
+    upload(page, table_a1.file)
     page.goto(f"{project}/data")
+    settled(page)
     expect(page.get_by_text("10 records of 7 attributes")).to_be_visible()
 
     page.get_by_role("link", name="Income").last.click()
@@ -79,14 +60,14 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     look(seen, "04-data")
 
     page.goto(f"{project}/attributes")
-    page.get_by_role("button", name="Accept all proposals").wait_for(timeout=LONG)
+    settled(page)
     look(seen, "05-attributes-proposed")
-    for name, role in ROLES.items():
+    for name, role in table_a1.roles.items():
         page.get_by_label(f"Role of {name}", exact=True).select_option(role)
     page.get_by_label("Known probability of Age").fill("0.4")
     page.get_by_role("button", name="Accept all proposals").click()
     page.wait_for_url("**/attributes?done=saved")
-    for name, role in ROLES.items():
+    for name, role in table_a1.roles.items():
         expect(page.get_by_label(f"Role of {name}", exact=True)).to_have_value(role)
     look(seen, "06-attributes")
 
@@ -118,7 +99,9 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     look(seen, "11-projects")
 
 
-def test_two_people_see_each_others_changes_and_choose_where_they_meet(server: Any, visit: Any, look: Any, patient: Path) -> None:
+def test_two_people_see_each_others_changes_and_choose_where_they_meet(
+    server: Any, visit: Any, look: Any, settled: Any, table_a1: Any
+) -> None:
     anna = visit()
     page = anna.page
     page.goto(f"{server.url}/admin/users")
@@ -134,7 +117,7 @@ def test_two_people_see_each_others_changes_and_choose_where_they_meet(server: A
     other.page.wait_for_url(f"{server.url}/")
 
     project = make_project(page, server.url, "Patient, two people")
-    upload(page, patient)
+    upload(page, table_a1.file)
     accepted(page, project)
     page.goto(project)
     page.get_by_label("Share with (user name)").fill("Otto")

@@ -9,28 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-ROWS = """Name,SSN,Age,State,Diagnosis,Income,Billing
-John Wayne,123456789,44,MI,AIDS,45500,1200
-Mary Gore,323232323,44,MI,Asthma,37900,2500
-John Banks,232345656,55,MI,AIDS,67000,3000
-Jesse Casey,333333333,44,MI,Asthma,21000,1000
-Jack Stone,444444444,55,MI,Asthma,90000,900
-Mike Kopi,666666666,45,MI,Diabetes,48000,750
-Angela Simms,777777777,25,IN,Diabetes,49000,1200
-Nike Wood,888888888,35,MI,AIDS,66000,2200
-Mikhail Aaron,999999999,55,MI,AIDS,69000,4200
-Sam Pall,100000000,45,MI,Tuberculosis,34000,3100
-"""
-ROLES = {
-    "Name": "identifier", "SSN": "identifier", "Age": "key", "State": "key", "Diagnosis": "confidential",
-    "Income": "confidential", "Billing": "confidential",
-}  # fmt: skip
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def server(request: pytest.FixtureRequest, server: Any) -> Any:
-    """A server on each kind of database."""
-    return server if request.param == "sqlite" else request.getfixturevalue("server_on_postgresql")
+LONG = 120_000
+pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 
 
 def released(server: Any, table: str) -> list[tuple[Any, ...]]:
@@ -43,11 +23,9 @@ def released(server: Any, table: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
-def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(server, visit, look, tmp_path):
+def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(server, visit, look, settled, table_a1):
     seen = visit()
     page = seen.page
-    if server.database:
-        look = no_look  # the pages look the same on every database
     home = server.url
     page.goto(f"{home}/projects/new")
     page.get_by_label("Name", exact=True).fill("Patient")
@@ -55,17 +33,16 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
     page.wait_for_url("**/data")
     project = page.url.removesuffix("/data")
 
-    file = tmp_path / "patient.csv"
-    file.write_text(ROWS)
-    page.locator("input[type=file]").set_input_files(file)
+    page.locator("input[type=file]").set_input_files(table_a1.file)
     page.get_by_role("button", name="Upload").click()
-    page.get_by_text("10 records of 7 attributes").wait_for()
+    page.get_by_text("10 records of 7 attributes").wait_for(timeout=LONG)
 
     page.goto(f"{project}/attributes")
-    for name, role in ROLES.items():
+    settled(page)
+    for name, role in table_a1.roles.items():
         page.get_by_label(f"Role of {name}", exact=True).select_option(role)
-    page.get_by_role("button", name="Save changed lines").click()
-    page.get_by_text("Saved as revision").wait_for()
+    page.get_by_role("button", name="Accept all proposals").click()
+    page.wait_for_url("**/attributes?done=saved")
 
     page.goto(f"{project}/methods")
     assert page.get_by_text("No steps yet").is_visible()
@@ -92,7 +69,7 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
     page.get_by_role("link", name="Go on: generate").click()
     look(seen, "generate-before")
     page.get_by_role("button", name="Generate the masked microdata").click()
-    page.get_by_role("heading", name="Release 1").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Release 1").wait_for(timeout=LONG)
     assert page.get_by_text("patient_masked", exact=True).first.is_visible()
     look(seen, "generate")
     page.get_by_role("link", name="Masked table beside the original").click()
@@ -102,7 +79,7 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
 
     page.goto(f"{project}/assess")
     page.locator("img.map").scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('img.map').naturalWidth > 0", timeout=30_000)
+    page.wait_for_function("document.querySelector('img.map').naturalWidth > 0", timeout=LONG)
     look(seen, "assess")
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Report").click()
@@ -127,9 +104,6 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
     assert all(len(row) == 5 for row in rows), "without Name and SSN"
     assert seen.complaints == []
     assert seen.outside(server.url) == []
-
-
-def no_look(_seen: Any, _name: str) -> None: ...
 
 
 def add(page: Any, method: str) -> None:

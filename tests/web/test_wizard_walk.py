@@ -1,4 +1,4 @@
-"""The wizard on an upload of 100,000 records, in a real browser on a real server."""
+"""The wizard on an upload of 100,000 records, in a real browser on a real server, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ SECONDS = 120_000
 
 
 @pytest.mark.slow
-def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(server, visit, look, screenshots, tmp_path):
+@pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
+def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(server, visit, look, settled, tmp_path):
     seen = visit()
     page = seen.page
     page.goto(f"{server.url}/projects/new")
@@ -50,9 +51,9 @@ def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(serve
     page.get_by_role("button", name="Start the search").click()
     page.wait_for_url("**/methods/wizard/*")
     page.locator("#chart svg a").first.wait_for(timeout=SECONDS)
-    page.screenshot(path=screenshots / "wizard-running.png", full_page=True)
     early = page.locator("#chart svg a").count()
     assert page.locator("#search").get_attribute("data-state") in ("running", "done")
+    look(seen, "wizard-running")
     page.locator('#search[data-state="done"]').wait_for(timeout=SECONDS)
     page.get_by_role("heading", name="Why this plan").wait_for(timeout=SECONDS)
     assert page.locator("#chart svg a").count() >= early

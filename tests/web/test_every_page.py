@@ -1,0 +1,238 @@
+"""Every address of the application in a real browser: no barrier, nothing too wide, in light, in dark and on a phone."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from fastapi.routing import APIRoute
+
+from discreet import Client
+from discreet.report.papers_appendix import patients
+from discreet.testing import hospital
+from discreet.web.pages import routes
+
+LONG = 120_000
+SIZE = {"width": 1280, "height": 900}
+PICTURES = bool(os.environ.get("DISCREET_SCREENSHOTS"))
+"""The walks make pictures always; of all that is opened here only where somebody wants to look at them."""
+STEPS = [{"method": "microaggregation", "columns": ["Age"], "size": 2}, {"method": "sampling", "fraction": 0.8}]
+LIMITS = {"k_anonymity.k": 2}
+PLACE = "/projects/{number}"
+ADDRESSES: dict[str, list[str]] = {
+    "/": ["/"],
+    "/account": ["/account"],
+    "/admin/audit": ["/admin/audit", "/admin/audit?check=yes"],
+    "/admin/users": ["/admin/users"],
+    "/api/docs": ["/api/docs"],
+    "/login": ["/login?next=/account"],
+    "/projects/new": ["/projects/new"],
+    "/welcome/{secret}": ["/welcome/{secret}", "/welcome/of-nobody"],
+    PLACE: ["{full}", "{empty}"],
+    f"{PLACE}/assess": ["{full}/assess", "{full}/assess?release=1", "{empty}/assess"],
+    f"{PLACE}/attribute": ["{full}/attribute"],
+    f"{PLACE}/attributes": ["{full}/attributes", "{empty}/attributes"],
+    f"{PLACE}/attributes/{{name:path}}": ["{full}/attributes/Age", "{full}/attributes/Diagnosis"],
+    f"{PLACE}/charts/map.svg": ["{full}/charts/map.svg?risk=k_anonymity.k&loss=changed_values.share"],
+    f"{PLACE}/charts/searches/{{job}}.svg": ["{full}/charts/searches/{search}.svg"],
+    f"{PLACE}/data": ["{full}/data", "{full}/data?f.Age=old", "{empty}/data"],
+    f"{PLACE}/delete": ["{full}/delete"],
+    f"{PLACE}/events": ["{full}/events"],
+    f"{PLACE}/generate": ["{full}/generate", "{empty}/generate"],
+    f"{PLACE}/methods": ["{full}/methods", "{empty}/methods"],
+    f"{PLACE}/methods/measures/{{kind}}/{{name}}": [
+        "{full}/methods/measures/risk/targeted_intruder", "{full}/methods/measures/loss/changed_values",
+    ],
+    f"{PLACE}/methods/steps/new": ["{full}/methods/steps/new?method=noise", "{empty}/methods/steps/new?method=noise"],
+    f"{PLACE}/methods/steps/{{at}}": ["{full}/methods/steps/1", "{full}/methods/steps/9"],
+    f"{PLACE}/methods/wizard": ["{full}/methods/wizard", "{empty}/methods/wizard"],
+    f"{PLACE}/methods/wizard/{{job}}": ["{full}/methods/wizard/{search}"],
+    f"{PLACE}/people": ["{full}/people"],
+    f"{PLACE}/policy": ["{full}/policy"],
+    f"{PLACE}/policy.yaml": ["{full}/policy.yaml"],
+    f"{PLACE}/release": ["{full}/release", "{empty}/release"],
+    f"{PLACE}/releases/{{release}}/download": ["{full}/releases/1/download?format=csv"],
+    f"{PLACE}/releases/{{release}}/policy.yaml": ["{full}/releases/1/policy.yaml"],
+    f"{PLACE}/releases/{{release}}/report": ["{full}/releases/1/report"],
+    f"{PLACE}/releases/{{release}}/table": ["{full}/releases/1/table"],
+    f"{PLACE}/risk": ["{full}/risk", "{empty}/risk"],
+    f"{PLACE}/risk/{{job}}/{{place}}.svg": ["{full}/risk/{risk}/0.svg"],
+}  # fmt: skip
+"""Each route with addresses that show what it can look like."""
+OUTSIDE = ("/login", "/welcome/")
+"""Pages of those who are not logged in."""
+
+
+def test_no_page_of_the_application_is_left_out_here() -> None:
+    parts = [module for _, module in inspect.getmembers(routes, inspect.ismodule)]
+    every = {
+        route.path for part in parts for route in part.router.routes if isinstance(route, APIRoute) and "GET" in route.methods
+    }
+    assert set(ADDRESSES) == every
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What the addresses name: projects in every state, and the jobs in them."""
+
+    names: dict[str, str]
+    client: Client
+
+    def at(self, address: str) -> str:
+        """An address with its names filled in."""
+        return address.format(**self.names)
+
+
+@pytest.fixture(scope="module")
+def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    server, folder = server_on_sqlite, tmp_path_factory.mktemp("tables")
+    with httpx.Client(base_url=server.url, timeout=60) as person:
+        assert person.post("/login", data={"name": server.name, "password": server.password}).status_code == 303
+        person.headers["x-csrf-token"] = person.get("/").text.split('name="csrf" content="')[1].split('"')[0]
+        token = person.post("/api/v1/tokens", json={"name": "pages", "scopes": ["read", "write", "release"]}).json()["secret"]
+        link = person.post("/admin/users", data={"name": "Petra", "csrf": person.headers["x-csrf-token"]})
+        secret = link.text.split("/welcome/")[1].split("<")[0].strip()
+    with Client(server.url, token) as client:
+        full, empty, busy = (client.create_project(f"Every page, {kind}")["id"] for kind in ("full", "empty", "busy"))
+        data = patients()
+        data.frame.write_csv(folder / "patient.csv")
+        client.upload(full, folder / "patient.csv")
+        sections = {f"attributes.{name}": {"role": attribute.role.value} for name, attribute in data.policy.attributes.items()}
+        client.edit(
+            full, {**sections, "risk": {"k_anonymity": {}}, "loss": {"changed_values": {}}, "limits": LIMITS, "plan": {"seed": 3}}
+        )
+        client.edit(full, {"plan": {"seed": 3, "steps": STEPS}})
+        risk = client.submit(full, "risk")
+        for _ in range(2):
+            client.run(full, "generate")
+        client.sign(full, 1, "Dr. Anna Muster", "For the teaching course.")
+        search = client.submit(full, "select", {"trials": 4})
+        large = hospital(2000)
+        large.frame.write_parquet(folder / "hospital.parquet")
+        client.upload(busy, folder / "hospital.parquet")
+        policy = large.policy.model_dump(mode="json", exclude_defaults=True)
+        client.set_policy(busy, {**policy, "limits": {"k_anonymity.k": 3}})
+        ended(client, full, risk)
+        ended(client, full, search)
+        places = {"full": full, "empty": empty, "busy": busy}
+        names = {name: f"/projects/{number}" for name, number in places.items()}
+        yield Filled({**names, "secret": secret, "risk": risk, "search": search}, client)
+
+
+def ended(client: Client, project: int, job: str) -> None:
+    """Wait for the end of a job."""
+    while (found := client.job(project, job))["state"] in ("queued", "running"):
+        time.sleep(0.1)
+    assert found["state"] == "done", found
+
+
+@pytest.fixture(scope="module")
+def person(server_on_sqlite: Any, browser: Any) -> Any:
+    """The cookies of the administrator, logged in once for all pages."""
+    server, context = server_on_sqlite, browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.url}/login")
+    page.get_by_label("Name").fill(server.name)
+    page.get_by_label("Password").fill(server.password)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"{server.url}/")
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.mark.parametrize("route", sorted(ADDRESSES))
+def test_every_page_is_without_a_barrier(
+    route: str, filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
+) -> None:
+    cookies = {} if route.startswith(OUTSIDE) else {one["name"]: one["value"] for one in person["cookies"]}
+    seen = watched(viewport=SIZE, storage_state=person if cookies else None)
+    for place, template in enumerate(ADDRESSES[route]):
+        address = f"{server.url}{filled.at(template)}"
+        with httpx.stream("GET", address, cookies=cookies, timeout=60) as answer:
+            assert answer.status_code < 500
+            if not answer.headers.get("content-type", "").startswith("text/html"):
+                assert answer.status_code in (200, 303)  # a file, a picture, events, or the way back to a page
+                continue
+        seen.page.goto(address)
+        drop_refusals(seen)
+        name = route.strip("/").replace("/", "-").replace("{number}-", "") or "projects"
+        look(seen, f"every-{name}-{place}", pictures=PICTURES)
+
+
+def test_a_search_at_work_is_without_a_barrier(
+    filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
+) -> None:
+    project = int(filled.names["busy"].rpartition("/")[2])
+    search = filled.client.submit(project, "select", {"seconds": 3600})
+    try:
+        seen = watched(viewport=SIZE, storage_state=person)
+        seen.page.goto(f"{server.url}{filled.names['busy']}/methods/wizard/{search}")
+        seen.page.locator("#chart svg a").first.wait_for(timeout=LONG)
+        assert seen.page.locator("#search").get_attribute("data-state") == "running"
+        look(seen, "every-search-running", pictures=PICTURES)
+        seen.page.goto(f"{server.url}{filled.names['busy']}")
+        seen.page.get_by_role("button", name="Cancel").first.wait_for()
+        look(seen, "every-project-running", pictures=PICTURES)
+    finally:
+        filled.client.cancel(project, search)
+
+
+def test_what_is_refused_is_told_without_a_barrier(
+    filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
+) -> None:
+    stranger = watched(viewport=SIZE)
+    page = stranger.page
+
+    def told(seen: Any, name: str, words: str) -> None:
+        seen.page.get_by_text(words).first.wait_for()
+        drop_refusals(seen)
+        look(seen, f"every-refused-{name}", pictures=PICTURES)
+
+    page.goto(f"{server.url}/login")
+    page.get_by_label("Name").fill("nobody")
+    page.get_by_label("Password").fill("not a password of anybody")
+    page.get_by_role("button", name="Log in").click()
+    told(stranger, "login", "is not right")
+    page.goto(f"{server.url}{filled.at('/welcome/{secret}')}")
+    page.get_by_label("New password").fill("a longer password than most")
+    page.get_by_label("The same again").fill("another password than before")
+    page.get_by_role("button", name="Set it and log in").click()
+    told(stranger, "welcome", "not the same")
+    for label in ("New password", "The same again"):
+        page.get_by_label(label).fill("a longer password than most")
+    page.get_by_role("button", name="Set it and log in").click()
+    page.wait_for_url(f"{server.url}/")
+    page.goto(f"{server.url}/admin/users")
+    told(stranger, "403", "administrator")
+    page.goto(f"{server.url}{filled.names['full']}")
+    told(stranger, "404", "there is no project number")
+    page.goto(f"{server.url}/nothing/here")
+    told(stranger, "404-address", "nothing at this address")
+
+    seen = watched(viewport=SIZE, storage_state=person)
+    page = seen.page
+    page.goto(f"{server.url}/projects/new")
+    page.get_by_label("Name", exact=True).fill("Every page, full")
+    page.get_by_role("button", name="Make the project").click()
+    told(seen, "name", "there is a project")
+    page.goto(f"{server.url}{filled.names['empty']}/data")
+    page.locator("form").evaluate_all("forms => forms.forEach(form => { form.noValidate = true })")
+    page.get_by_role("button", name="Upload", exact=True).click()
+    told(seen, "upload", "choose a file first")
+    page.goto(f"{server.url}{filled.names['full']}/methods/steps/1")
+    page.get_by_label("size").fill("0")
+    page.locator("form").evaluate_all("forms => forms.forEach(form => { form.noValidate = true })")
+    page.get_by_role("button", name="Save").click()
+    told(seen, "step", "size")
+
+
+def drop_refusals(seen: Any) -> None:
+    """The browser itself notes an answer of 4xx in its console."""
+    seen.complaints[:] = [one for one in seen.complaints if "the server responded with a status of 4" not in one]
