@@ -117,3 +117,13 @@ def test_another_policy_makes_another_hierarchy_of_the_same_table():
     assert hierarchy_of(data, "x").labels[1][0] == "30..35"
     again = data.with_policy(Policy.from_dict({"attributes": {"x": {"hierarchy": {"widths": [10]}}}}))
     assert hierarchy_of(again, "x").labels[1][0] == "30..40"
+
+
+def test_a_file_that_changes_makes_another_hierarchy(tmp_path):
+    file = tmp_path / "towns.csv"
+    file.write_text("a;A;*\nb;A;*\n")
+    data = Microdata(pl.DataFrame({"town": ["a", "b"]}), Policy.from_dict({"attributes": {"town": {"hierarchy": str(file)}}}))
+    assert hierarchy_of(data, "town").labels[1] == ("A", "A")
+    assert hierarchy_of(data, "town") is hierarchy_of(data, "town")
+    file.write_text("a;A;*\nb;Bee;*\n")
+    assert hierarchy_of(data, "town").labels[1] == ("A", "Bee")

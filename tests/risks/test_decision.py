@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discreet
 from discreet.engine.dictionaries import Dictionary, precedes
 from discreet.errors import DataError, DiscreetError, ParameterError
 from discreet.model.microdata import Microdata
@@ -372,3 +373,13 @@ def test_a_record_is_explained_in_words():
         "It discloses a, c, which is worth 2 (phi1).",
         "2 people in the worst dictionary could be behind it: its expected loss is 1.",
     ]
+
+
+def test_a_dictionary_that_changes_is_read_again(tmp_path):
+    file = tmp_path / "people.csv"
+    policy = {"attributes": {"town": {"role": "key"}}, "risk": {"decision": {"dictionary": str(file)}}}
+    data = discreet.read(pl.DataFrame({"town": ["a", "b"]}), policy)
+    file.write_text("town\na\nb\n")
+    assert discreet.risk(data)["decision"].per_record["rho"].to_list() == [1, 1]
+    file.write_text("town\na\na\na\nb\n")
+    assert discreet.risk(data)["decision"].per_record["rho"].to_list() == [3, 1]

@@ -197,7 +197,7 @@ def test_a_record_is_explained_by_its_group() -> None:
         {"who": ["u", "u", "v"], "age": [5, 5, 5], "ill": list("aab")}, person=["who"], key=["age"], confidential=["ill"]
     )
     assert RepeatedRecords().explain(data, 0) == [
-        "person u has 2 of the 3 records that look alike to this intruder: 66.7%",
+        "its person has 2 of the 3 records that look alike to this intruder: 66.7%",
         "the 3 records belong to 2 persons, g-balance 0.4444",
         "one value of 'ill' is that of 50.0% of these persons",
     ]

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from discreet.engine.tables import load_table
+from discreet.engine.tables import load_table, written
 from discreet.engine.together import alike
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
@@ -104,12 +104,17 @@ def load_dictionaries(files: Sequence[DictionaryFile], data: Microdata, itself: 
     """The dictionaries, each checked against the microdata; ``itself`` (or the microdata) where no file is named."""
     if not files:
         return [own_dictionary(data, itself or data)]
-    kept: dict[Any, Dictionary] = data.cache.setdefault("dictionaries", {})
-    for file in files:
-        key = (file.model_dump_json(), tuple(data.columns))
-        if key not in kept:
-            kept[key] = _checked(file, load_table(file.file, data.policy), data)
-    return [kept[(file.model_dump_json(), tuple(data.columns))] for file in files]
+    return [_loaded(file, data) for file in files]
+
+
+def _loaded(file: DictionaryFile, data: Microdata) -> Dictionary:
+    """A dictionary, kept with the microdata for as long as its file stays as it is; a table of a database is read each time."""
+    kept: dict[Any, tuple[Any, Dictionary]] = data.cache.setdefault("dictionaries", {})
+    key = (file.model_dump_json(), tuple(data.columns), data.policy.missing)
+    now = written(file.file, data.policy)
+    if now is None or key not in kept or kept[key][0] != now:
+        kept[key] = now, _checked(file, load_table(file.file, data.policy), data)
+    return kept[key][1]
 
 
 def own_dictionary(data: Microdata, itself: Microdata) -> Dictionary:

@@ -19,6 +19,7 @@ import polars as pl
 from discreet.engine.columns import Column, encode
 from discreet.engine.intervals import quantile_levels, width_levels
 from discreet.engine.places import place
+from discreet.engine.tables import written
 from discreet.errors import DataError, SourceError
 from discreet.model.attribute import printed
 from discreet.model.cells import number_text
@@ -43,7 +44,8 @@ def hierarchy_of(data: Microdata, name: str) -> Hierarchy:
     """
     spec = data.attribute(name).hierarchy
     kept: dict[Any, Hierarchy] = data.cache.setdefault("hierarchies", {})
-    key = (name, spec.model_dump_json() if spec is not None else "")  # the policy may have changed under the same values
+    file = written(spec.file, data.policy) if spec is not None and spec.file else None
+    key = (name, spec.model_dump_json() if spec is not None else "", file)  # policy and file may change under the same values
     if key not in kept:
         (column,) = encode(data, [name])
         made = hierarchy_from(column, spec, data)

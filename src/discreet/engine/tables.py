@@ -38,6 +38,18 @@ def load_table(source: Any, policy: Policy) -> pl.DataFrame:
     return loaded.frame
 
 
+def written(source: Any, policy: Policy) -> tuple[int, int] | None:
+    """When a file that a parameter names was last written, and its size; None for what does not tell, such as a database."""
+    place = resolve(source, policy)
+    if not isinstance(place, Path):
+        return None
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
 def resolve(source: Any, policy: Policy) -> Any:
     """A file name as a path from the policy's folder; a URL or a frame as it is."""
     if not isinstance(source, str | Path):

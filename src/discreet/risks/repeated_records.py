@@ -173,12 +173,11 @@ class RepeatedRecords(RiskMeasure):
         return not any(name in data.columns for name in data.policy.named(Role.PERSON))
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
-        persons, sensitive, found, _ = self._count(data, original)
+        _, sensitive, found, _ = self._count(data, original)
         group = found.group[record]
         own, records, number = int(found.own[record]), int(found.records[group]), int(found.persons[group])
-        person = persons.names[int(persons.codes[record])]
         told = [
-            f"person {person} has {own} of the {records} records that look alike to this intruder: {own / records:.1%}",
+            f"its person has {own} of the {records} records that look alike to this intruder: {own / records:.1%}",
             f"the {records} records belong to {number} persons, g-balance {found.balance[group]:.4g}",
         ]
         for column, by_group in zip(sensitive, found.affiliation, strict=True):
