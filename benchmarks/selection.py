@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import discreet
-from discreet.engine.progress import OutOfTime, until
+from discreet.engine.progress import OutOfTimeError, until
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
@@ -134,7 +134,7 @@ def hand_made(name: str, data: Microdata) -> dict[str, float]:
         try:
             with until(time.monotonic() + LONGEST_BY_HAND):
                 outcome = evaluate(plan)
-        except OutOfTime:
+        except OutOfTimeError:
             print(f"{name}: {title}: given up after {LONGEST_BY_HAND:.0f} s", file=sys.stderr, flush=True)
             continue
         missed = ", ".join(outcome.missed) or "nothing"

@@ -7,6 +7,7 @@ that is worth little on a busy machine, by the processors: all that this process
 from __future__ import annotations
 
 import math
+import os
 import sys
 import tempfile
 import time
@@ -90,6 +91,8 @@ def main(*sizes: int) -> None:
     sizes = sizes or (1_009_993, 4_039_972)
     from discreet.engine.spark.session import session
 
+    # the plain way needs more than Java's default on a machine of 24 GiB
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 8g pyspark-shell")
     started, spark = measured(lambda: session("spark://local[2]"))
     print(f"a session starts in {started}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="discreet-spark-"))

@@ -133,3 +133,22 @@ def test_parts_hold_every_row_once_and_none_is_larger_than_allowed():
     parts = split(values, np.ones(2), np.zeros(2, bool), 130)
     assert max(map(len, parts)) <= 130
     assert sorted(np.concatenate(parts).tolist()) == list(range(1000))
+
+
+@settings(deadline=None, max_examples=100)
+@given(points(), st.sampled_from(["std", "range"]), st.data())
+def test_weights_are_what_squared_distances_are_divided_by_times_the_importance(case, scale, data):
+    values, nominal = case
+    importance = data.draw(st.lists(st.sampled_from([0.25, 1.0, 8.0]), min_size=len(nominal), max_size=len(nominal)))
+    made = Features.of(list(values.T), nominal, scale=scale, importance=importance).weights
+    for column, is_nominal, times, weight in zip(values.T, nominal, importance, made, strict=True):
+        if len(set(column.tolist())) < 2:
+            assert weight == 0.0
+            continue
+        if is_nominal:
+            pairs = [float(a != b) for a in column for b in column]
+            square = 1.0 if scale == "range" else math.fsum(pairs) / len(pairs) / 2
+        else:
+            mean = math.fsum(column) / len(column)
+            square = (max(column) - min(column)) ** 2 if scale == "range" else math.fsum((column - mean) ** 2) / len(column)
+        assert weight == pytest.approx(times / square, rel=1e-9)

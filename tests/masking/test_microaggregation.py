@@ -90,6 +90,26 @@ def test_nulls_stay_null_and_records_that_lack_alike_are_grouped_together():
     assert notes[0].startswith("1 values were suppressed")
 
 
+def test_what_weighs_much_decides_who_is_near():
+    data = table({"x": [0, 1, 10, 11], "name": ["a", "b", "a", "b"]}, key=["x", "name"])
+    by_names = masked(Microaggregation(size=2, how="mdav", scale="range", weights={"name": 9}), data, ["x", "name"])
+    by_numbers = masked(Microaggregation(size=2, how="mdav", scale="range", weights={"x": 9}), data, ["x", "name"])
+    assert by_names["name"].to_list() == ["a", "b", "a", "b"]
+    assert by_names["x"].to_list() == [5, 6, 5, 6]
+    assert by_numbers["x"].to_list() == [0.5, 0.5, 10.5, 10.5]
+
+
+def test_a_missing_name_is_one_more_name_where_asked():
+    data = table({"x": [1, 1, 1, 9, 9], "name": ["a", None, "a", None, None]}, key=["x", "name"])
+    apart = masked(Microaggregation(size=2, how="mdav"), data, ["x", "name"])
+    made = masked(Microaggregation(size=2, how="mdav", missing="category"), data, ["x", "name"])
+    assert apart["name"].to_list() == ["a", None, "a", None, None]
+    assert apart["x"].to_list() == pytest.approx([1, 19 / 3, 1, 19 / 3, 19 / 3])
+    assert made.rows() == [(1, "a"), (1, "a"), (1, "a"), (9, None), (9, None)]
+    lonely = table({"name": ["a", "a", None]}, key=["name"])
+    assert masked(Microaggregation(size=2, how="mdav", missing="category"), lonely, ["name"])["name"].to_list() == ["a"] * 3
+
+
 def test_a_table_above_the_exact_size_is_split_and_the_log_says_what_it_costs():
     rng = np.random.default_rng(5)
     data = table({"x": rng.normal(size=2000), "y": rng.normal(size=2000)}, key=["x", "y"])
@@ -135,6 +155,7 @@ def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
         ({"x": [1, 2]}, {"size": 2, "strata": ("x",)}, "the step itself changes"),
         ({"x": [1, 2]}, {"size": 2, "strata": ("z",)}, "not a column"),
         ({"x": [1.0, float("inf")]}, {"size": 2}, "infinite"),
+        ({"x": [1, 2]}, {"size": 2, "weights": {"y": 2}}, "weights names .y., which is not grouped"),
     ],
 )
 def test_what_the_data_do_not_allow_is_said_before_anything_changes(columns, parameters, words):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from discreet.engine.optimal_groups import optimal_groups
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_PART_CELLS = 150_000
+Scale = Literal["std", "range"]
+_PART_CELLS, _GROUP_CELLS = 150_000, 10_000
 _SAMPLE = 20_000
 
 
@@ -29,18 +30,19 @@ class Features:
     nominal: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, columns: Sequence[NDArray[np.float64]], nominal: NDArray[np.bool_]) -> Features:
-        """Weights are the inverse variances, of the 0/1 distance where nominal; 0 for a constant column."""
-        variances = []
-        for column, is_nominal in zip(columns, nominal, strict=True):
-            present = column[~np.isnan(column)]
-            if is_nominal:
-                shares = np.bincount(present.astype(np.int64)) / len(present) if len(present) else np.zeros(1)
-                variances.append((1.0 - float((shares**2).sum())) / 2)
-            else:
-                variances.append(float(present.var()) if len(present) else 0.0)
-        weights = np.array([1 / variance if variance > 0 else 0.0 for variance in variances])
-        return cls(np.stack(columns, axis=1), weights, nominal)
+    def of(
+        cls, columns: Sequence[NDArray[np.float64]], nominal: NDArray[np.bool_], *, scale: Scale = "std",
+        importance: Sequence[float] | None = None,
+    ) -> Features:  # fmt: skip
+        """Weights are what squared distances are divided by, inverted, times the importance; 0 for a constant column.
+
+        By ``std`` that is the variance, of the 0/1 distance where nominal; by ``range`` the squared range, 1 where nominal.
+        """
+        squares = [
+            _square(column[~np.isnan(column)], scale, nominal=bool(one)) for column, one in zip(columns, nominal, strict=True)
+        ]
+        weights = np.array([1 / square if square > 0 else 0.0 for square in squares])
+        return cls(np.stack(columns, axis=1), weights * (1.0 if importance is None else np.asarray(importance)), nominal)
 
     def take(self, rows: NDArray[np.int64], attributes: NDArray[np.bool_]) -> Features:
         return Features(self.values[np.ix_(rows, attributes)], self.weights[attributes], self.nominal[attributes])
@@ -72,6 +74,14 @@ class Features:
             else:
                 total += weight * float(((column - (np.bincount(groups, column) / sizes)[groups]) ** 2).sum())
         return total
+
+
+def _square(values: NDArray[np.float64], scale: Scale, *, nominal: bool) -> float:
+    if not len(values) or values.min() == values.max():
+        return 0.0
+    if nominal:
+        return 1.0 if scale == "range" else (1.0 - float(((np.bincount(values.astype(np.int64)) / len(values)) ** 2).sum())) / 2
+    return float(np.ptp(values)) ** 2 if scale == "range" else float(values.var())
 
 
 @dataclass(frozen=True)
@@ -114,8 +124,9 @@ class Grouping:
         return features.parts(self._most(features))
 
     def _most(self, features: Features) -> int:
-        """How many records a part may have: the work grows with the square of them, and with the attributes."""
-        return int(max(min(self.exact_up_to, _PART_CELLS // features.values.shape[1]), 2 * self.size))
+        """How many records a part may have: the work grows with them, with the groups they make, and with the attributes."""
+        cells = max(_PART_CELLS, _GROUP_CELLS * self.size)
+        return int(max(min(self.exact_up_to, cells // features.values.shape[1]), 2 * self.size))
 
     def cost_of_splitting(self) -> list[str]:
         """How much larger the error is where records were split first, found on a sample that both ways can do."""

@@ -13,8 +13,8 @@ from discreet.engine.aggregates import Aggregate, aggregate
 from discreet.engine.canonical import by_record
 from discreet.engine.columns import encode
 from discreet.engine.groups import class_sizes, refine
-from discreet.engine.neighbours import Features, Grouping
-from discreet.errors import DataError, ParameterError
+from discreet.engine.neighbours import Features, Grouping, Scale
+from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.numbers import numbers_of, restore, restore_exactly
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
 from discreet.model.attribute import Level
@@ -69,6 +69,18 @@ class Microaggregation(MaskingMethod):
     exact_up_to: Annotated[int, Field(ge=100)] = Field(
         default=100_000, description="mdav on more records than this splits them into parts first, and says so"
     )
+    missing: Literal["apart", "category"] = Field(
+        default="apart",
+        description="apart: records are grouped with those that lack the same columns; category: a missing name is one more name",
+    )
+    scale: Scale = Field(
+        default="std",
+        description="what mdav divides distances by: the standard deviation, or the range, where two names differ by 1",
+    )
+    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict,
+        description="importance of columns for mdav: squared distances are multiplied by it; 1 where not named",
+    )
 
     def choose(self, data: Microdata) -> list[str]:
         return maskable(data, Level.NUMERIC)
@@ -79,11 +91,14 @@ class Microaggregation(MaskingMethod):
         need_values(self.name, data, columns)
         for name in columns:
             self._check_level(data, name)
+        for name in self.weights:
+            if name not in columns:
+                raise ParameterError(f"microaggregation.weights names '{name}', which is not grouped; {nearest(name, columns)}")
         strata = Strata.of(data, self.strata)
         for names in self._together(data, columns):
             some = np.zeros(len(data), np.bool_)
             for name in names:
-                some |= data.frame[name].is_not_null().to_numpy()
+                some |= self._counts_missing(data, name) or data.frame[name].is_not_null().to_numpy()
             counts = np.bincount(strata.ids[some], minlength=strata.number)
             small = np.flatnonzero((counts > 0) & (counts < self.size))
             if len(small):
@@ -134,14 +149,20 @@ class Microaggregation(MaskingMethod):
         cells, number = strata.ids[order], strata.number
         for column in features:
             cells, number = refine(cells, number, np.isnan(column).astype(np.int64), 2)
-        return Grouping(Features.of(features, nominal), cells, self.size, self.exact_up_to)
+        importance = [self.weights.get(name, 1.0) for name in names]
+        made = Features.of(features, nominal, scale=self.scale, importance=importance)
+        return Grouping(made, cells, self.size, self.exact_up_to)
+
+    def _counts_missing(self, data: Microdata, name: str) -> bool:
+        return self.missing == "category" and data.level(name) is Level.NOMINAL
 
     def _feature(self, data: Microdata, name: str) -> NDArray[np.float64]:
-        """A column as numbers, NaN for null: itself, or the codes of its categories."""
+        """A column as numbers, NaN for null: itself, or the codes of its categories, the last of which may be a missing name."""
         if data.level(name) in (Level.NUMERIC, Level.DATE) and data.frame.schema[name] != pl.String:
             return numbers_of(data.frame[name])
         (column,) = encode(data, [name])
-        return np.where(column.is_null, np.nan, column.codes.astype(np.float64))
+        lacking = len(column.values) if self._counts_missing(data, name) else np.nan
+        return np.where(column.is_null, lacking, column.codes.astype(np.float64))
 
     def _aggregated(self, data: Microdata, name: str, groups: NDArray[np.int64], order: NDArray[np.int64]) -> pl.Series:
         level, values = data.level(name), self._feature(data, name)
@@ -156,8 +177,9 @@ class Microaggregation(MaskingMethod):
         if level in (Level.NUMERIC, Level.DATE) and series.dtype != pl.String:
             return restore(made, series) if self.whole else restore_exactly(made, series)
         (column,) = encode(data, [name])
-        codes = pl.Series(np.where(np.isnan(made), 0, made).astype(np.uint32))
-        return column.values.gather(codes).set(pl.Series(np.isnan(made)), None).cast(series.dtype).alias(name)
+        blank = np.isnan(made) | (made == len(column.values))
+        codes = pl.Series(np.where(blank, 0, made).astype(np.uint32))
+        return column.values.gather(codes).set(pl.Series(blank), None).cast(series.dtype).alias(name)
 
     def promise(self, final: Microdata, columns: Sequence[str]) -> list[str]:
         """Every record that says something shares it with size - 1 others."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet import registry
-from discreet.model.attribute import Role
+from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
 from discreet.selection.space import Point, Space
@@ -49,12 +49,14 @@ def scaled_count(count: int, scale: float) -> int:
 def _levels(space: Space, point: Point, finish: str, over: Sequence[str]) -> tuple[dict[str, int], set[str]]:
     """Levels to recode to, and the keys that say nothing afterwards.
 
-    A method that makes classes starts from values, not from coarser ones, so its keys are left as they are or dropped.
+    A method that makes classes starts from values, not from coarser ones, so its keys are left as they are or dropped; but
+    names whose groups are near records can be coarser before: of many values hardly any group has one in common.
     """
     levels = {name: int(point[f"level:{name}"]) for name in space.heights if int(point[f"level:{name}"]) > 0}
     dropped = {name for name, level in levels.items() if level == space.heights[name]}
     if finish not in ("none", "local_suppression"):
-        levels = {name: level for name, level in levels.items() if name not in over or name in dropped}
+        coarser = space.counts if finish == "microaggregation" else ()
+        levels = {name: level for name, level in levels.items() if name not in over or name in dropped or name in coarser}
     return levels, dropped
 
 
@@ -106,10 +108,20 @@ def _classes(data: Microdata, point: Point, finish: str, keys: list[str], k: int
             "how": "mdav",
             "whole": True,
             "exact_up_to": max(_FEWEST_GROUPS * k, min(_PART, _MOST_GROUPS * k)),
+            "scale": "range" if point.get("scale") == "range" else "std",
+            "missing": point.get("missing", "apart"),
         }
+        weights = {name: _importance(data, point, name) for name in keys}
+        content["weights"] = {name: weight for name, weight in weights.items() if weight != 1.0}
     else:
         content |= {"method": finish, "k": k}
     return [Step.model_validate(content)]
+
+
+def _importance(data: Microdata, point: Point, name: str) -> float:
+    """What a column counts for where near records are grouped: its own weight, times that of all numbers where it is one."""
+    own = float(point.get(f"weight:{name}", 1.0))
+    return own * float(point.get("weight", 1.0)) if data.level(name) is Level.NUMERIC else own
 
 
 def _diversity(data: Microdata, limits: Mapping[str, float]) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class Outcome:
     missed: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
     seconds: float = 0.0
+    lost: Mapping[str, float] = field(default_factory=dict)
+    """The loss of each attribute, where the measure tells it: where to look for less."""
 
     @property
     def kept(self) -> bool:
@@ -83,7 +85,7 @@ class Evaluator:
             if kind == "loss"
         }
         began = time.perf_counter()
-        self.before = self._numbers(self.data)
+        self.before, _ = self._numbers(self.data)
         self.measuring = time.perf_counter() - began
         self.worst = self._signed(self.risk_axis, self.before)
 
@@ -94,15 +96,15 @@ class Evaluator:
             masked = masked_by(self.data, plan, None if self.patient else self._worth)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
-            found = self._numbers(masked)
+            found, lost = self._numbers(masked)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         loss = found.get(self.options.loss)
-        lost = 1 - len(masked) / len(self.data) if len(masked) < len(self.data) else 0.0
+        gone = 1 - len(masked) / len(self.data) if len(masked) < len(self.data) else 0.0
         # a record that is gone has lost everything
-        total = 1.0 if loss is None else loss + lost * (1 - loss)
+        total = 1.0 if loss is None else loss + gone * (1 - loss)
         seconds = time.perf_counter() - started
-        return Outcome(self._signed(self.risk_axis, found), total, found, self._missed(found), None, seconds)
+        return Outcome(self._signed(self.risk_axis, found), total, found, self._missed(found), None, seconds, lost)
 
     def _worth(self, step: Step, table: Microdata) -> None:
         """Give up a plan whose last step would have to change most records: others are cheaper, and end sooner."""
@@ -112,7 +114,8 @@ class Evaluator:
         if isinstance(above, float) and above > _MOST_ABOVE:
             raise PolicyError(f"{above:.0%} of the records are above the threshold, too many to lower the risk of one by one")
 
-    def _numbers(self, masked: Microdata) -> dict[str, float | None]:
+    def _numbers(self, masked: Microdata) -> tuple[dict[str, float | None], dict[str, float]]:
+        """The numbers of the limits and of the map, and the loss of each attribute where the measure tells it."""
         scores = {
             name: measure.measure(masked, original=self.data if measure.needs_original(masked) else None)
             for name, measure in self.risks.items()
@@ -124,7 +127,9 @@ class Evaluator:
             value = {**scores, **losses}[name].summary.get(field_)
             number = None if value is None or isinstance(value, Mapping) else float(value)
             made[limit] = number if number is not None and math.isfinite(number) else None
-        return made
+        table = losses[self.options.loss.split(".")[0]].per_attribute
+        told = table is not None and {"attribute", "loss"} <= set(table.columns)
+        return made, dict(table.select("attribute", "loss").iter_rows()) if table is not None and told else {}
 
     def _missed(self, found: Mapping[str, float | None]) -> dict[str, float]:
         made: dict[str, float] = {}

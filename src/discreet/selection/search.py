@@ -15,7 +15,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 How = Literal["guided", "random"]
 _AT_ONCE = 6
 """Starts that are tried before anything else; the others take turns with the search, so that a small budget tunes as well."""
-_FINE = ("weight:", "suppression")
+_FINE = ("weight", "suppression", "k")
+"""Dimensions that tune finely: they are changed more often than what changes the kind of plan."""
 _ASKS_A_PLAN = 6
 """Points that make a plan already tried cost nothing and do not count, but there must be an end."""
 
@@ -199,12 +200,12 @@ class Search:
             return dict(starts[at])
         if self.how == "random" or (self.asked % 4 == 0 and at >= len(starts)) or not self.tried:
             return None
-        best = self._edge(rng).point if self.asked % 4 == 3 else self.best().point
-        # what can be tuned finely comes up more often than what changes the kind of plan
-        names = sorted(name for name in self.space.choices for _ in range(4 if name.startswith(_FINE) else 1))
+        around = self._edge(rng) if self.asked % 4 == 3 else self.best()
+        names = list(self.space.choices)
+        likely = [_likely(name, around.outcome.lost) for name in names]
         for _ in range(20):
-            point = dict(best)
-            for name in rng.sample(names, rng.choice((1, 1, 2, 3))):
+            point = dict(around.point)
+            for name in dict.fromkeys(rng.choices(names, likely, k=rng.choice((1, 1, 2, 3)))):
                 choices = list(self.space.choices[name])
                 at = choices.index(point[name])
                 if name in self.space.ordered:
@@ -240,6 +241,17 @@ class Search:
             one = self.best().outcome
             told = f"best so far: loss {one.loss:.4g}" + ("" if one.kept else f", not within {', '.join(one.missed) or 'limits'}")
         tell(f"select, {self.name}, {len(self.tried):,} plans, {told}", len(self.tried), budget.trials or 0)
+
+
+def _likely(name: str, lost: Mapping[str, float]) -> float:
+    """How often a dimension is changed: those that tune finely more often, of attributes those that lose most."""
+    kind, _, attribute = name.partition(":")
+    if not attribute:
+        return 4.0 if kind in _FINE else 1.0
+    total = sum(lost.values())
+    # as much for all attributes together as for a few other dimensions, half of it by what they lose
+    share = (lost.get(attribute, 0.0) / total if total else 0.0) + 1 / max(len(lost), 6)
+    return 6.0 * share
 
 
 def _text(plan: Plan) -> str:

@@ -2,7 +2,8 @@
 
 A point is a choice a dimension; :mod:`discreet.selection.build` makes it a plan. Dimensions are:
 
-    finish        which method makes the classes of the limit on k, and its settings (k, suppression, publish, scale, weight:KEY)
+    finish        which method makes the classes of the limit on k, and its settings (k, suppression, publish, scale, weight:NAME,
+                  and weight, that of all numbers beside names where classes are made of near records)
     over          whether classes are made over the keys, or over all that an intruder may know
     target        which method lowers the risk of single records where known_sets is limited
     level:NAME    how coarse an attribute is recoded: 0 as it is, the last says nothing
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet import registry
@@ -31,11 +32,13 @@ _TARGETS = (
     "targeted_suppression sensitive", "targeted_suppression cheapest", "targeted_suppression known", "targeted_generalization",
 )  # fmt: skip
 """Methods with the side they take: what would be learnt, what finds the record, or whichever costs less."""
-_TIMES = (1, 2, 3, 5, 10, 20, 40, 80, 120, 160, 240, 320)
+_TIMES = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 480, 640)
 """What the least k is multiplied by: large classes are what limits on known_sets need."""
 _FEWEST_CLASSES = 20
 _WIDEST_LATTICE = 50_000
 _WEIGHTS = tuple(2.0**power for power in range(-6, 5))
+_NUMBERS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+"""What numbers may weigh beside names: little where names are what is lost, much where their correlations must stay."""
 _STEPS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "full_domain": ("generalization", {"k": 2, "algorithm": "full_domain"}),
     "partition": ("generalization", {"k": 2, "algorithm": "partition"}),
@@ -44,6 +47,8 @@ _STEPS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "local_suppression": ("local_suppression", {"k": 2}),
 }
 """The methods that make classes, with parameters to ask whether they can."""
+BESIDE_NAMES = (16.0, 1.0)
+"""What numbers weigh beside names to begin with, where near records are grouped: so that correlations stay, and alike."""
 LIGHT = (0.25, 0.0625, 0.5)
 """What numbers weigh to begin with: a mean is off by a share of the range, where a changed name is lost altogether."""
 
@@ -61,10 +66,12 @@ class Space:
     known: tuple[str, ...] = ()
     wide: frozenset[str] = frozenset()
     """The finishes that can make classes over all that an intruder may know."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many values each attribute of names has that an intruder may know: what is a name stays one when it is recoded."""
 
     def plain(self) -> Point:
         """The point that changes nothing."""
-        return {name: 1.0 if name.startswith("weight:") else choices[0] for name, choices in self.choices.items()}
+        return {name: 1.0 if name.startswith("weight") else choices[0] for name, choices in self.choices.items()}
 
 
 def space_of(data: Microdata, *, top: Sequence[str] = ()) -> Space:
@@ -72,21 +79,25 @@ def space_of(data: Microdata, *, top: Sequence[str] = ()) -> Space:
     limits = data.policy.limits
     keys = tuple(_keys(data))
     known = [*keys, *(name for name in knowable(data) if name not in keys)]
-    numeric = tuple(name for name in keys if data.level(name) is Level.NUMERIC and data.frame.schema[name].is_numeric())
+    numeric = tuple(name for name in known if _is_number(data, name))
     heights = {name: hierarchy_of(data, name).height for name in known}
     limited = {limit.split(".")[0] for limit in limits}
     choices: dict[str, Sequence[Choice]] = {"finish": _finishes(data, keys, limited)}
     wide = _wide(data, keys, known, heights, choices["finish"]) if "known_sets" in limited else []
     learnt = [name for name in top if _worth_blanking(data, name)]
-    ordered = {"k", "suppression", "hide"}
+    ordered = {"k", "suppression", "hide", "weight"}
     if keys:
         least = max(2, math.ceil(limits.get("k_anonymity.k", 2)))
         choices["k"] = [least * times for times in _TIMES if times == 1 or least * times * _FEWEST_CLASSES <= len(data)]
         choices["suppression"] = [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
         choices["publish"] = ["means", "ranges"]
         choices["scale"] = ["range", "std", "none"]
-        for name in keys:
+        for name in known if wide else keys:
             choices[f"weight:{name}"] = list(_WEIGHTS)
+        if "microaggregation" in choices["finish"] and numeric:
+            choices["weight"] = list(_NUMBERS)
+        if "microaggregation" in choices["finish"] and any(data.frame[name].has_nulls() for name in known):
+            choices["missing"] = ["category", "apart"]
     if wide:
         choices["over"] = ["keys", "all"]
     if targets := [one for one in _TARGETS if "known_sets" in limited and _can_target(one, data)]:
@@ -94,12 +105,17 @@ def space_of(data: Microdata, *, top: Sequence[str] = ()) -> Space:
         choices["order"] = ["last", "first"]
     for name in known:
         choices[f"level:{name}"] = list(range(heights[name] + 1))
-        if name in numeric:
+        if name in numeric and name in keys:
             choices[f"numbers:{name}"] = ["as is", "microaggregation", "top_bottom_coding"]
     if learnt and "known_sets" in limited:
         choices["hide"] = list(range(len(learnt) + 1))
     ordered |= {name for name in choices if name.startswith(("level:", "weight:"))}
-    return Space(choices, frozenset(ordered), keys, heights, tuple(learnt), numeric, tuple(known), frozenset(wide))
+    counts = {name: data.frame[name].n_unique() for name in known if data.level(name) in (Level.NOMINAL, Level.ORDINAL)}
+    return Space(choices, frozenset(ordered), keys, heights, tuple(learnt), numeric, tuple(known), frozenset(wide), counts)
+
+
+def _is_number(data: Microdata, name: str) -> bool:
+    return data.level(name) is Level.NUMERIC and data.frame.schema[name].is_numeric()
 
 
 def _worth_blanking(data: Microdata, name: str) -> bool:

@@ -11,7 +11,7 @@ from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.selection.proposals import released
-from discreet.selection.space import LIGHT, Choice, Point, Space
+from discreet.selection.space import BESIDE_NAMES, LIGHT, Choice, Point, Space
 
 _FIRST = (
     "balanced_partition",
@@ -22,6 +22,8 @@ _FIRST = (
     "microaggregation",
     "local_suppression",
 )
+_MANY = 30
+"""Values of a name from which on groups of near records are made of coarser ones to begin with."""
 
 
 def risk_profile(data: Microdata) -> tuple[list[str], list[str]]:
@@ -75,13 +77,19 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
     finds = next((name for name in targets if str(name).endswith(" known")), first)
     grouped = [name for name in ("microaggregation", "partition", lead) if name in space.wide]
     sizes = list(space.choices.get("k", ()))
-    large = [*sizes[3:6], *sizes[7::2]]
-    for k in large[1:] + large[:1] if grouped else []:
-        add(finish=grouped[0], over="all", target=finds, k=k)
+    large = sizes[4:][::3] or sizes[-1:]
+    # of names with many values hardly two in a class agree
+    coarse: dict[str, Choice] = {
+        f"level:{name}": space.heights[name] - 1
+        for name, count in space.counts.items()
+        if count > _MANY and space.heights[name] > 1
+    }
+    for levels in (coarse, {}) if grouped else ():
+        for weight in BESIDE_NAMES:
+            for k in large:
+                add(finish=grouped[0], over="all", target=finds, k=k, weight=weight, **levels)
     for weight in light[1:]:
         add(finish=lead, target=first, hide=hide, **weighing(weight))
-    for k in large[2:] if grouped else []:
-        add(finish=grouped[0], over="all", k=k)
     for finish in quick or finishes[:1]:
         add(finish=finish, target=first, hide=hide, suppression=0.02)
     for finish in grouped[1:]:
@@ -97,8 +105,8 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
         for finish in dict.fromkeys((*quick[:1], lead)):
             add(finish=finish, target=targets[-1], hide=hide, suppression=0.02, **weighing(LIGHT[0]), **away)
     for level in (1, 2):
-        coarse: dict[str, Choice] = {f"level:{name}": min(level, max(height - 1, 0)) for name, height in space.heights.items()}
-        add(finish="local_suppression" if "local_suppression" in finishes else lead, target=first, hide=hide, **coarse)
+        coarser: dict[str, Choice] = {f"level:{name}": min(level, max(height - 1, 0)) for name, height in space.heights.items()}
+        add(finish="local_suppression" if "local_suppression" in finishes else lead, target=first, hide=hide, **coarser)
     for k in list(space.choices.get("k", ()))[2:4]:
         add(finish=lead, target=first, hide=hide, k=k)
     for suppression in (0.0, 0.1, 0.4):
