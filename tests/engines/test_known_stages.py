@@ -59,7 +59,7 @@ def counted(data: discreet.Microdata, epsilon: float, partitions: int, most_valu
     by_place = [names[at] for at in tree.order]
     singles = [place for place in range(tree.width) if by_place[place] in weights]
     packed = packing(found, ordered)
-    work = known_sums._Work(
+    work = known_sums.Work(
         SimpleNamespace(attribute=data.attribute), names, ordered, tree, found, len(data), packed,  # type: ignore[arg-type]
         terms(tree, singles, [Pattern()]), tuple(by_place[at] for at in singles), weights,
     )  # fmt: skip

@@ -48,7 +48,7 @@ def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     story.remaining, story.risk = slots[above], risk[above]
     story.hopeless = int((above & (bound > rule.level)).sum())
     if above.any():
-        story.needed = _needed(made, rule, slots[above][[np.argmin(bound[above])]])
+        story.needed = needed(made, rule, slots[above][[np.argmin(bound[above])]])
     return made, story
 
 
@@ -61,19 +61,25 @@ def _measured(
     for column in table.columns[: table.tree.width]:
         blanks |= column.is_null
     blanks[slots[ever]] = True
-    shared = float(blanks.sum())
 
     def look(part: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
-        risk, gone = table.risks(part, counts), np.zeros((len(part), len(table.names)), dtype=np.bool_)
-        above = np.flatnonzero(risk > rule.level)
-        if rule.side != "sensitive":
-            gone[above] = _top(table, rule, part[above], counts[above])
-        return np.column_stack([risk, _bound(table, rule, part, counts, shared), gone])
+        return np.column_stack(weighed(table, rule, part, counts, float(blanks.sum())))
 
     made = table.each_kind(slots, look)
     if made is None:
         made = np.zeros((0, 2 + len(table.names)))
     return made[:, 0], made[:, 1], made[:, 2:] > 0
+
+
+def weighed(
+    table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Some records' risk, its bound where so many records share their blanks, and the values of the top set of those above."""
+    risk, gone = table.risks(rows, counts), np.zeros((len(rows), len(table.names)), dtype=np.bool_)
+    above = np.flatnonzero(risk > rule.level)
+    if rule.side != "sensitive":
+        gone[above] = _top(table, rule, rows[above], counts[above])
+    return risk, _bound(table, rule, rows, counts, shared), gone
 
 
 def _top(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -91,10 +97,10 @@ def _bound(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[
     return found
 
 
-def _needed(table: Targets, rule: Rule, row: NDArray[np.int64]) -> int:
+def needed(table: Targets, rule: Rule, row: NDArray[np.int64]) -> int:
     """How many records at least would have to have blanks for this one to be safe; 0 where all of them would not be enough."""
     counts = table.counts(row)
-    low, high = 1, len(table.data)
+    low, high = 1, table.everyone
     if _bound(table, rule, row, counts, float(high))[0] > rule.level:
         return 0
     while low < high:

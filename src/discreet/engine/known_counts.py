@@ -106,7 +106,7 @@ class Found:
 
 
 @dataclass
-class _Sums:
+class Sums:
     """What the walk adds up: parts of kept sets, parts with all that lies below them, and the largest part."""
 
     near: NDArray[np.float64]
@@ -138,11 +138,10 @@ class Counter:
 
     def walk(self, tree: Family, parts: Terms, count_all: NDArray[np.int64]) -> Found:
         """Visit every set of the family that still has queries, in the tree's order."""
-        size = len(self.queries)
-        sums = _Sums(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int32))
+        size, sums = len(self.queries), self.empty()
         self.found[:] = sum(one.size for one in self.classes)
         active = np.arange(size, dtype=np.uint32)
-        self._add(tree, parts, 0, active, sums)
+        self.add(tree, parts, 0, active, sums)
         visited = 1
         state = [self.begin()]
         actives = [active[self.found > 1]]
@@ -158,14 +157,14 @@ class Counter:
             tell("counting known sets", node, total)
             inner = int(tree.end[node]) > node + 1
             lists = self.split(state[-1], place, active, silent, inner)
-            self._add(tree, parts, node, active, sums)
+            self.add(tree, parts, node, active, sums)
             visited += 1
             if inner:
                 state.append([self.descend(*one) for one in lists])
                 stay = np.empty(len(active), dtype=np.uint32)
                 actives.append(stay[: kernels.remain(active, self.found, stay)])
             node += 1
-        return self._finish(parts, sums, count_all, visited)
+        return self.finish(parts, sums, count_all, visited)
 
     def count_all(self, width: int) -> NDArray[np.int64]:
         """How many records agree with each query on all attributes it asks by."""
@@ -266,7 +265,13 @@ class Counter:
         )
         return _List(one.who if all_stay else who, group, new_asking, new_asked, groups)
 
-    def _add(self, tree: Family, parts: Terms, node: int, active: NDArray[np.uint32], sums: _Sums) -> None:
+    def empty(self) -> Sums:
+        """Nothing added up yet."""
+        size = len(self.queries)
+        return Sums(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int32))
+
+    def add(self, tree: Family, parts: Terms, node: int, active: NDArray[np.uint32], sums: Sums) -> None:
+        """Add one set, by what was found of it, to those who ask."""
         ask, chance = self.queries, float(tree.chance[node])
         rows = (parts.kept[node], parts.whole[node], parts.kept_below[node], parts.whole_below[node])
         if ask.plain:
@@ -307,7 +312,7 @@ class Counter:
                 sums.top_node,
             )
 
-    def _finish(self, parts: Terms, sums: _Sums, count_all: NDArray[np.int64], visited: int) -> Found:
+    def finish(self, parts: Terms, sums: Sums, count_all: NDArray[np.int64], visited: int) -> Found:
         """Sums into risks: what epsilon dropped is at most its whole mass at the smallest count there is."""
         ask = self.queries
         near, far, top = sums.near, sums.far, sums.top

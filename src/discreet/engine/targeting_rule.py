@@ -33,6 +33,8 @@ class Story:
     """What no choice of values could cost less than, where all choices were tried."""
     hopeless: int = 0
     needed: int = 0
+    elsewhere: int = 0
+    """Where the table is on another engine: how many records it has. Records are then named by their numbers."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ more value none of this holds: see :mod:`discreet.engine.cascades`.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def _least(table: Targets, rule: Rule) -> float | None:
             rule.sensitive(table, nulls, weights).sum(axis=1) > _MOST_EXACT
         ).any():
             return None
-        most = np.minimum(counts.astype(np.int64) + len(rows), len(table.data)).astype(np.int32)
+        most = np.minimum(counts.astype(np.int64) + len(rows), table.everyone).astype(np.int32)
         gone = _choice(table, rule, part, most)
         safe = _risk(table, (most, weights, table.blank, nulls), gone) <= rule.level
         total += float(rule.cost(gone)[safe].sum())
@@ -82,7 +83,7 @@ def _least(table: Targets, rule: Rule) -> float | None:
 
 def _spent(made: Targets, table: Targets, rule: Rule) -> float:
     rows = table.start.slots
-    return float(rule.cost(made.nulls(rows) & ~table.nulls(rows)).sum())
+    return math.fsum(rule.cost(made.nulls(rows) & ~table.nulls(rows)))
 
 
 def _by_sets(table: Targets, rule: Rule) -> Story:

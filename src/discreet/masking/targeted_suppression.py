@@ -117,7 +117,7 @@ class TargetedSuppression(MaskingMethod):
         if not len(data):
             return data
         table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing)
-        rule = self._rule(table.names, data, columns)
+        rule = self.rule(table.names, data, columns)
         if self.passes == 1:
             story = one_pass(table, rule)
         else:
@@ -126,7 +126,8 @@ class TargetedSuppression(MaskingMethod):
         made.cache[self.name] = story
         return made
 
-    def _rule(self, names: Sequence[str], data: Microdata, columns: Sequence[str]) -> Rule:
+    def rule(self, names: Sequence[str], data: Microdata, columns: Sequence[str]) -> Rule:
+        """What may be taken of which attributes, at what cost and up to what limit."""
         from discreet.engine.targeting_rule import Rule
 
         cells = len(data) * sum(name not in self.protect for name in columns)
@@ -156,21 +157,23 @@ class TargetedSuppression(MaskingMethod):
         if story.least is not None:
             told.append(f"they cost {story.cost:,.6g}, and no choice of values could cost less than {story.least:,.6g}")
         if len(story.cascade):
-            told.append(f"{len(story.cascade):,} records became high-risk by others' blanks: {_named(before, story.cascade)}")
+            told.append(
+                f"{len(story.cascade):,} records became high-risk by others' blanks: {_named(before, story, story.cascade)}"
+            )
         if len(story.remaining):
             least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
             told.append(
                 f"{len(story.remaining):,} records cannot be brought under {self.threshold:g}; with all blanked that could help, "
-                f"their risk is {least:.4g} to {most:.4g}: {_named(before, story.remaining)}"
+                f"their risk is {least:.4g} to {most:.4g}: {_named(before, story, story.remaining)}"
                 if self.missing == "wildcard"
                 else f"{len(story.remaining):,} records stay above {self.threshold:g}, with risks of {least:.4g} to {most:.4g}: "
-                f"{_named(before, story.remaining)}"
+                f"{_named(before, story, story.remaining)}"
             )
         if story.hopeless:
             enough = (
                 f"at least {story.needed:,} records with blanks"
                 if story.needed
-                else f"more blanks than the {len(before):,} records can have"
+                else f"more blanks than the {story.elsewhere or len(before):,} records can have"
             )
             told.append(
                 f"no blanking can help {story.hopeless:,} of them while a blank is one more value: the nearest to it would need "
@@ -200,8 +203,8 @@ class TargetedSuppression(MaskingMethod):
         )
 
 
-def _named(data: Microdata, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
+def _named(data: Microdata, story: Story, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
     """The first records by their numbers in the initial table, from 1 as a person counts."""
-    numbers = np.sort(data.records[rows]) + 1
+    numbers = np.sort(rows if story.elsewhere else data.records[rows]) + 1
     more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
     return "records " + ", ".join(str(number) for number in numbers[:_MOST_NAMED]) + more

@@ -84,13 +84,16 @@ def rows_of_bytes(states: NDArray[np.float64], at: NDArray[np.int64], size: int)
 
 def bytes_as_rows(column: pa.ChunkedArray, width: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The numbers in a binary column, and in which rows they stand."""
-    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks)
-    at = np.flatnonzero(np.asarray(array.is_valid()))
-    offsets = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
-    data = array.buffers()[2]
-    if not len(at) or data is None:
-        return np.zeros((0, width)), at[:0]
-    flat = np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return flat.view(np.float64).reshape(-1, width).copy(), at
+    states, places, begin = [], [], 0
+    for array in column.chunks:  # one by one: together they may be more bytes than an array of Arrow's can hold
+        at = np.flatnonzero(np.asarray(array.is_valid()))
+        data = array.buffers()[2]
+        if len(at) and data is not None:
+            offsets = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
+            flat = np.frombuffer(data, dtype=np.uint8)[offsets[0] : offsets[-1]]
+            states.append(flat.view(np.float64).reshape(-1, width))
+            places.append(at + begin)
+        begin += len(array)
+    if not places:
+        return np.zeros((0, width)), np.zeros(0, dtype=np.int64)
+    return np.concatenate(states), np.concatenate(places)

@@ -50,6 +50,11 @@ class Dictionary:
         """How many records have the most frequent value that is listed."""
         return int(self.counts[: len(self.values) + self.has_null].max(initial=0))
 
+    def with_null(self) -> Dictionary:
+        """The same where nulls may come to be."""
+        counts = self.counts if self.has_null else np.insert(self.counts, len(self.values), 0)
+        return Dictionary(self.name, self.values, counts, True, self.wide)
+
     @property
     def column(self) -> Column:
         """As the local engine's column, a row a code."""

@@ -23,7 +23,7 @@ FIELDS = ("risk", "lower", "upper", "top", "likelihood", "consequence")
 
 @dataclass(frozen=True)
 class Finish:
-    """Risk, interval and likeliest set of each record that asked (as ``Counter._finish`` of the local engine)."""
+    """Risk, interval and likeliest set of each record that asked (as ``Counter.finish`` of the local engine)."""
 
     width: int
     numbered: bool

@@ -18,7 +18,8 @@ from discreet.engine.columns import encode_series, value_weights
 from discreet.engine.spark.arrow import bytes_as_rows, chunks, numbers, rows_of_bytes, whole
 from discreet.engine.spark.dictionaries import Dictionary, array_of, clean, series_of
 from discreet.engine.spark.known_plan import Shuffle
-from discreet.engine.spark.known_walk import Ask, Sums, walk
+from discreet.engine.spark.known_walk import Ask, walk
+from discreet.engine.spark.lost import Lost
 from discreet.engine.spark.packing import Packing
 from discreet.model.attribute import Attribute
 
@@ -85,15 +86,25 @@ class Encode:
     rest: dict[str, float]
     singles: tuple[str, ...]
     everyone: bool
+    lost: Lost | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in chunks(batches):
-            yield self._encoded(table)
+            yield self._encoded(table if self.lost is None else self.lost.applied(table))
 
     def _encoded(self, table: pa.Table) -> pa.RecordBatch:
         size = table.num_rows
         codes = {name: self.found[name].codes(array_of(table, name)) for name in self.layout.packing.places}
         weights = {name: self._weights(name, table, codes) for name in self.weights}
+        at, states = self._states(table, weights)
+        words = self.layout.packing.pack(codes, size)
+        wide = [clean(array_of(table, name)) for name in self.layout.wide]
+        record = numbers(table, self.layout.record) if self.layout.record is not None else None
+        return self.layout.batch(np.zeros(size, dtype=np.int64), words, None, states, at, wide, record)
+
+    def _states(self, table: pa.Table, weights: dict[str, NDArray[np.float64]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Which rows ask, and with what."""
+        size = table.num_rows
         total, rest = np.zeros(size), np.zeros(size)
         for name, weight in weights.items():
             total += weight
@@ -103,10 +114,7 @@ class Encode:
         states[:, C], states[:, REST] = total[at], rest[at]
         for place, name in enumerate(self.singles):
             states[:, SINGLE + place] = weights[name][at]
-        words = self.layout.packing.pack(codes, size)
-        wide = [clean(array_of(table, name)) for name in self.layout.wide]
-        record = numbers(table, self.layout.record) if self.layout.record is not None else None
-        return self.layout.batch(np.zeros(size, dtype=np.int64), words, None, states, at, wide, record)
+        return at, states
 
     def _weights(self, name: str, table: pa.Table, codes: dict[str, NDArray[np.int64]]) -> NDArray[np.float64]:
         listed = self.weights[name]
@@ -246,7 +254,7 @@ class LookUp:
 
     def _add(self, words: Sequence[NDArray[np.int64]], states: NDArray[np.float64], at: NDArray[np.int64]) -> None:
         codes, heavy = self.tables.read([word[at] for word in words], len(at))
-        sums = Sums.of(states)
+        sums = self.ask.sums(states)
         for one in self.tables.tables:
             key = one.keys(codes, heavy, len(at))
             active = np.arange(len(at), dtype=np.uint32) if one.heavy is None else np.flatnonzero(key >= 0).astype(np.uint32)
@@ -305,6 +313,6 @@ class CountShuffle:
             codes = {name: own[light] for name, own in codes.items()}
         place = np.cumsum(light) - 1
         slots = place[at[asking]]
-        sums = Sums.of(states, asking)
+        sums = self.ask.sums(states, asking)
         walk(self.ask, self.shuffle.key, self.members, self.nodes, codes, cardinalities, slots, sums)
         sums.into(states, asking)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from discreet.engine.spark.known_stages import (
     add_pieces,
 )
 from discreet.engine.spark.known_walk import EVERYTHING, Ask
+from discreet.engine.spark.lost import Lost
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.packing import Packing, packing
 
@@ -64,7 +65,7 @@ class SparkKnownSets:
 
 
 @dataclass(frozen=True)
-class _Work:
+class Work:
     """What is known before rows move."""
 
     data: SparkMicrodata
@@ -77,18 +78,49 @@ class _Work:
     parts: Terms
     singles: tuple[str, ...]
     weights: dict[str, NDArray[np.float64] | None]
+    rows: DataFrame | None = None
+    """The numbered rows where they are kept for many rounds."""
+
+    @property
+    def members(self) -> list[tuple[str, ...]]:
+        return [tuple(self.names[at] for at in self.tree.members(node)) for node in range(len(self.tree))]
+
+    @property
+    def wide(self) -> tuple[str, ...]:
+        return tuple(name for name in self.ordered if self.found[name].wide)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        kinds = {field.name: field.dataType.simpleString() for field in self.data.frame.schema.fields}
+        return tuple(kinds[name] for name in self.wide)
 
 
 def spark_known_sets(
     data: SparkMicrodata, *, epsilon: float, max_sets: int, alpha: float, everyone: bool = False, numbered: bool = False
 ) -> SparkKnownSets:
     """Sum over the kept sets, and bound the sum over all sets, for each record that has something to learn (or for everyone)."""
-    work = _prepared(data, epsilon, max_sets)
-    layout = _layout(work, numbered)
-    packed = in_arrow(_selected(work, numbered), _encode(work, layout, everyone), layout.schema).persist()
-    counting = _plan(work, packed)
+    return summed(prepared(data, epsilon, max_sets), alpha=alpha, everyone=everyone, numbered=numbered)
+
+
+def summed(
+    work: Work, *, alpha: float, everyone: bool = False, numbered: bool = False, lost: Lost | None = None
+) -> SparkKnownSets:
+    """The sums of a table whose values are counted, without the values that some of its records lost."""
+    layout = Layout(work.packing, work.wide, RECORD if numbered else None, len(work.singles), work.types)
+    packed = in_arrow(selected(work, numbered), _encode(work, layout, everyone, lost), layout.schema).persist()
     ask = Ask(work.parts.kept[:, 0], work.parts.whole[:, 0], work.parts.member, work.tree.chance, work.tree.rank)
-    nodes = [*range(len(work.tree)), EVERYTHING]
+    everything = tuple(sorted(work.ordered))
+    frame, counting = moved(work, layout, packed, [*work.members, everything], [*range(len(work.tree)), EVERYTHING], ask)
+    finish = Finish(layout.width, numbered, alpha, work.parts.kept_below[0, 0], work.parts.whole_below[0, 0], _spread(work))
+    made = in_arrow(frame.select(*(["record"] if numbered else []), "state"), finish, finish.schema).persist()
+    return SparkKnownSets(work.names, work.tree, work.records, made, counting, (packed, made))
+
+
+def moved(
+    work: Work, layout: Layout, packed: DataFrame, members: Sequence[tuple[str, ...]], nodes: Sequence[int], ask: Any
+) -> tuple[DataFrame, Counting]:
+    """The rows on their way through tables and shuffles, until every set is in the states of those that ask."""
+    counting = _plan(work, packed, members)
     tables = _tables(work, counting, nodes)
     counts = _counted(packed, tables)
     routings = [Routing(work.packing, one) for one in counting.shuffles]
@@ -96,16 +128,14 @@ def spark_known_sets(
         packed, LookUp(layout, tables, counts, ask, routings[0] if routings else Routing(work.packing, None)), layout.schema
     )
     cardinalities = {name: one.cardinality for name, one in work.found.items()}
-    partitions = partitions_for(data, work.records)
+    partitions = partitions_for(work.data, work.records)
     for at, shuffle in enumerate(counting.shuffles):
         following = routings[at + 1] if at + 1 < len(routings) else None
-        members = tuple(counting.members[one] for one in shuffle.sets)
-        stage = CountShuffle(layout, shuffle, members, tuple(nodes[one] for one in shuffle.sets), cardinalities, ask, following)
+        own = tuple(counting.members[one] for one in shuffle.sets)
+        stage = CountShuffle(layout, shuffle, own, tuple(nodes[one] for one in shuffle.sets), cardinalities, ask, following)
         wide = [f"w{layout.wide.index(name)}" for name in shuffle.key if name in layout.wide]
         frame = in_arrow(frame.repartition(partitions, "route", *wide), stage, layout.schema)
-    finish = Finish(layout.width, numbered, alpha, work.parts.kept_below[0, 0], work.parts.whole_below[0, 0], _spread(work))
-    made = in_arrow(frame.select(*(["record"] if numbered else []), "state"), finish, finish.schema).persist()
-    return SparkKnownSets(work.names, work.tree, work.records, made, counting, (packed, made))
+    return frame, counting
 
 
 def partitions_for(data: SparkMicrodata, records: int) -> int:
@@ -118,14 +148,27 @@ def partitions_for(data: SparkMicrodata, records: int) -> int:
     return max(1, min(max(cores, math.ceil(records / ROWS_A_PARTITION)), max(records, 1)))
 
 
-def _prepared(data: SparkMicrodata, epsilon: float, max_sets: int) -> _Work:
+def prepared(data: SparkMicrodata, epsilon: float, max_sets: int) -> Work:
     names = attributes(data.shape)
     tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
     ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     sensitive = [name for name in names if data.attribute(name).sensitivity > 0]
     found, records = dictionaries(data, list(dict.fromkeys([*ordered, *sensitive])))
+    return worked(data, names, tree, found, records)
+
+
+def worked(
+    data: SparkMicrodata,
+    names: list[str],
+    tree: Family,
+    found: dict[str, Dictionary],
+    records: int,
+    rows: DataFrame | None = None,
+) -> Work:
+    """What follows from the values that occur: weights, singles and coefficients."""
+    ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     weights: dict[str, NDArray[np.float64] | None] = {}
-    for name in sensitive:
+    for name in (name for name in names if data.attribute(name).sensitivity > 0):
         weight = None if found[name].wide else value_weights(found[name].column, data.attribute(name))
         if weight is None or weight.any():
             weights[name] = weight
@@ -133,44 +176,39 @@ def _prepared(data: SparkMicrodata, epsilon: float, max_sets: int) -> _Work:
     singles = [place for place in range(tree.width) if by_place[place] in weights]
     parts = terms(tree, singles, [Pattern()])
     packed = packing(found, ordered)
-    return _Work(data, names, ordered, tree, found, records, packed, parts, tuple(by_place[at] for at in singles), weights)
+    own = tuple(by_place[at] for at in singles)
+    return Work(data, names, ordered, tree, found, records, packed, parts, own, weights, rows)
 
 
-def _selected(work: _Work, numbered: bool) -> DataFrame:
+def selected(work: Work, numbered: bool) -> DataFrame:
+    """The columns that are counted, with the records' numbers where they are asked for."""
+    if work.rows is not None:
+        return work.rows
     frame = work.data.numbered if numbered else work.data.frame
     return frame.select(*[f"`{name}`" for name in work.found], *([f"`{RECORD}`"] if numbered else []))
 
 
-def _layout(work: _Work, numbered: bool) -> Layout:
-    wide = tuple(name for name in work.ordered if work.found[name].wide)
-    types = {field.name: field.dataType.simpleString() for field in work.data.frame.schema.fields}
-    return Layout(work.packing, wide, RECORD if numbered else None, len(work.singles), tuple(types[name] for name in wide))
-
-
-def _encode(work: _Work, layout: Layout, everyone: bool) -> Encode:
+def _encode(work: Work, layout: Layout, everyone: bool, lost: Lost | None = None) -> Encode:
     by_place = {work.names[at]: place for place, at in enumerate(work.tree.order)}
     chances = {name: float(work.tree.probabilities[by_place[name]]) for name in work.weights}
     rest = {name: chance / (1 + chance) for name, chance in chances.items() if by_place[name] >= work.tree.width}
     own = {name: work.data.attribute(name) for name in work.weights}
-    return Encode(layout, work.found, own, work.weights, rest, work.singles, everyone)
+    return Encode(layout, work.found, own, work.weights, rest, work.singles, everyone, lost)
 
 
-def _spread(work: _Work) -> float:
+def _spread(work: Work) -> float:
     """The product of 1 + p over the attributes that occur in no kept set."""
     return math.prod(1 + float(chance) for chance in work.tree.probabilities[work.tree.width :])
 
 
-def _plan(work: _Work, packed: DataFrame) -> Counting:
-    members = [tuple(work.names[at] for at in work.tree.members(node)) for node in range(len(work.tree))]
-
+def _plan(work: Work, packed: DataFrame, members: Sequence[tuple[str, ...]]) -> Counting:
     def heavy_of(key: tuple[str, ...], most: int) -> Heavy:
         return _heavy(work, packed, key, most)
 
-    everything = tuple(sorted(work.ordered))
-    return known_plan.plan([*members, everything], work.found, work.records, partitions_for(work.data, work.records), heavy_of)
+    return known_plan.plan(members, work.found, work.records, partitions_for(work.data, work.records), heavy_of)
 
 
-def _heavy(work: _Work, packed: DataFrame, key: tuple[str, ...], most: int) -> Heavy:
+def _heavy(work: Work, packed: DataFrame, key: tuple[str, ...], most: int) -> Heavy:
     """The values of a key that more than so many records share, counted by Spark."""
     from pyspark.sql import functions as f
 
@@ -185,7 +223,7 @@ def _heavy(work: _Work, packed: DataFrame, key: tuple[str, ...], most: int) -> H
     )
 
 
-def _tables(work: _Work, counting: Counting, nodes: Sequence[int]) -> Tables:
+def _tables(work: Work, counting: Counting, nodes: Sequence[int]) -> Tables:
     """The tables of small sets, and those of heavy values, one behind another."""
     made: list[Table] = []
 

@@ -19,6 +19,8 @@ from discreet.engine.known_terms import Pattern
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Below = tuple[NDArray[np.float64], NDArray[np.float64]]
+
 EVERYTHING = -1
 """The number of the set of all attributes, whose count bounds what epsilon dropped."""
 
@@ -62,6 +64,21 @@ class Ask:
     chance: NDArray[np.float64]
     rank: NDArray[np.int64]
 
+    def sums(self, states: NDArray[np.float64], rows: NDArray[np.int64] | slice = slice(None)) -> Sums:
+        """What the states of some records add up to so far."""
+        return Sums.of(states, rows)
+
+    def below(self, nodes: Sequence[int | None], ends: Sequence[int]) -> list[Below]:
+        """The coefficients summed over each subtree, the set itself included."""
+        wide = self.kept.shape[1]
+        kept, whole = np.zeros((len(nodes), wide)), np.zeros((len(nodes), wide))
+        for at, node in enumerate(nodes):
+            if node is not None:
+                kept[at], whole[at] = self.kept[node], self.whole[node]
+        return [
+            (kept[at:end].sum(axis=0, keepdims=True), whole[at:end].sum(axis=0, keepdims=True)) for at, end in enumerate(ends)
+        ]
+
     def add(
         self,
         node: int,
@@ -70,7 +87,7 @@ class Ask:
         sums: Sums,
         *,
         alone: bool,
-        below: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+        below: Below | None = None,
     ) -> None:
         """Add one set; where ``alone`` records with the count 1 get ``below``, the sums over its subtree, at once."""
         if node == EVERYTHING:
@@ -152,7 +169,7 @@ def walk(
 
 
 def _walk(counter: Counter, ask: Ask, tree: _Tree, order: dict[str, int], sums: Sums) -> None:
-    below = _below(ask, tree)
+    below = ask.below(tree.node, tree.end)
     active = np.arange(len(sums.weight), dtype=np.uint32)
     state, actives = [counter.begin()], [active]
     at = 0
@@ -175,18 +192,6 @@ def _walk(counter: Counter, ask: Ask, tree: _Tree, order: dict[str, int], sums: 
             stay = np.empty(len(active), dtype=np.uint32)
             actives.append(stay[: kernels.remain(active, counter.found, stay)])
         at += 1
-
-
-def _below(ask: Ask, tree: _Tree) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """The coefficients summed over each subtree, the set itself included."""
-    wide = ask.kept.shape[1]
-    kept, whole = np.zeros((len(tree.names), wide)), np.zeros((len(tree.names), wide))
-    for at, node in enumerate(tree.node):
-        if node is not None:
-            kept[at], whole[at] = ask.kept[node], ask.whole[node]
-    return [
-        (kept[at:end].sum(axis=0, keepdims=True), whole[at:end].sum(axis=0, keepdims=True)) for at, end in enumerate(tree.end)
-    ]
 
 
 def _count(counter: Counter, places: Sequence[int], size: int) -> NDArray[np.float64]:

@@ -1,11 +1,11 @@
-"""One pass of targeted suppression on Spark: every record above the threshold loses its top set, all at once."""
+"""Targeted suppression on Spark: its plainest way here, every record above the threshold losing its top set, all at once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine.spark.agreeing import col
-from discreet.engine.spark.batches import CHANGED, Masked
+from discreet.engine.spark.batches import CHANGED, Masked, changed
 from discreet.engine.spark.failures import told
 from discreet.engine.spark.known_risk import has_nulls
 from discreet.engine.spark.known_sums import spark_known_sets
@@ -19,13 +19,25 @@ _SET = f"{HIDDEN}set"
 
 
 def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], _: KeyedDraw) -> Masked:
-    """Figure 1 of Orooji & Knapp (2018), with the sums of known_sets."""
-    from pyspark.sql import functions as f
+    """Figure 1 of Orooji & Knapp (2018) with the sums of known_sets, or any other way record by record."""
+    from discreet.engine.spark.until_safe import suppressed
 
     plugin.check(data.shape, columns)
     may = [name for name in columns if name not in plugin.protect]
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
+    with told(data.source):
+        if plugin.passes == 1 and plugin.choice == "set" and plugin.side == "known":
+            return _once(plugin, data, may)
+        lost, story = suppressed(plugin, data, columns)
+        made = changed(data, lost)
+    made.shape.cache[plugin.name] = story
+    return Masked(made)
+
+
+def _once(plugin: Any, data: SparkMicrodata, may: list[str]) -> Masked:
+    from pyspark.sql import functions as f
+
     with told(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=1.0, numbered=True)
         members = [

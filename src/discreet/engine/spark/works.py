@@ -55,10 +55,9 @@ MANY_STRATA = Gap("more than 10,000 strata", "their sizes are sent to every work
 MANY_CATEGORIES = Gap("groups or levels of more than a million values", "what each becomes is sent to every worker")
 QUANTILES = Gap("hierarchies of quantiles", "their bounds are those of all records of a finished table on one machine")
 CONTROLLED = Gap("how: controlled", "its running sum goes through all records one by one", lambda one: one.how == "controlled")
-UNTIL_SAFE = Gap(
-    "passes: until_safe, choose: fewest, or side: sensitive or cheapest",
-    "what a blank brings is counted again after each choice, on one machine",
-    lambda one: one.passes != 1 or one.choice != "set" or one.side != "known",
+MOST_COUNTS = 1 << 29
+MANY_ABOVE = Gap(
+    "more than 500 million known sets times records above the threshold", "what blanks bring them is weighed by one machine"
 )
 WEIGHTED = Gap("survey weights", "weighted quantiles need all records in their order")
 MANY_COARSE = Gap(
@@ -87,7 +86,7 @@ WORKS: dict[tuple[str, str], Work] = {
     ("masking", "rounding"): Work(f"{_HERE}.cells:rounding", (CONTROLLED,)),
     ("masking", "sampling"): Work(f"{_HERE}.strata:sampling", (MANY_STRATA,)),
     ("masking", "swapping"): Work(f"{_HERE}.swapping:swapping", (PARTNERS,)),
-    ("masking", "targeted_suppression"): Work(f"{_HERE}.targeting:targeted_suppression", (UNTIL_SAFE, WILDCARD)),
+    ("masking", "targeted_suppression"): Work(f"{_HERE}.targeting:targeted_suppression", (WILDCARD, MANY_ABOVE)),
     ("masking", "top_bottom_coding"): Work(f"{_HERE}.spread:top_bottom_coding"),
     ("risk", "decision"): Work(f"{_HERE}.decision:decision", (SIMILAR, RECORD_WEIGHTS, COARSE, PATTERNS)),
     ("risk", "k_anonymity"): Work(f"{_HERE}.classes:k_anonymity", (PATTERNS,)),

@@ -1,0 +1,83 @@
+"""Records taken out of their table with the counts they had there: every choice among them is that of the whole table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet
+from discreet.engine.columns import Column
+from discreet.engine.known_inputs import weights_of
+from discreet.engine.targeting import Targets
+from discreet.engine.targeting_apart import Apart
+from discreet.engine.targeting_rule import Rule
+from discreet.engine.until_safe import one_pass, until_safe
+from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.testing import table
+
+ROW = st.tuples(st.sampled_from("abcd"), st.integers(20, 23), st.sampled_from("fm"), st.sampled_from(["Flu", "Cold", None]))
+STEPS: list[dict[str, Any]] = [
+    {},
+    {"choose": "fewest", "weights": {"zip": 2.5, "age": 0.7}},
+    {"side": "sensitive"},
+    {"side": "cheapest", "choose": "fewest", "protect": ["sex"]},
+    {"passes": 1, "side": "cheapest"},
+    {"passes": 1},
+]
+
+
+def people(rows: list[Any]) -> discreet.Microdata:
+    names = ("zip", "age", "sex", "ill")
+    content = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    known = {"zip": 0.4, "age": 0.5, "sex": 0.9, "ill": 0.05}
+    return table(content, key=["zip", "age", "sex"], confidential=["ill"], known=known, sensitivity={"ill": 1.0, "sex": 0.2})
+
+
+def apart(whole: Targets, rule: Rule) -> tuple[Apart, Any]:
+    """The records above the threshold, and some that are not."""
+    rows = whole.start.slots[(whole.start.found.risk > rule.level) | (whole.start.slots % 3 == 0)]
+    columns = [Column(one.name, one.codes[rows].astype(np.uint32), one.values, one.has_null) for one in whole.columns]
+    listed = weights_of(whole.data, whole.start.names)
+    singles = [place for place in range(whole.tree.width) if whole.names[place] in listed]
+    made = Apart.told(
+        whole.start.names, whole.tree, singles, whole.data.records[rows], columns, whole.weight(rows), whole.blank,
+        whole.counts(rows), len(whole.data), "wildcard", together=True,
+    )  # fmt: skip
+    return made, rows
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(ROW, min_size=1, max_size=40), st.sampled_from(STEPS), st.sampled_from([0.05, 0.2, 0.5]))
+def test_what_is_taken_is_what_the_whole_table_loses(rows: list[Any], step: dict[str, Any], threshold: float) -> None:
+    data = people([(zipcode, age, sex, ill or "none") for zipcode, age, sex, ill in rows])
+    plugin = TargetedSuppression(epsilon=0.001, alpha=1, threshold=threshold, **step)
+    whole = Targets.of(data, epsilon=0.001, max_sets=1000, missing="wildcard")
+    rule = plugin.rule(whole.names, data, plugin.choose(data))
+    some, mine = apart(whole, rule)
+    asked = np.isin(whole.start.slots, mine)
+    assert some.start.found.risk.tolist() == whole.start.found.risk[asked].tolist(), "to the last bit"
+    assert some.start.found.top_node.tolist() == whole.start.found.top_node[asked].tolist()
+    if plugin.passes == 1:
+        made, other = whole.copy(), some.copy()
+        told, said = one_pass(made, rule), one_pass(other, rule)
+    else:
+        (made, told), (other, said) = until_safe(whole, rule), until_safe(some, rule)  # type: ignore[assignment]
+    assert (made.nulls(mine) == other.nulls(np.arange(len(mine)))).all()
+    assert (said.taken, said.passes, said.cost) == (told.taken, told.passes, told.cost)
+    assert mine[said.remaining].tolist() == told.remaining.tolist()
+    assert said.risk.tolist() == told.risk.tolist()
+    assert said.least == pytest.approx(told.least) if told.least is not None else said.least is None
+
+
+def test_records_may_be_asked_for_in_any_order() -> None:
+    """All records above the threshold, the riskiest first: each gets its own counts."""
+    random = np.random.default_rng(1)
+    zips, ages = random.choice(list("abcd"), 40).tolist(), random.integers(20, 24, 40).tolist()
+    data = people([(zips[at], ages[at], "fm"[at % 2], "Flu") for at in range(40)])
+    made = Targets.of(data, epsilon=0.001, max_sets=1000, missing="wildcard")
+    rows = random.permutation(40)
+    assert made.measure(rows).tolist() == made.measure(np.arange(40))[rows].tolist()

@@ -1,0 +1,119 @@
+"""Targeted suppression until nobody is at risk: the same values, passes and words on both engines, however rows are spread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import discreet
+from discreet.engine.spark import dictionaries, known_plan, works
+from discreet.errors import DataError
+from discreet.testing import table
+
+Spark = Callable[..., Any]
+ROWS = 150
+
+
+def people(rows: int = ROWS, *, nulls: bool = False) -> discreet.Microdata:
+    """Ties, a rare value, a sensitive attribute that is known too, and one with weights by value."""
+    random = np.random.default_rng(5)
+    content: dict[str, list[Any]] = {
+        "zip": random.choice([f"482{at:02d}" for at in range(12)], rows).tolist(),
+        "age": random.integers(20, 30, rows).tolist(),
+        "sex": random.choice(["f", "m"], rows).tolist(),
+        "job": random.choice(["a", "b", "c", "rare"], rows, p=[0.5, 0.3, 0.19, 0.01]).tolist(),
+        "ill": random.choice(["Flu", "Cold", "Cancer", "none"], rows).tolist(),
+        "debt": random.choice([0.5, 1.5, 2.5], rows).tolist(),
+    }
+    if nulls:
+        for name in ("age", "job", "ill"):
+            content[name][4::13] = [None] * len(content[name][4::13])
+    made = table(
+        content,
+        key=["zip", "age", "sex", "job"],
+        confidential=["ill", "debt"],
+        known={"zip": 0.4, "age": 0.5, "sex": 0.9, "job": 0.2, "debt": 0.05},
+        sensitivity={"ill": 1.0, "debt": 0.25, "job": 0.1},
+    )
+    ill = made.attribute("ill").model_copy(update={"values": {"none": 0.0, "Cancer": 1.0}, "unlisted": 0.3})
+    return made.with_policy(made.policy.model_copy(update={"attributes": {**made.policy.attributes, "ill": ill}}))
+
+
+def masked_alike(data: discreet.Microdata, on_spark: Any, **step: Any) -> discreet.Release:
+    """Both engines take the same values in the same passes and say the same."""
+    plan = {"steps": [{"method": "targeted_suppression", "epsilon": 0.001, **step}]}
+    wanted, found = discreet.mask(data, plan), discreet.mask(on_spark, plan)
+    assert_frame_equal(found.masked.to_polars(), wanted.masked.frame)
+    assert found.log[0].values_changed == wanted.log[0].values_changed
+    assert found.log[0].notes == wanted.log[0].notes
+    return wanted
+
+
+@pytest.mark.parametrize("partitions", [1, 3, 7])
+def test_top_sets_go_until_all_are_safe(to_spark: Spark, partitions: int) -> None:
+    data = people()
+    done = masked_alike(data, to_spark(data, partitions), threshold=40.0)
+    assert done.log[0].values_changed > 0
+    assert discreet.risk(done.masked, {"known_sets": {"missing": "wildcard", "epsilon": 0.001}})["known_sets"]["max"] <= 40.0
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"choose": "fewest", "threshold": 30.0, "weights": {"zip": 2.5, "age": 0.7}},
+        {"side": "sensitive", "threshold": 30.0},
+        {"passes": 1, "side": "cheapest", "threshold": 40.0},
+    ],
+)
+def test_every_choice_of_values_is_the_same(to_spark: Spark, step: dict[str, Any]) -> None:
+    data = people(90)
+    assert masked_alike(data, to_spark(data, 3), **step).log[0].values_changed > 0
+
+
+@pytest.mark.parametrize(
+    ("partitions", "step"),
+    [
+        (7, {"threshold": 45.0}),
+        (3, {"threshold": 45.0, "side": "sensitive"}),
+    ],
+)
+def test_a_blank_that_is_a_value_puts_others_at_risk(to_spark: Spark, partitions: int, step: dict[str, Any]) -> None:
+    data = people(nulls=True)
+    masked_alike(data, to_spark(data, partitions), missing="category", **step)
+
+
+def test_wide_attributes_and_shuffles_change_nothing(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few values in a dictionary and small tables, sets are counted by shuffles, by values that travel with the rows."""
+    monkeypatch.setattr(dictionaries, "MOST_VALUES", 8)
+    monkeypatch.setattr(known_plan, "LARGEST_TABLE", 20)
+    data = people(nulls=True)
+    masked_alike(data, to_spark(data, 1), missing="category", threshold=45.0)
+    data = people()
+    masked_alike(data, to_spark(data, 3), threshold=40.0)
+
+
+def test_what_would_not_be_the_same_is_refused(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = people(60, nulls=True)
+    with pytest.raises(DataError, match="targeted_suppression cannot do missing: wildcard where nulls occur on Spark"):
+        discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression"}]})
+    data = people(60)
+    with pytest.raises(DataError, match=r"records are still above the threshold 1, and .* the limit 0.01 allows"):
+        discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression", "threshold": 1, "limit": 0.01}]})
+    monkeypatch.setattr(works, "MOST_COUNTS", 5)
+    monkeypatch.setattr("discreet.engine.spark.until_safe.MOST_COUNTS", 5)
+    with pytest.raises(DataError, match="cannot do more than 500 million known sets times records above the threshold on Spark"):
+        discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression"}]})
+
+
+def test_nobody_is_at_risk_and_nobody_is_there(to_spark: Spark) -> None:
+    data = people(20)
+    untouched = masked_alike(data, to_spark(data), threshold=1e9)
+    assert untouched.masked.frame.equals(data.frame)
+    empty = data.replace(data.frame.head(0), data.records[:0])
+    plan = {"steps": [{"method": "targeted_suppression"}]}
+    assert discreet.mask(to_spark(empty, 1), plan).masked.to_polars().equals(pl.DataFrame(schema=data.frame.schema))
