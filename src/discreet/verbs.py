@@ -87,7 +87,9 @@ def write(data: Microdata | Release, target: str | Path) -> None:
 
         data = released(data)
     if engines.is_distributed(data):
-        data.write(str(target))
+        from discreet.convert.formulas import PATTERN
+
+        data.write(str(target), formulas=PATTERN if public else "")
         return
     write_target(data, target, public=public)
 

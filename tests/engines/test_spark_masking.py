@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import json
 import stat
@@ -229,6 +230,27 @@ def test_the_command_writes_what_the_local_engine_writes(spark: Any, tmp_path: P
     assert {stat.S_IMODE(one.stat().st_mode) for one in (local_link, *folder_link.iterdir())} == {0o600}
     assert stat.S_IMODE(folder_link.stat().st_mode) == 0o700
     assert not [one.name for one in tmp_path.iterdir() if "writing" in one.name]
+
+
+def test_no_text_of_a_release_runs_as_a_formula(to_spark: Callable[..., Any], tmp_path: Path) -> None:
+    texts = ["=1+1", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)", "-5x", "a=b", "+", None]
+    data = table({"=name": texts, "age": list(range(7))}, key=["age"])
+    written = []
+    for engine, one in (("local", data), ("spark", to_spark(data))):
+        release = discreet.mask(one, {"seed": 1, "steps": [{"method": "rounding", "columns": ["age"], "base": 2}]})
+        discreet.write(release, tmp_path / f"{engine}.csv")
+        discreet.write(one, tmp_path / f"{engine}-own.csv")
+        written.append(_cells(tmp_path / f"{engine}.csv"))
+        assert ["=1+1", "0"] in _cells(tmp_path / f"{engine}-own.csv")  # nothing is changed in what stays at home
+    assert written[0] == written[1]
+    assert ["'=name", "age"] in written[0]
+    assert ["'=1+1", "0"] in written[0]
+
+
+def _cells(place: Path) -> list[list[str]]:
+    """The lines of a CSV file or of the files of a folder, each once, sorted."""
+    files = sorted(place.glob("*.csv")) if place.is_dir() else [place]
+    return sorted({tuple(line): line for file in files for line in csv.reader(file.open(newline=""))}.values())
 
 
 def _rows(folder: Path) -> pl.DataFrame:

@@ -30,8 +30,11 @@ class Distributed(Protocol):
 
     def __len__(self) -> int: ...
 
-    def write(self, target: str, *, private: bool = False) -> None:
-        """Write the table by its own engine; what is ``private`` is for its owner's eyes, where the place has rights."""
+    def write(self, target: str, *, private: bool = False, formulas: str = "") -> None:
+        """Write the table by its own engine.
+
+        What is ``private`` is for its owner's eyes, where the place has rights; what matches ``formulas`` runs nowhere.
+        """
         ...
 
     def in_release_order(self, seed: int | None) -> Any:

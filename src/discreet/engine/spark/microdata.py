@@ -129,11 +129,11 @@ class SparkMicrodata:
         numbers = self.numbered.select((f.col(quoted(RECORD)) + 1).alias("record"))
         return SparkMicrodata(numbers, source="the link")
 
-    def write(self, target: Any, *, private: bool = False) -> None:
+    def write(self, target: Any, *, private: bool = False, formulas: str = "") -> None:
         """Write by Spark: to a folder of Parquet or CSV (its owner's alone where ``private``), or to a table of the catalog."""
         from discreet.engine.spark.target import write_frame
 
-        write_frame(self.frame.drop(RECORD), str(target), self.source, private=private)
+        write_frame(self.frame.drop(RECORD), str(target), self.source, private=private, formulas=formulas)
 
     def to_polars(self) -> pl.DataFrame:
         """All rows here, in the order of their numbers: for tables that fit this machine."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.engine.spark.agreeing import quoted
 from discreet.engine.spark.failures import told
 from discreet.errors import SourceError
 
@@ -15,10 +17,11 @@ if TYPE_CHECKING:
 _WRITERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
 
 
-def write_frame(frame: DataFrame, target: str, source: str, *, private: bool = False) -> None:
+def write_frame(frame: DataFrame, target: str, source: str, *, private: bool = False, formulas: str = "") -> None:
     """Write a frame: to ``spark://…#table`` or ``sc://…#table``, or to a folder whose suffix says the format.
 
     A ``private`` folder of this machine is its owner's alone; the rights of a table or of a distant store are the store's.
+    In CSV, texts and names that match ``formulas`` get an apostrophe, so that no spreadsheet runs them.
     """
     if not frame.columns:
         raise SourceError(f"{source}: has no columns left, so there is nothing to write")
@@ -34,6 +37,8 @@ def write_frame(frame: DataFrame, target: str, source: str, *, private: bool = F
     form = _WRITERS.get(path.suffix.lower())
     if form is None:
         raise SourceError(f"{target}: '{path.suffix}' is not a format that Spark writes; known are: {', '.join(_WRITERS)}")
+    if form == "csv" and formulas:
+        frame = _harmless(frame, formulas)
     if mark:
         with told(target, "cannot be written"):
             _writer(frame, form).mode("overwrite").save(target)
@@ -73,3 +78,17 @@ def _replace(frame: DataFrame, form: str, path: Path, *, private: bool) -> None:
 def _writer(frame: DataFrame, form: str) -> DataFrameWriter:
     writer = frame.write.format(form)
     return writer.option("header", "true") if form == "csv" else writer
+
+
+def _harmless(frame: DataFrame, formulas: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    runs = re.compile(formulas, re.DOTALL)
+    made = []
+    for field in frame.schema.fields:
+        column = f.col(quoted(field.name))
+        if field.dataType.typeName() == "string":
+            # U: as elsewhere, any script's blanks are blanks
+            column = f.when(column.rlike(f"(?sU){formulas}"), f.concat(f.lit("'"), column)).otherwise(column)
+        made.append(column.alias(f"'{field.name}" if runs.match(field.name) else field.name))
+    return frame.select(made)
