@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from discreet.errors import DiscreetError
-from discreet.model.attribute import Attribute, Level, Role
+from discreet.model.attribute import Attribute, Level, Role, printed
 from discreet.web import attributes, datasets, hierarchies, policies, projects
 from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
 from discreet.web.pages.conflicts import base_of, conflict_page, over_of
@@ -36,7 +37,10 @@ def back(number: int) -> Response:
 
 @router.post("/attribute")
 def save(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Save the attribute, or show what would come of the form (``action`` is save, preview, order or level)."""
+    """Save the attribute, or show what would come of the form.
+
+    ``action`` is save, preview, level, order, unordered, or up.N and down.N, which move the category in line N.
+    """
     name, action = str(form.get("name", "")), str(form.get("action", "save"))
     draft = Draft.sent(form)
     try:
@@ -47,10 +51,9 @@ def save(request: Request, core: Here, session: LoggedIn, form: Sent, number: in
             project = projects.get(connection, session.user, number, "editor")
             dataset = datasets.get(connection, project)
             attributes.row(dataset, policies.document(connection, project), name)
-            built = hierarchies.build(
-                hierarchies.values(datasets.path(core.settings, dataset), name), Attribute.model_validate(content)
-            )
-            del built  # a hierarchy that cannot be built is told now, not by the job that needs it
+            found = hierarchies.values(datasets.path(core.settings, dataset), name)
+            hierarchies.build(found, Attribute.model_validate(content))  # what cannot be built is told now, not by a job
+            _complete(found, content)
             policies.edit(
                 connection, session.user, project, over_of(form), {f"attributes.{name}": content}, f"{name[:80]} edited"
             )
@@ -65,6 +68,16 @@ def save(request: Request, core: Here, session: LoggedIn, form: Sent, number: in
     parts: Any = environment().get_template("parts.html").module
     address = str(parts.address(project, name))
     return go(f"{address}{'&' if '?' in address else '?'}done=saved")
+
+
+def _complete(found: hierarchies.Values, content: dict[str, Any]) -> None:
+    """An order holds every value that the data hold, but those that mean missing; with a hierarchy the others come behind it."""
+    named = {*(content.get("order") or ()), *(content.get("missing") or ())}
+    if not content.get("order") or content.get("hierarchy") or found.column is None:
+        return
+    out = [str(value) for value in found.column.values.to_list() if not named.intersection(printed(value))]
+    if out:
+        raise Invalid(f"the order leaves out what the data hold: {', '.join(out[:5])}; give every value a place")
 
 
 def _page(
@@ -83,6 +96,8 @@ def _page(
     shown = draft or Draft.of(row.attribute)
     if action == "order":
         shown = shown.ordered(found)
+    elif action == "unordered":
+        shown = replace(shown, order="")
     wrong = said.pop("wrong", "")
     hierarchy = None
     try:
@@ -99,7 +114,8 @@ def _page(
     values: dict[str, Any] = {
         "dataset": dataset, "row": row, "found": found, "draft": shown, "wrong": wrong, "done": "", "base": project.revision,
         "levels": hierarchies.levels(found, hierarchy) if hierarchy is not None else [], "top": found.counts[:10],
-        "weights": shown.offered(found), "rows": rows, "depth": depth, "grid": found.distinct <= hierarchies.GRID,
+        "weights": shown.offered(found), "places": shown.places(found),
+        "rows": rows, "depth": depth, "grid": found.distinct <= hierarchies.GRID,
         "text": hierarchies.as_text(rows), "too_many": found.distinct > hierarchies.MOST_LEAVES, "dates": DATES,
         "roles": list(Role), "scales": list(Level), "previewed": action not in ("", "save"), **said,
     }  # fmt: skip

@@ -11,6 +11,7 @@ from discreet.model.attribute import Attribute
 from discreet.web import hierarchies
 from discreet.web.failures import Invalid
 from discreet.web.hierarchies import Values
+from discreet.web.pages import orders
 
 KINDS = ("widths", "quantiles", "prefixes", "dates", "groups")
 TOP = 20
@@ -61,9 +62,11 @@ class Draft:
         said = {name: _said(form, name) for name in ("widths", "origin", "quantiles", "prefixes")}
         said["dates"] = ", ".join(str(one) for one in form.getlist("dates"))
         kind = _said(form, "kind")
+        listed = orders.sent(form)
         return cls(
             _said(form, "role"), _said(form, "level"), _said(form, "known"), _said(form, "sensitivity"), _said(form, "default"),
-            _said(form, "missing"), _said(form, "order"), tuple(pair for pair in weights if any(pair)),
+            _said(form, "missing"), _said(form, "order") if listed is None else "\n".join(listed),
+            tuple(pair for pair in weights if any(pair)),
             kind if kind in KINDS else "none", said, _rows(form) if kind == "groups" else None,
         )  # fmt: skip
 
@@ -94,8 +97,14 @@ class Draft:
         return made + [("", None, "")] * BLANK
 
     def ordered(self, found: Values) -> Self:
-        """With the values of the data as a start for an order."""
-        return replace(self, order="\n".join(leaf for leaf, _, _ in hierarchies.as_rows(found, None)[: hierarchies.GRID]))
+        """With every value of the data in the order: those that it lacks at its end."""
+        leaves = [leaf for leaf, _, _ in hierarchies.as_rows(found, None)[: hierarchies.GRID]]
+        return replace(self, order="\n".join(dict.fromkeys([*_lines(self.order), *leaves])))
+
+    def places(self, found: Values) -> list[tuple[str, int | None]]:
+        """The categories in their order with their records; None where the data do not hold one."""
+        records = dict(found.counts)
+        return [(value, records.get(value)) for value in _lines(self.order)]
 
 
 def _rows(form: FormData) -> tuple[tuple[str, tuple[str, ...]], ...]:
