@@ -181,6 +181,20 @@ def test_a_sample_asks_for_fewer_of_each_kind_and_allows_larger_shares_of_them()
     assert (scaled_count(5, 0.1), scaled_count(5, 1.0), scaled_count(50, 0.1)) == (2, 5, 5)
 
 
+def test_the_profile_counts_every_attribute_of_the_riskiest_records_sets() -> None:
+    data = table(
+        {"a": [1, 1, 2, 2], "b": ["x", "y", "x", "y"], "c": ["u", "u", "u", "v"], "ill": ["yes", "no", "no", "no"]},
+        key=["a", "b", "c"], confidential=["ill"],
+    )  # fmt: skip
+    known = {name: data.attribute(name).model_copy(update={"known": 0.9}) for name in ("a", "b", "c")}
+    ill = data.attribute("ill").model_copy(update={"sensitivity": 1.0, "values": {"yes": 1.0}, "default": 0.0})
+    data = data.with_policy(data.policy.with_(attributes={**known, "ill": ill}))
+    score = discreet.risk(data, "known_sets")["known_sets"]
+    assert score.per_record["top_set"][0] == "a+b"
+    assert risk_profile(data) == risk_profile(data, score)
+    assert set(risk_profile(data)[0]) >= {"a", "b"}
+
+
 def test_every_start_is_a_plan_that_can_be_made() -> None:
     data = small(400)
     data = data.with_policy(completed(data))

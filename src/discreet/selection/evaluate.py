@@ -14,6 +14,7 @@ from discreet.masking.generate import masked_by
 from discreet.model.contracts import LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
+from discreet.model.score import Score
 from discreet.selection.build import scaled_count
 from discreet.selection.options import SelectOptions
 
@@ -85,7 +86,10 @@ class Evaluator:
             if kind == "loss"
         }
         began = time.perf_counter()
-        self.before, _ = self._numbers(self.data)
+        scores = self._scores(self.data)
+        self.before, _ = self._numbers(self.data, scores)
+        self.known = scores.get("known_sets")
+        """The known_sets of the table as it is, where it is measured at all: what the rules start from."""
         self.measuring = time.perf_counter() - began
         self.worst = self._signed(self.risk_axis, self.before)
 
@@ -96,7 +100,7 @@ class Evaluator:
             masked = masked_by(self.data, plan, None if self.patient else self._worth)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
-            found, lost = self._numbers(masked)
+            found, lost = self._numbers(masked, self._scores(masked))
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         loss = found.get(self.options.loss)
@@ -114,12 +118,14 @@ class Evaluator:
         if isinstance(above, float) and above > _MOST_ABOVE:
             raise PolicyError(f"{above:.0%} of the records are above the threshold, too many to lower the risk of one by one")
 
-    def _numbers(self, masked: Microdata) -> tuple[dict[str, float | None], dict[str, float]]:
-        """The numbers of the limits and of the map, and the loss of each attribute where the measure tells it."""
-        scores = {
+    def _scores(self, masked: Microdata) -> dict[str, Score]:
+        return {
             name: measure.measure(masked, original=self.data if measure.needs_original(masked) else None)
             for name, measure in self.risks.items()
         }
+
+    def _numbers(self, masked: Microdata, scores: Mapping[str, Score]) -> tuple[dict[str, float | None], dict[str, float]]:
+        """The numbers of the limits and of the map, and the loss of each attribute where the measure tells it."""
         losses = {name: measure.measure(self.data, masked) for name, measure in self.losses.items()}
         made: dict[str, float | None] = {}
         for limit in self.better:

@@ -10,6 +10,7 @@ import numpy as np
 from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
+from discreet.model.score import Score
 from discreet.selection.proposals import released
 from discreet.selection.space import BESIDE_NAMES, LIGHT, Choice, Point, Space
 
@@ -26,14 +27,15 @@ _MANY = 30
 """Values of a name from which on groups of near records are made of coarser ones to begin with."""
 
 
-def risk_profile(data: Microdata) -> tuple[list[str], list[str]]:
+def risk_profile(data: Microdata, known: Score | None = None) -> tuple[list[str], list[str]]:
     """The attributes of the sets by which the riskiest records are found, and the sensitive ones in those records.
 
-    Both fall by how many of the thousand riskiest records they concern; empty where known_sets cannot be measured.
+    Both fall by how many of the thousand riskiest records they concern; empty where known_sets cannot be measured. It is
+    measured unless it was before, and is given as ``known``.
     """
     try:
         measure = registry.make("risk", "known_sets", data.policy.risk.get("known_sets"), origin=data.policy.origin)
-        table = measure.measure(data).per_record
+        table = (known or measure.measure(data)).per_record
     except DiscreetError:
         return [], []
     if table is None or not table.height:
@@ -41,7 +43,7 @@ def risk_profile(data: Microdata) -> tuple[list[str], list[str]]:
     order = np.argsort(-table["risk"].to_numpy(), kind="stable")[:1000]
     names = set(data.columns)
     sets = Counter(
-        name for text in table["top_set"].gather(order.tolist()).to_list() for name in text.split(", ") if name in names
+        name for text in table["top_set"].gather(order.tolist()).to_list() for name in text.split("+") if name in names
     )
     sensitive: Counter[str] = Counter()
     for name in released(data):

@@ -56,13 +56,13 @@ def select(
     if not len(data):
         raise DataError(f"{data.source} has no records to select a plan for")
     data = data.with_policy(with_loss(completed(data), data, options))
-    known, sensitive = risk_profile(data)
+    evaluate = Evaluator(data, options)
+    known, sensitive = risk_profile(data, evaluate.known)
     space = space_of(data, top=sensitive)
     storage = storage_of(Path(resume) if resume is not None else None)
     mark = _fingerprint(data, options)
     points, rough_tried = starts(space, known) if how == "guided" else [], []
     share = _share(data, options)
-    evaluate = Evaluator(data, options)
     teller = Teller(on_trial)
 
     def search(name: str, judge: Evaluator, scale: float) -> Search:
