@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import ANY
 
 import polars as pl
 import pytest
@@ -179,6 +181,27 @@ def test_a_sample_asks_for_fewer_of_each_kind_and_allows_larger_shares_of_them()
     assert policy.limits == {"k_anonymity.k": 5, "known_sets.max": 4.0}
     assert policy.risk["known_sets"]["threshold"] == 2.0
     assert (scaled_count(5, 0.1), scaled_count(5, 1.0), scaled_count(50, 0.1)) == (2, 5, 5)
+
+
+def test_a_step_that_has_no_risk_to_lower_is_left_out_and_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = small(300)
+    known = {"alpha": 100, "epsilon": 0.01, "threshold": 1e6}
+    data = data.with_policy(data.policy.with_(risk={**data.policy.risk, "known_sets": known}))
+
+    def plan(threshold: float) -> Plan:
+        lower = {"method": "targeted_suppression", "side": "known", "missing": "category", **known, "threshold": threshold}
+        return Policy.from_dict({"plan": {"steps": [{"method": "generalization", "columns": KEYS, "k": 5}, lower]}}).plan
+
+    run, spared = Evaluator(data, SelectOptions(), patient=True)(plan(1e6)), Evaluator(data, SelectOptions())
+    method = discreet.registry.load("masking", "targeted_suppression")
+
+    def called(*_: object) -> Microdata:
+        raise DataError("the step was run")
+
+    monkeypatch.setattr(method, "mask", called)
+    assert spared(plan(1e6)) == replace(run, seconds=ANY)
+    # one that lowers another risk than what is measured has to run
+    assert spared(plan(1e-6)).error is not None
 
 
 def test_the_profile_counts_every_attribute_of_the_riskiest_records_sets() -> None:

@@ -33,17 +33,18 @@ def generate(data: Microdata, plan: Plan) -> Release:
     return _generate(data, plan, (), ())
 
 
-def masked_by(data: Microdata, plan: Plan, before: Callable[[Step, Microdata], None] | None = None) -> Microdata:
+def masked_by(data: Microdata, plan: Plan, before: Callable[[Step, Microdata], bool] | None = None) -> Microdata:
     """The table that ``generate`` would release, without its log: for one who tries many plans and keeps none of the tables.
 
-    ``before`` is called with each step and the table it will be given, and may raise to give the plan up.
+    ``before`` is called with each step and the table it will be given; it may raise to give the plan up, and says whether the
+    step has anything to do: one that would change nothing is left out.
     """
     table = data
     for run in _runs(data, plan):
         tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         with _told(run):
-            if before is not None:
-                before(run.step, table)
+            if before is not None and not before(run.step, table):
+                continue
             table = run.method.mask(table, _checked(table, run), KeyedDraw(plan.seed, run.number))
     return table
 

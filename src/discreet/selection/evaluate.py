@@ -19,6 +19,7 @@ from discreet.selection.build import scaled_count
 from discreet.selection.options import SelectOptions
 
 _TARGETED = ("targeted_suppression", "targeted_generalization")
+_NUMBERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_ABOVE = 0.5
 FAILED = 1e6
 """The violation of a plan that cannot run at all."""
@@ -85,6 +86,8 @@ class Evaluator:
             for kind, name, *_ in kinds
             if kind == "loss"
         }
+        self._seen: tuple[Microdata, Score] | None = None
+        """The table that a plan's last step was given, with its known_sets: where that step changes nothing it is the outcome."""
         began = time.perf_counter()
         scores = self._scores(self.data)
         self.before, _ = self._numbers(self.data, scores)
@@ -110,19 +113,36 @@ class Evaluator:
         seconds = time.perf_counter() - started
         return Outcome(self._signed(self.risk_axis, found), total, found, self._missed(found), None, seconds, lost)
 
-    def _worth(self, step: Step, table: Microdata) -> None:
-        """Give up a plan whose last step would have to change most records: others are cheaper, and end sooner."""
+    def _worth(self, step: Step, table: Microdata) -> bool:
+        """Whether a step that lowers the risk of single records has any to lower.
+
+        Raises, to give up the plan, where it would have to change most records: others are cheaper, and end sooner.
+        """
         if step.method not in _TARGETED or "known_sets" not in self.risks or step.parameters.get("side") == "sensitive":
-            return
-        above = self.risks["known_sets"].measure(table).summary["high_risk_share"]
+            return True
+        score = self._measured("known_sets", table)
+        above = score.summary["high_risk_share"]
+        self._seen = (table, score)
         if isinstance(above, float) and above > _MOST_ABOVE:
             raise PolicyError(f"{above:.0%} of the records are above the threshold, too many to lower the risk of one by one")
+        return above != 0.0 or not self._measures_alike(step)
+
+    def _measures_alike(self, step: Step) -> bool:
+        """Whether a step lowers just the risk that is measured here, by the same numbers."""
+        method = registry.make("masking", step.method, step.parameters, origin=self.policy.origin)
+        measure = self.risks["known_sets"]
+        return all(getattr(method, name, None) == getattr(measure, name, None) for name in _NUMBERS)
+
+    def _measured(self, name: str, masked: Microdata) -> Score:
+        if name == "known_sets" and self._seen is not None and self._seen[0] is masked:
+            return self._seen[1]
+        measure = self.risks[name]
+        return measure.measure(masked, original=self.data if measure.needs_original(masked) else None)
 
     def _scores(self, masked: Microdata) -> dict[str, Score]:
-        return {
-            name: measure.measure(masked, original=self.data if measure.needs_original(masked) else None)
-            for name, measure in self.risks.items()
-        }
+        made = {name: self._measured(name, masked) for name in self.risks}
+        self._seen = None
+        return made
 
     def _numbers(self, masked: Microdata, scores: Mapping[str, Score]) -> tuple[dict[str, float | None], dict[str, float]]:
         """The numbers of the limits and of the map, and the loss of each attribute where the measure tells it."""

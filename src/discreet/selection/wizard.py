@@ -187,11 +187,12 @@ def _budget(options: SelectOptions, began: float, share: float, *, trials: int |
 def _carried(tried: Sequence[Tried], longest: float | None) -> list[Point]:
     """What a sample proposes: its best by loss within the limits, and the nearest where those are few.
 
-    By the clock only those that take at most ``longest`` seconds on the sample, so that they can be expected to end.
+    The first is the safest within the limits, which the whole table is likely to confirm. By the clock only those that take at most ``longest`` seconds on the sample, so that they can be expected to end.
     """
     quick = [one for one in tried if longest is None or one.outcome.seconds <= longest]
     ranked = sorted(quick or tried, key=lambda one: one.outcome.rank)
-    return [dict(one.point) for one in ranked[:_CARRIED]]
+    safest = sorted((one for one in ranked[:_CARRIED] if one.outcome.kept), key=lambda one: one.outcome.risk)[:1]
+    return [dict(one.point) for one in (*safest, *(one for one in ranked[:_CARRIED] if one not in safest))]
 
 
 def _fingerprint(data: Microdata, options: SelectOptions) -> str:
