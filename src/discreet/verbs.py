@@ -177,6 +177,10 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
     """
     if records is None:
         return _placed(masked, original)[0]
+    if engines.is_distributed(masked):
+        engines.engine_of(masked, original)
+        tied: Microdata = masked.linked(original, read(records, engine=masked.engine))
+        return tied
     from discreet.convert import read_source
     from discreet.engine.links import with_link
 
@@ -197,10 +201,11 @@ def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata
 
 def _doubted(masked: Any, original: Microdata) -> list[str]:
     """A table that was read again on another engine has numbers of its own, which a shuffle took apart from the original's."""
-    if masked.source == original.source or original.policy.plan.order == "kept" or not original.policy.plan.steps:
+    plan = original.policy.plan
+    if not masked.is_initial or masked.source == original.source or plan.order == "kept" or not plan.steps:
         return []
     rows = f"the rows of {masked.source} are taken for those of {original.source} in their order"
-    return [f"{rows}; a release is written in another, so measure it in the run that masks, or read both on the local engine"]
+    return [f"{rows}; a release is written in another, so give its link, or read both on the local engine"]
 
 
 def _with_limited(kind: str, policy: Policy) -> list[str]:

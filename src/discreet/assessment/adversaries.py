@@ -16,8 +16,10 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from discreet import registry
+from discreet.engine.engines import placed
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Role
+from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -78,7 +80,8 @@ def _frame(name: str, original: Microdata, masked: Microdata, measured: Mapping[
     if name not in registry.names("risk"):
         return None
     try:
-        measure = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
+        made = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
+        measure: RiskMeasure = placed("risk", [made], masked)[0]
         return measure.measure(masked, original=original if measure.needs_original(masked) else None).per_record
     except DiscreetError:
         return None

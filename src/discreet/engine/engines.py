@@ -41,6 +41,15 @@ class Distributed(Protocol):
         """The rows as a release is written: in the keyed order of a seed, or in that of the records' numbers."""
         ...
 
+    @property
+    def is_initial(self) -> bool:
+        """Whether the rows are numbered by where they stand, not by a plan or a link."""
+        ...
+
+    def linked(self, original: Any, link: Any) -> Any:
+        """The same rows, tied to their originals by a link."""
+        ...
+
     def link(self) -> Any:
         """For each row the number of its original, counted from 1."""
         ...

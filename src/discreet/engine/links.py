@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -66,10 +66,7 @@ def link_of(masked: Microdata) -> pl.DataFrame:
 
 def with_link(masked: Microdata, original: Microdata, link: Microdata) -> Microdata:
     """A masked table whose rows are tied to their originals by a link; raises where the link is not theirs."""
-    if LINK not in link.columns or not link.frame[LINK].dtype.is_integer():
-        raise DataError(f"{link.source}: a link has a column '{LINK}' with the number of each masked row's original")
-    if len(link) != len(masked):
-        raise DataError(f"{link.source}: links {len(link):,} rows, but {masked.source} has {len(masked):,}; it is another's link")
+    check_link(link.source, len(link) if LINK in link.columns and link.frame[LINK].dtype.is_integer() else None, masked)
     numbers = link.frame[LINK]
     known = numbers.drop_nulls()
     outside = known.filter((known < 1) | (known > len(original)))
@@ -81,3 +78,11 @@ def with_link(masked: Microdata, original: Microdata, link: Microdata) -> Microd
     known_rows = numbers.fill_null(1).to_numpy().astype(np.int64) - 1
     named = original.records[known_rows] if len(original) else known_rows
     return masked.replace(masked.frame, np.where(numbers.is_null().to_numpy(), simulated, named))
+
+
+def check_link(source: str, rows: int | None, masked: Any) -> None:
+    """Raise where a link has no numbers (``rows`` is None), or not as many as the masked table has rows."""
+    if rows is None:
+        raise DataError(f"{source}: a link has a column '{LINK}' with the number of each masked row's original")
+    if rows != len(masked):
+        raise DataError(f"{source}: links {rows:,} rows, but {masked.source} has {len(masked):,}; it is another's link")

@@ -91,6 +91,11 @@ class SparkMicrodata:
         return self.frame if RECORD in self.frame.columns else number_records(self.frame, self.record, self.source)
 
     @property
+    def is_initial(self) -> bool:
+        """Whether the rows are numbered by where they stand."""
+        return RECORD not in self.frame.columns
+
+    @property
     def initial(self) -> SparkMicrodata:
         """The same table with numbered records: what a plan begins with."""
         return self.replace(self.numbered)
@@ -128,6 +133,12 @@ class SparkMicrodata:
 
         numbers = self.numbered.select((f.col(quoted(RECORD)) + 1).alias("record"))
         return SparkMicrodata(numbers, source="the link")
+
+    def linked(self, original: SparkMicrodata, link: SparkMicrodata) -> SparkMicrodata:
+        """The same rows, tied to their originals by a link."""
+        from discreet.engine.spark.order import linked
+
+        return linked(self, original, link)
 
     def write(self, target: Any, *, private: bool = False, formulas: str = "") -> None:
         """Write by Spark: to a folder of Parquet or CSV (its owner's alone where ``private``), or to a table of the catalog."""

@@ -40,7 +40,7 @@ def ncp(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> SparkS
 
     names = plugin.counted(original)
     weights = plugin.shares(names)
-    if masked.source != original.source and len(masked) != len(original):
+    if masked.is_initial and len(masked) != len(original):
         unlinked: Score = plugin.unlinked(original, masked)
         return unlinked
     stage = _stage(plugin, original, masked, names)
