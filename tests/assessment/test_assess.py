@@ -73,3 +73,17 @@ def test_an_assessment_without_records_has_an_empty_table() -> None:
     from discreet.model.results import Assessment
 
     assert Assessment({}, {}, {}, {}, (), 0, 0).per_record().equals(pl.DataFrame())
+
+
+def test_values_changed_in_more_ways_than_there_is_room_for_leave_out_the_informed_intruder_alone(monkeypatch) -> None:
+    data = patients(300)
+    release = discreet.mask(
+        data, {"seed": 1, "steps": [{"method": "swapping", "how": "random", "columns": ["birth_year"], "share": 0.5}]}
+    )
+    whole = discreet.assess(release.original, release)
+    assert "known_sets" in whole.informed
+    monkeypatch.setattr("discreet.engine.known_sets._MOST_TERMS", 20_000.0)
+    found = discreet.assess(release.original, release)
+    assert "known_sets" not in found.informed
+    assert found.after["known_sets"].summary == whole.after["known_sets"].summary
+    assert any("different combinations of attributes" in warning for warning in found.warnings)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Missing = Literal["category", "wildcard"]
+_MOST_TERMS = 4e9
+"""Bytes for the terms of all sets and patterns: a table whose values were changed at random has nearly a pattern a record."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def known_sets(
     slots = np.flatnonzero(asking)
     kinds = _kinds(data, names, slots) if original is None else None
     classes, asked, ordered = classes_of(data, names, tree, slots if kinds is None else slots[kinds.first], missing, original)
+    _fits(len(tree), asked)
     parts = terms(tree, asked.singles, asked.patterns)
     with Counter(classes, asked) as counter:
         everything = counter.count_all(len(ordered))
@@ -83,6 +86,17 @@ def known_sets(
     if kinds is None:
         return KnownSets(names, tree, slots, found, asked.weight)
     return KnownSets(names, tree, slots, found.spread(kinds.kind), asked.weight[kinds.kind])
+
+
+def _fits(sets: int, asked: Queries) -> None:
+    """Raise where records lack or have lost so many different combinations of attributes that their terms have no room."""
+    need = 4 * 8 * sets * len(asked.patterns) * (1 + len(asked.singles))
+    if need > _MOST_TERMS:
+        raise DataError(
+            f"known_sets: records lack, or no longer agree on, {len(asked.patterns):,} different combinations of attributes; "
+            f"with {sets:,} known sets that needs {need / 1e9:,.0f} GB, where {_MOST_TERMS / 1e9:,.0f} are allowed; "
+            "a larger epsilon makes fewer sets"
+        )
 
 
 def _kinds(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Alike | None:
