@@ -151,18 +151,21 @@ FILTERS: list[tuple[str, str, Callable[[Any], bool]]] = [
 
 
 class TestPaging:
-    @profile(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @profile(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         content=FRAMES, sort=st.none() | st.sampled_from(list(SCHEMA)), descending=st.booleans(), offset=st.integers(0, 14),
         limit=st.integers(1, 14), chosen=st.lists(st.sampled_from(FILTERS), max_size=2, unique_by=lambda one: one[0]),
-        near=st.sampled_from([0, 5000]), few=st.sampled_from([0, 50_000]),
+        near=st.sampled_from([0, 5000]), few=st.sampled_from([0, 1000]), sample=st.sampled_from([2, 5, 4000]),
+        slack=st.sampled_from([0, 1, 130]),
     )  # fmt: skip
     def test_a_page_is_what_a_plain_sort_and_filter_give(
         self, content: Any, sort: str | None, descending: bool, offset: int, limit: int, chosen: Any, near: int, few: int,
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        sample: int, slack: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
         monkeypatch.setattr(paging, "_NEAR", near)
         monkeypatch.setattr(paging, "_FEW", few)
+        monkeypatch.setattr(paging, "_SAMPLE", sample)
+        monkeypatch.setattr(paging, "_SLACK", slack)
         frame = pl.DataFrame(content, schema=SCHEMA)
         path = tmp_path / "t.parquet"
         frame.write_parquet(path)

@@ -7,6 +7,7 @@ rows. Columns are spoken of by their place and values are parameters, so neither
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -33,7 +34,10 @@ _SHUT: dict[str, str | bool | int | float | list[str]] = {
 }  # fmt: skip
 _ROW = "file_row_number"
 _NEAR = 5_000
-_FEW = 50_000
+_SAMPLE = 4_000
+_FEW = 1_000
+_SLACK = 130
+"""Values of a sample; different ones below which they are counted; places in it by which it errs once in ten thousand times."""
 
 
 @dataclass(frozen=True)
@@ -70,35 +74,90 @@ def page(
             query = f"SELECT {_ROW} FROM {source} ORDER BY {_ROW} LIMIT ? OFFSET ?"
             numbers = [row[0] for row in link.execute(query, [*given, limit, offset]).fetchall()]
         else:
-            numbers = _sorted(link, source, given, column, "DESC" if descending else "ASC", offset, limit)
+            numbers = _sorted(link, source, given, column, "DESC" if descending else "ASC", offset, limit, total)
         return Rows(_fetched(link, table, path, names, numbers), numbers, total)
 
 
-def _sorted(link: DuckDBPyConnection, source: str, given: list[Any], column: str, way: str, offset: int, limit: int) -> list[int]:
+def _sorted(
+    link: DuckDBPyConnection, source: str, given: list[Any], column: str, way: str, offset: int, limit: int, total: int
+) -> list[int]:
     """The numbers of a page's rows in the order of a column.
 
-    The first rows are a heap's work. Far behind them a column of few values is counted instead of sorted: the counts say
-    which values the page holds, and only their rows are put in order.
+    The first rows are a heap's work. Far behind them only the values that stand near the page are put in order: a column of few
+    values is counted, and of one of many a sample says between which two the page must lie.
     """
-    order = f"ORDER BY {column} {way} NULLS LAST, {_ROW} LIMIT ? OFFSET ?"
-    if offset + limit > _NEAR:
-        distinct = link.execute(f"SELECT approx_count_distinct({column}) FROM {source}", given).fetchall()[0][0]
-        if distinct < _FEW:
-            found = link.execute(
-                f"SELECT v, start FROM (SELECT v, n, sum(n) OVER (ORDER BY v {way} NULLS LAST) - n AS start FROM "
-                f"(SELECT {column} AS v, count(*) AS n FROM {source} GROUP BY 1)) "
-                "WHERE start < ? AND start + n > ? ORDER BY start",
-                [*given, offset + limit, offset],
-            ).fetchall()
-            if not found:
-                return []
-            held = [value for value, _ in found if value is not None]
-            near = [f"{column} BETWEEN ? AND ?"] if held else []
-            near += [f"{column} IS NULL"] if len(held) < len(found) else []
-            source += (" AND " if " WHERE " in source else " WHERE ") + f"({' OR '.join(near)})"
-            given = [*given, *([held[0], held[-1]] if way == "ASC" else [held[-1], held[0]])] if held else given
-            offset -= int(found[0][1])
-    return [row[0] for row in link.execute(f"SELECT {_ROW} FROM {source} {order}", [*given, limit, offset]).fetchall()]
+    if offset + limit > _NEAR and offset < total:
+        query = f"SELECT v FROM (SELECT {column} AS v FROM {source}) USING SAMPLE reservoir({_SAMPLE} ROWS) REPEATABLE (1)"
+        sample = [row[0] for row in link.execute(f"SELECT v FROM ({query}) ORDER BY v {way} NULLS LAST", given).fetchall()]
+        few = len(set(sample)) < _FEW
+        found = (_counted if few else _between)(link, source, given, column, way, offset, limit, sample, total)
+        if found is not None:
+            return found
+    return _ordered(link, source, given, column, way, offset, limit)
+
+
+def _ordered(
+    link: DuckDBPyConnection, source: str, given: list[Any], column: str, way: str, offset: int, limit: int
+) -> list[int]:
+    query = f"SELECT {_ROW} FROM {source} ORDER BY {column} {way} NULLS LAST, {_ROW} LIMIT ? OFFSET ?"
+    return [row[0] for row in link.execute(query, [*given, limit, offset]).fetchall()]
+
+
+def _counted(
+    link: DuckDBPyConnection, source: str, given: list[Any], column: str, way: str, offset: int, limit: int, *_: Any
+) -> list[int] | None:
+    """By counting each value: the counts say which values the page holds, and only their rows are put in order."""
+    found = link.execute(
+        f"SELECT v, start FROM (SELECT v, n, sum(n) OVER (ORDER BY v {way} NULLS LAST) - n AS start FROM "
+        f"(SELECT {column} AS v, count(*) AS n FROM {source} GROUP BY 1)) "
+        "WHERE start < ? AND start + n > ? ORDER BY start",
+        [*given, offset + limit, offset],
+    ).fetchall()
+    if not found:
+        return []
+    held = [value for value, _ in found if value is not None]
+    near = [f"{column} BETWEEN ? AND ?"] if held else []
+    near += [f"{column} IS NULL"] if len(held) < len(found) else []
+    bounds = ([held[0], held[-1]] if way == "ASC" else [held[-1], held[0]]) if held else []
+    return _ordered(link, _and(source, " OR ".join(near)), [*given, *bounds], column, way, offset - int(found[0][1]), limit)
+
+
+def _between(
+    link: DuckDBPyConnection, source: str, given: list[Any], column: str, way: str, offset: int, limit: int, sample: list[Any],
+    total: int,
+) -> list[int] | None:  # fmt: skip
+    """By two values of a sorted sample with the page between them; None where it does not lie there after all.
+
+    What stands before the first is counted, so the place is exact however the sample was drawn.
+    """
+    first = int(offset / total * len(sample)) - _SLACK
+    last = math.ceil((offset + limit) / total * len(sample)) + _SLACK
+    low = sample[first] if first >= 0 else None
+    high = sample[last] if last < len(sample) else None
+    before, behind = ("<", ">") if way == "ASC" else (">", "<")
+    if first >= 0 and low is None:
+        return None  # among the missing values
+    skipped = 0
+    if low is not None:
+        skipped = int(
+            link.execute(f"SELECT count(*) FROM {_and(source, f'{column} {before} ?')}", [*given, low]).fetchall()[0][0]
+        )
+    if skipped > offset:
+        return None
+    inside, bounds = [], []
+    if low is not None:
+        inside.append(f"({column} {behind}= ?{'' if high is not None else f' OR {column} IS NULL'})")
+        bounds.append(low)
+    if high is not None:
+        inside.append(f"{column} {before}= ?")
+        bounds.append(high)
+    near = _and(source, " AND ".join(inside)) if inside else source
+    found = _ordered(link, near, [*given, *bounds], column, way, offset - skipped, limit)
+    return found if len(found) == min(limit, total - offset) else None
+
+
+def _and(source: str, condition: str) -> str:
+    return f"{source} {'AND' if ' WHERE ' in source else 'WHERE'} ({condition})"
 
 
 def at(path: Path, numbers: Sequence[int]) -> pl.DataFrame:
