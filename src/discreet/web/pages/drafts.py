@@ -97,9 +97,10 @@ class Draft:
         return made + [("", None, "")] * BLANK
 
     def ordered(self, found: Values) -> Self:
-        """With every value of the data in the order: those that it lacks at its end."""
+        """With every value of the data in the order, those that it lacks at its end; what has an order is ordinal at least."""
         leaves = [leaf for leaf, _, _ in hierarchies.as_rows(found, None)[: hierarchies.GRID]]
-        return replace(self, order="\n".join(dict.fromkeys([*_lines(self.order), *leaves])))
+        level = "ordinal" if self.level in ("", "nominal") else self.level
+        return replace(self, level=level, order="\n".join(dict.fromkeys([*_lines(self.order), *leaves])))
 
     def places(self, found: Values) -> list[tuple[str, int | None]]:
         """The categories in their order with their records; None where the data do not hold one."""
