@@ -112,8 +112,13 @@ class Integrity(LossMeasure):
             small, told = self.small({name: original.frame[name].n_unique() for name in left_out})
             notes += told
 
+        coded: dict[str, Shared] = {}  # each attribute once, however many pairs it is in
+
         def distance(chosen: Sequence[str]) -> float:
-            return self.distance(original.frame, masked.frame, chosen, weights)
+            for name in chosen:
+                if name not in coded:
+                    (coded[name],) = encode_together(original.frame, masked.frame, [(name, name)])
+            return total_variation([coded[name] for name in chosen], *weights)
 
         return self.score(names, numbers, sides[0], sides[1], small, distance, notes)
 
