@@ -118,5 +118,5 @@ _ROLES = {
     Role.CONFIDENTIAL: "what must not be learnt of a person",
     Role.PERSON: "tells which records are one person's; removed from a release unless the plan keeps them",
     Role.WEIGHT: "the survey weight of a record",
-    Role.OTHER: "neither",
+    Role.OTHER: "none of these",
 }

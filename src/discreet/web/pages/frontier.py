@@ -92,8 +92,8 @@ def search_of(job: Job) -> Search:
             for one, spot in zip(some, placed, strict=True)
         ]  # fmt: skip
     return Search(
-        points, len(tried) - len(good), _best(points, result), _axis(result, "risk", job), _axis(result, "loss", job),
-        [str(one) for one in result.get("why", [])], result.get("met"),
+        points, len(tried) - len(good), _best(points, result), _axis(result, "risk", job) or _measured(points),
+        _axis(result, "loss", job) or "ncp.loss", [str(one) for one in result.get("why", [])], result.get("met"),
     )  # fmt: skip
 
 
@@ -105,10 +105,15 @@ def _best(points: list[Point], result: Mapping[str, Any]) -> Point | None:
 
 
 def _axis(result: Mapping[str, Any], kind: str, job: Job) -> str:
+    """What an axis measures: as the search says when it is over, else as was asked."""
     said = result.get(kind)
-    if isinstance(said, Mapping):
-        return str(said.get("name", kind))
-    return str(job.parameters.get(kind) or ("ncp.loss" if kind == "loss" else "risk"))
+    return str(said.get("name", kind)) if isinstance(said, Mapping) else str(job.parameters.get(kind) or "")
+
+
+def _measured(points: list[Point]) -> str:
+    """The number that is the risk of every point so far."""
+    names = points[0].numbers if points else ()
+    return next((name for name in names if all(one.numbers.get(name) == one.shown_risk for one in points)), "risk")
 
 
 def _finite(*numbers: Any) -> bool:
