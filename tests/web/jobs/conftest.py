@@ -1,0 +1,142 @@
+"""A desk for jobs: what one person submits in one project, and a supervisor whose workers can be small programs instead."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from discreet.report.papers_appendix import patients
+from discreet.web import datasets, projects
+from discreet.web.accounts import User
+from discreet.web.jobs import process, queue
+from discreet.web.jobs.briefs import brief
+from discreet.web.jobs.supervisor import Supervisor
+from discreet.web.jobs.voice import Voice
+from discreet.web.jobs.worker import perform
+from discreet.web.projects import Project
+from discreet.web.settings import Settings
+from discreet.web.store import Store
+from discreet.web.tables import jobs as job_table
+
+SAYS = "import sys, json, time\ndef say(**m): print(json.dumps(m), flush=True)\nbrief = json.loads(sys.stdin.readline())\n"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Jobs of one person in one project."""
+
+    settings: Settings
+    store: Store
+    user: User
+    project: Project
+
+    def submit(self, kind: str, **parameters: Any) -> queue.Job:
+        with self.store.write() as connection:
+            return queue.submit(connection, self.user, projects.get(connection, self.user, self.project.id), kind, parameters)
+
+    def imported(self, content: str | None = None) -> queue.Job:
+        """An import of a file, of Table A.1 where nothing else is said."""
+        text = patients().frame.write_csv() if content is None else content
+        place = datasets.receive(self.settings, self.project, iter([text.encode()]), "patients.csv")
+        return self.submit("import", upload=place.name, name="patients.csv")
+
+    def look(self, job: queue.Job) -> queue.Job:
+        with self.store.read() as connection:
+            return queue.get(connection, self.project, job.id)
+
+    def wait(self, job: queue.Job, until: Callable[[queue.Job], bool] | None = None, seconds: float = 300) -> queue.Job:
+        """The job once it is over, or as is said."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = self.look(job)
+            if until(found) if until is not None else not found.active:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"still {found.state}: {found.what}")
+
+    def pid_of(self, job: queue.Job) -> int:
+        """The process that a job has, once it has one."""
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            with self.store.read() as connection:
+                found = connection.execute(select(job_table.c.pid).where(job_table.c.id == job.id)).scalar()
+            if found:
+                return int(found)
+            time.sleep(0.05)
+        raise AssertionError("no process was started")
+
+    def in_process(self, kind: str, **parameters: Any) -> dict[str, Any]:
+        """What a job's process would say, last of all, without a process."""
+        job = self.submit(kind, **parameters)
+        this = select(job_table).where(job_table.c.id == job.id)
+        with self.store.write() as connection:
+            told = brief(connection, self.settings, connection.execute(this).one())
+        out = io.BytesIO()
+        perform(json.loads(json.dumps(told)), Voice(out))
+        with self.store.write() as connection:
+            queue.cancel(connection, self.user, projects.get(connection, self.user, self.project.id), job.id)
+        said: dict[str, Any] = json.loads(out.getvalue().splitlines()[-1])
+        return said
+
+    @staticmethod
+    def alive(pid: int) -> bool:
+        """Whether a process is there and is not only remembered."""
+        try:
+            return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+        except FileNotFoundError:
+            return False
+
+    @staticmethod
+    def group(leader: int) -> list[int]:
+        """The processes of a group that live."""
+        found = []
+        for place in Path("/proc").iterdir():
+            if not place.name.isdigit():
+                continue
+            try:
+                state, _, group, *_ = (place / "stat").read_text().rsplit(")", 1)[1].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it ended while the others were looked at
+            if int(group) == leader and state != "Z":
+                found.append(int(place.name))
+        return found
+
+    def gone(self, pid: int, seconds: float = 60) -> bool:
+        """Whether a process ends within some time, which a slow machine may need."""
+        end = time.monotonic() + seconds
+        while self.alive(pid) and time.monotonic() < end:
+            time.sleep(0.02)
+        return not self.alive(pid)
+
+
+@pytest.fixture
+def desk(settings: Settings, store: Store, anna: User, project: Project) -> Desk:
+    """Anna's, in her project."""
+    return Desk(settings, store, anna, project)
+
+
+@pytest.fixture
+def supervisor(settings: Settings, store: Store) -> Iterator[Supervisor]:
+    made = Supervisor(settings, store)
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Have jobs done by a small program instead."""
+
+    def use(program: str) -> None:
+        monkeypatch.setattr(process, "COMMAND", [sys.executable, "-S", "-c", SAYS + program])
+
+    return use
