@@ -6,6 +6,7 @@ shared with it, loses nothing after the first pass; where only such records are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,13 +31,13 @@ def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
         above = risk > rule.level
         fresh = above & ~ever
         ever |= above
-        nulls = made.nulls(slots)
-        left = rule.any(made, nulls, made.weight(slots)).any(axis=1)
-        hopeful = above & left & (bound <= rule.level)
+        hopeful = above & (bound <= rule.level)
+        some = slots[hopeful]
+        hopeful[hopeful] = rule.any(made, made.nulls(some), made.weight(some)).any(axis=1)
         if not hopeful.any() and not fresh.any():
             break
         rows = slots[hopeful]
-        gone = decided(made, rule, rows) if rule.side == "sensitive" else top[hopeful]
+        gone = decided(made, rule, rows) if rule.side == "sensitive" else top(hopeful)
         rule.spend(story.taken + int(gone.sum()), int(above.sum()))
         taken = made.take(rows, gone)
         story.taken += taken
@@ -54,9 +55,9 @@ def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
 
 def _measured(
     table: Targets, rule: Rule, slots: NDArray[np.int64], ever: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Callable[[NDArray[np.bool_]], NDArray[np.bool_]]]:
     """Everybody's risk, what it could be at best if the records with blanks and those ever above shared all their blanks, and
-    the values of the top set of those above."""
+    a way to the values of the top sets of some that are above."""
     blanks = np.zeros(len(table.data), dtype=np.bool_)
     for column in table.columns[: table.tree.width]:
         blanks |= column.is_null
@@ -65,10 +66,12 @@ def _measured(
     def look(part: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
         return np.column_stack(weighed(table, rule, part, counts, float(blanks.sum())))
 
-    made = table.each_kind(slots, look)
+    made, kind = table.of_kinds(slots, look)
     if made is None:
         made = np.zeros((0, 2 + len(table.names)))
-    return made[:, 0], made[:, 1], made[:, 2:] > 0
+    # a row a kind, for a row a record would be as large as the table
+    places = np.arange(len(slots)) if kind is None else kind
+    return made[places, 0], made[places, 1], lambda some: made[places[some], 2:] > 0
 
 
 def weighed(

@@ -140,14 +140,19 @@ class Targets:
 
         None where there are no records.
         """
+        made, kind = self.of_kinds(rows, decide)
+        return made if made is None or kind is None else made[kind]
+
+    def of_kinds(
+        self, rows: NDArray[np.int64], decide: Callable[[NDArray[np.int64], NDArray[np.int32]], NDArray[Any]]
+    ) -> tuple[NDArray[Any] | None, NDArray[np.int64] | None]:
+        """The same once for each kind of record, with the kind of each; no kinds where the records are hardly ever alike."""
         last = zip(self.columns[self.tree.width :], self.weights[self.tree.width :], strict=True)
         alike = alike_records(
             self.columns[: self.tree.width], [(column, found[: column.cardinality]) for column, found in last], rows
         )
         made = [decide(part, counts) for part, counts in self.counted(rows if alike is None else rows[alike.first])]
-        if not made:
-            return None
-        return np.concatenate(made) if alike is None else np.concatenate(made)[alike.kind]
+        return (np.concatenate(made) if made else None), None if alike is None else alike.kind
 
     def counted(self, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """The records in parts, with the counts of every kept set."""
