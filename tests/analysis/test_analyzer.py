@@ -19,31 +19,12 @@ from discreet.engine.columns import encode
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy
+from discreet.report.papers_appendix import patients
 
 
 def table_a1():
-    """Seed 002, Table A.1."""
-    return Microdata(
-        pl.DataFrame(
-            {
-                "Name": [
-                    "John Wayne", "Mary Gore", "John Banks", "Jesse Casey", "Jack Stone", "Mike Kopi", "Angela Simms",
-                    "Nike Wood", "Mikhail Aaron", "Sam Pall",
-                ],
-                "SSN": [
-                    123456789, 323232323, 232345656, 333333333, 444444444, 666666666, 777777777, 888888888, 999999999, 100000000,
-                ],
-                "Age": [44, 44, 55, 44, 55, 45, 25, 35, 55, 45],
-                "State": ["MI"] * 6 + ["IN"] + ["MI"] * 3,
-                "Diagnosis": [
-                    "AIDS", "Asthma", "AIDS", "Asthma", "Asthma", "Diabetes", "Diabetes", "AIDS", "AIDS", "Tuberculosis",
-                ],
-                "Income": [45_500, 37_900, 67_000, 21_000, 90_000, 48_000, 49_000, 66_000, 69_000, 34_000],
-                "Billing": [1200, 2500, 3000, 1000, 900, 750, 1200, 2200, 4200, 3100],
-            }
-        ),
-        source="patient",
-    )  # fmt: skip
+    """Seed 002, Table A.1, of which nothing is said yet."""
+    return Microdata(patients().frame, source="patient")
 
 
 def wide(n=600, seed=5):

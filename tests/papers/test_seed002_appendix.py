@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
 import discreet
 from discreet import Plan, Policy
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
+from discreet.report.papers_appendix import patients
 
-ROWS = """
-John Wayne,123456789,44,MI,AIDS,45500,1200
-Mary Gore,323232323,44,MI,Asthma,37900,2500
-John Banks,232345656,55,MI,AIDS,67000,3000
-Jesse Casey,333333333,44,MI,Asthma,21000,1000
-Jack Stone,444444444,55,MI,Asthma,90000,900
-Mike Kopi,666666666,45,MI,Diabetes,48000,750
-Angela Simms,777777777,25,IN,Diabetes,49000,1200
-Nike Wood,888888888,35,MI,AIDS,66000,2200
-Mikhail Aaron,999999999,55,MI,AIDS,69000,4200
-Sam Pall,100000000,45,MI,Tuberculosis,34000,3100
-"""
-PATIENT = pl.read_csv(("Name,SSN,Age,State,Diagnosis,Income,Billing" + ROWS).encode())
 POLICY = {
     "attributes": {
         "Name": {"role": "identifier"}, "SSN": {"role": "identifier"}, "Age": {"role": "key"}, "State": {"role": "key"},
@@ -37,7 +24,7 @@ POLICY = {
         ],
     },
 }  # fmt: skip
-DATA = Microdata(PATIENT, Policy.from_dict(POLICY), "patient")
+DATA = Microdata(patients().frame, Policy.from_dict(POLICY), "patient")
 
 
 def test_eight_of_ten_records_are_released_without_identifiers_and_the_factors_are_reported():
