@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from discreet.convert import convert, write_target
-from discreet.convert.atomic import replacing, write_text
+from discreet.convert.atomic import apart, replacing, write_text
 from discreet.convert.formats import FORMATS
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
@@ -133,3 +133,25 @@ def test_every_writable_format_survives_a_second_writing(tmp_path: Path) -> None
         for number in (1, 2):
             write_target(Microdata(pl.DataFrame({"a": [number]})), tmp_path / f"t{suffix}")
     assert len(os.listdir(tmp_path)) == len(WRITABLE)
+
+
+def test_a_thread_that_comes_too_late_puts_nothing_back(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"^\S+t\.csv: cannot be written: \S+t\.csv is full$"):  # noqa: PT012, SIM117
+        with replacing(tmp_path / "t.csv") as temporary, apart(temporary) as place:
+            place.write_text("half")
+            raise ValueError(f"{place} is full")
+    with pytest.raises(FileNotFoundError):
+        place.write_text("the rest")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_written_apart_takes_the_place(tmp_path: Path) -> None:
+    target = tmp_path / "t.csv"
+    with replacing(target) as temporary:
+        with pytest.raises(ValueError, match="first"), apart(temporary) as place:  # noqa: PT012
+            place.write_text("the first try")
+            raise ValueError("first")
+        with apart(temporary) as place:
+            place.write_text("the second")
+    assert target.read_text() == "the second"
+    assert list(tmp_path.iterdir()) == [target]

@@ -15,12 +15,15 @@ import re
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet.convert.failures import first_line, told
 from discreet.errors import SourceError
+
+_TRIES = 200
 
 
 @contextmanager
@@ -35,12 +38,13 @@ def replacing(target: str | Path, *, private: bool = False) -> Iterator[Path]:
     temporary = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}.part{place.suffix}")
     held = None
     try:
-        with told(str(target), "cannot be written", words=lambda error: first_line(error).replace(str(temporary), str(target))):
+        with told(str(target), "cannot be written", words=lambda error: _of_target(error, temporary, target)):
             # made first, and by its owner alone: what is half written is nobody else's to read
             held = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             _lock(held)
             yield temporary
-            _settle(temporary, place, 0o600 if private else _mode(place))
+            whole = beside(temporary) / temporary.name
+            _settle(whole if whole.exists() else temporary, place, 0o600 if private else _mode(place))
     finally:
         if held is not None:
             os.close(held)
@@ -66,12 +70,36 @@ def beside(temporary: Path) -> Path:
     return temporary.with_name(temporary.name + ".work")
 
 
+@contextmanager
+def apart(temporary: Path) -> Iterator[Path]:
+    """A path for a library that writes by threads of its own; what was written there is the content when the block ends well.
+
+    A thread that is still at work when another has failed opens its file once more, after it was removed: it finds no folder.
+    """
+    work = beside(temporary)
+    work.mkdir(mode=0o700, exist_ok=True)
+    made = work / f"{secrets.token_hex(4)}{temporary.suffix}"
+    yield made
+    made.replace(work / temporary.name)
+
+
 def remove(temporary: Path) -> None:
     """Remove a temporary file and all that belongs to it."""
-    shutil.rmtree(beside(temporary), ignore_errors=True)
+    work = beside(temporary)
+    for _ in range(_TRIES):  # somebody may put a file into it while it is being emptied
+        shutil.rmtree(work, ignore_errors=True)
+        if not work.exists():
+            break
+        time.sleep(0.01)
     for suffix in ("-journal", ".wal", ""):  # of SQLite and DuckDB
         with suppress(FileNotFoundError):
             temporary.with_name(temporary.name + suffix).unlink()
+
+
+def _of_target(error: BaseException, temporary: Path, target: str | Path) -> str:
+    """What an exception says, with the target's name in the place of the temporary file's."""
+    inner = rf"{re.escape(str(beside(temporary)))}/[^\s/:'\"]+"
+    return re.sub(inner, lambda _: str(target), first_line(error)).replace(str(temporary), str(target))
 
 
 def _lock(file: int) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from discreet.convert.atomic import beside, replacing
+from discreet.convert.atomic import apart, replacing
 from discreet.convert.database import Database, database_file, quoting
 from discreet.convert.names import unique
 from discreet.convert.rows import typed_text
@@ -51,19 +51,19 @@ class DuckDB(Database):
     def _write(self, table: Table) -> None:
         """Into a new file that takes the old one's place: DuckDB leaves what it drops in its free pages."""
         path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
-        with _held(path) as held, replacing(path) as temporary:
-            work = beside(temporary)
-            work.mkdir(mode=0o700)
-            new, fresh = work / "new.duckdb", work / "fresh.duckdb"
-            if held is not None:
-                _confine(held, work)
-                self._copy(held, new)
+        with _held(path) as held, replacing(path) as temporary, apart(temporary) as fresh:
+            if held is None:
+                with closing(_open(fresh)) as link:
+                    _confine(link, fresh.parent)
+                    self._replace(link, table.frame)
+                return
+            new = fresh.with_name("new.duckdb")
+            _confine(held, fresh.parent)
+            self._copy(held, new)
             with closing(_open(new)) as link:
-                _confine(link, work)
+                _confine(link, fresh.parent)
                 self._replace(link, table.frame)
-                if held is not None:
-                    self._copy(link, fresh)
-            (new if held is None else fresh).replace(temporary)
+                self._copy(link, fresh)
 
     def _copy(self, link: DuckDBPyConnection, file: Path) -> None:
         """Copy all that a database holds into a new file."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.convert.atomic import checked, replacing
+from discreet.convert.atomic import apart, checked, replacing
 from discreet.convert.failures import told
 from discreet.convert.formats import format_of
 from discreet.convert.formulas import harmless
@@ -38,7 +38,8 @@ def write_target(data: Microdata, target: str | Path, *, private: bool = False, 
         frame = harmless(frame)
     with replacing(path, private=private) as temporary:
         if found.streams:
-            found.sink(frame.lazy(), temporary)
+            with apart(temporary) as place:
+                found.sink(frame.lazy(), place)
         else:
             found.write(table, temporary)
 
@@ -66,7 +67,9 @@ def _stream(source: Path, target: Path, policy: Policy) -> tuple[int, int]:
     with replacing(target) as temporary:
         while True:
             try:
-                form.sink(lazy, temporary)
+                with apart(temporary) as place:
+                    form.sink(lazy, place)
+                    records = form.count(place)
                 break
             except pl.exceptions.PolarsError:
                 with told(str(source), f"cannot be converted to {target}"):
@@ -74,4 +77,4 @@ def _stream(source: Path, target: Path, policy: Policy) -> tuple[int, int]:
                     if following is None:
                         raise
                     lazy = following
-        return form.count(temporary), len(lazy.collect_schema())
+        return records, len(lazy.collect_schema())
