@@ -90,7 +90,7 @@ def test_any_policy(effort: Any, record_property: Any) -> None:
             text = text[:at] + piece + text[at + length :]
         return text
 
-    @searched(effort(150, 3000))
+    @searched(effort(150, 10_000))
     @given(st.one_of(words, places.map(broken)))
     def check(text: str) -> None:
         nonlocal tried
@@ -112,7 +112,7 @@ def test_any_mapping(effort: Any, record_property: Any) -> None:
     )
     tried = 0
 
-    @searched(effort(150, 3000))
+    @searched(effort(150, 8_000))
     @given(st.dictionaries(names, values, max_size=5))
     def check(content: dict[str, Any]) -> None:
         nonlocal tried
@@ -130,7 +130,7 @@ def test_damaged_files(tmp_path: Path, suffix: str, seed: int, effort: Any, reco
     good, bad, out = tmp_path / f"good{suffix}", tmp_path / f"bad{suffix}", tmp_path / "out.parquet"
     write_target(Microdata(ROWS), good)
     whole = good.read_bytes()
-    times = effort(4, 120)
+    times = effort(4, 1_000)
     for _ in range(times):
         content = bytearray(whole)
         for _ in range(chance.randint(1, 6)):
@@ -176,7 +176,7 @@ def test_hierarchies_and_dictionaries(tmp_path: Path, effort: Any, record_proper
     )
     tried = 0
 
-    @searched(effort(60, 1500))
+    @searched(effort(60, 4_000))
     @given(st.one_of(text, st.binary(max_size=60)))
     def check(content: bytes) -> None:
         nonlocal tried

@@ -119,7 +119,7 @@ def test_the_server_can_be_killed(
     begun = time.monotonic()
     client.run(project, "generate")
     lasts = time.monotonic() - begun
-    kills = effort(2, 40)
+    kills = effort(2, 30)
     states: dict[str, int] = {}
     for number in range(kills):
         saved = client.edit(project, {"limits": {"k_anonymity.k": 3 + number}})["revision"]
