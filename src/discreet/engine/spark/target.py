@@ -66,13 +66,32 @@ def _replace(frame: DataFrame, form: str, path: Path, *, private: bool) -> None:
                 one.chmod(0o600)
         if private:
             temporary.chmod(0o700)
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path.exists():
-            path.unlink()
-        temporary.rename(path)
+        _swap(temporary, path)
     finally:
         shutil.rmtree(holder, ignore_errors=True)
+
+
+def _swap(new: Path, path: Path) -> None:
+    """Put a folder where another, or a file, may stand; who is stopped in between finds the old one beside it, whole."""
+    old = path.absolute().with_name(f".{path.name}.replaced")
+    there = path.exists() or path.is_symlink()
+    if there:
+        _remove(old)
+        path.rename(old)
+    try:
+        new.rename(path)
+    except OSError:
+        if there:
+            old.rename(path)
+        raise
+    _remove(old)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _writer(frame: DataFrame, form: str) -> DataFrameWriter:
