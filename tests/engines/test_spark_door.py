@@ -49,6 +49,16 @@ def test_a_lost_cluster_is_told_at_once(files: tuple[Path, Path], place: str) ->
     assert seconds < 60
 
 
+def test_a_cluster_that_goes_away_is_told_in_a_sentence() -> None:
+    from discreet.engine.spark.failures import told
+
+    with (
+        pytest.raises(SourceError, match=r"^people: the connection to Spark is lost \(.*refused\); start again$"),
+        told("people"),
+    ):
+        raise ConnectionRefusedError("connection refused")
+
+
 def test_without_java_one_sentence_says_so(files: tuple[Path, Path]) -> None:
     status, out, said, _ = run("risk", str(files[0]), "-p", str(files[1]), "--engine", "spark", PATH="/nowhere", JAVA_HOME="")
     assert (status, out) == (2, "")
