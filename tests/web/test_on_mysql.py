@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert, inspect
 
-from discreet.web import accounts, audit, policies, projects, sessions, tokens
+from discreet.web import accounts, audit, policies, projects, removal, sessions, tokens
 from discreet.web.failures import Conflict
 from discreet.web.jobs import queue
 from discreet.web.settings import Settings
 from discreet.web.store import Store
+from discreet.web.tables import releases
 
 PASSWORD = "a longer password than most"
 
@@ -49,4 +50,22 @@ def test_all_of_it_on_mysql(mysql: str, tmp_path: object) -> None:
     with store.read() as connection:
         assert [row["project"].name for row in projects.mine(connection, user)] == ["Patients – été 🏥"]
         assert audit.check(connection) is None
+    _delete(store, settings, user, project)
     store.close()
+
+
+def _delete(store: Store, settings: Settings, user: accounts.User, project: projects.Project) -> None:
+    """The masked table goes with its project, though MySQL ends a transaction where a table is dropped."""
+    row = {
+        "project_id": project.id, "number": 1, "dataset_id": 1, "job_id": "", "revision": 1, "policy": {}, "file": "",
+        "sha256": "", "records": 1, "table_name": project.table_name, "assessment": {}, "created": 0.0, "user_id": user.id,
+    }  # fmt: skip
+    with store.write() as connection:
+        connection.exec_driver_sql(f"CREATE TABLE {project.table_name} (age INTEGER)")
+    with store.write() as connection:
+        connection.execute(insert(releases).values(**row))
+    removal.remove(store, settings, user, project)
+    with store.read() as connection:
+        assert projects.mine(connection, user) == []
+        assert project.table_name not in inspect(connection).get_table_names()
+        assert audit.check(connection) is None
