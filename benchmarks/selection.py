@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import discreet
 from discreet.engine.progress import OutOfTimeError, until
-from discreet.model.attribute import Role
+from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.selection.evaluate import Evaluator
@@ -88,6 +88,8 @@ def by_hand(data: Microdata) -> dict[str, Plan]:
     local = {"method": "local_suppression", "columns": keys, "k": K}
     known_all = [name for name in knowable(data) if name in data.columns]
     around = mdav | {"columns": known_all, "exact_up_to": 20_000}
+    known_numbers = [name for name in known_all if data.level(name) is Level.NUMERIC]
+    heavy = around | {"scale": "range", "missing": "category", "weights": dict.fromkeys(known_numbers, 16.0)}
     learnt = {"method": "targeted_suppression", "side": "sensitive", "missing": "category", **known}
     finds = learnt | {"side": "known"}
     top = [{"method": "top_bottom_coding", "columns": [name], "top_share": 0.02, "bottom_share": 0.02} for name in numbers]
@@ -95,7 +97,7 @@ def by_hand(data: Microdata) -> dict[str, Plan]:
         "full domain": [full],
         "full domain, then learnt": [full, learnt],
         "full domain 1 %, then learnt": [full | {"suppression_limit": 0.01}, learnt],
-        "full domain 2 %, then learnt": [full | {"suppression_limit": 0.02}, learnt],
+        "mdav of all known by range, numbers x 16, k = 400, then found by": [heavy | {"size": 400}, finds],
         "full domain 5 %, then learnt": [full | {"suppression_limit": 0.05}, learnt],
         "mdav of all known, k = 50, then found by": [around | {"size": 50}, finds],
         "full domain 5 %, then found by": [full | {"suppression_limit": 0.05}, finds],
@@ -176,7 +178,7 @@ def main() -> None:
             if not said.no_random:
                 chance = search(data, said, seed, "random")
                 ratios = [
-                    f"{a / b:.3f}" if (b := volume(chance.placed, worst, kept=kept)) else f"{a:.3f} to 0"
+                    f"{a / b:.3f} (can be {1 / b:.3f})" if (b := volume(chance.placed, worst, kept=kept)) else f"{a:.3f} to 0"
                     for kept in (False, True)
                     for a in [volume(found.placed, worst, kept=kept)]
                 ]

@@ -240,7 +240,8 @@ class Search:
         else:
             one = self.best().outcome
             told = f"best so far: loss {one.loss:.4g}" + ("" if one.kept else f", not within {', '.join(one.missed) or 'limits'}")
-        tell(f"select, {self.name}, {len(self.tried):,} plans, {told}", len(self.tried), budget.trials or 0)
+        number = "1 plan" if len(self.tried) == 1 else f"{len(self.tried):,} plans"
+        tell(f"select, {self.name}, {number}, {told}", len(self.tried), budget.trials or 0)
 
 
 def _likely(name: str, lost: Mapping[str, float]) -> float:

@@ -187,7 +187,8 @@ def _budget(options: SelectOptions, began: float, share: float, *, trials: int |
 def _carried(tried: Sequence[Tried], longest: float | None) -> list[Point]:
     """What a sample proposes: its best by loss within the limits, and the nearest where those are few.
 
-    The first is the safest within the limits, which the whole table is likely to confirm. By the clock only those that take at most ``longest`` seconds on the sample, so that they can be expected to end.
+    The first is the safest within the limits, which the whole table is likely to confirm. By the clock only those that take at
+    most ``longest`` seconds on the sample, so that they can be expected to end.
     """
     quick = [one for one in tried if longest is None or one.outcome.seconds <= longest]
     ranked = sorted(quick or tried, key=lambda one: one.outcome.rank)
