@@ -111,20 +111,19 @@ def same(found: pl.DataFrame, wanted: pl.DataFrame) -> None:
     assert_frame_equal(found, wanted, check_exact=False, rel_tol=1e-9, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("name", "partitions"),
-    [("cells", 3), ("columns", 1), ("columns", 5), ("records", 4), ("classes", 2), ("removed", 3)],
-)
+@pytest.mark.parametrize("partitions", [1, 3, 7])
+@pytest.mark.parametrize("name", list(STEPS))
 def test_the_same_values_are_masked_on_both_engines(to_spark: Spark, name: str, partitions: int) -> None:
     data = people()
     wanted, found = discreet.mask(data, plan(name)), discreet.mask(to_spark(data, partitions), plan(name))
     same(found.masked.to_polars(), wanted.masked.frame)
     assert (found.n, found.t, found.r, found.sf) == (wanted.n, wanted.t, wanted.r, wanted.sf)
-    before, after = (one for one in (discreet.loss(found.original, found), discreet.loss(wanted.original, wanted)))
-    assert before["ncp"].summary == pytest.approx(after["ncp"].summary, rel=1e-9)
     for one, other in zip(found.log, wanted.log, strict=True):
         assert (one.step, one.method, one.columns) == (other.step, other.method, other.columns)
         assert (one.values_changed, one.records_removed) == (other.values_changed, other.records_removed), one
+    if partitions == 3:
+        before, after = (one for one in (discreet.loss(found.original, found), discreet.loss(wanted.original, wanted)))
+        assert before["ncp"].summary == pytest.approx(after["ncp"].summary, rel=1e-9)
 
 
 @pytest.mark.parametrize("steps", [STEPS["cells"][:2], [{"method": "sampling", "columns": [], "fraction": 1}]])
@@ -138,7 +137,8 @@ def test_pseudonyms_are_the_key_s(to_spark: Spark, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("RELEASE_KEY", "a key of many characters")
     data = people()
     keyed = {"seed": 1, "steps": [{"method": "pseudonymization", "key_env": "RELEASE_KEY"}]}
-    same(discreet.mask(to_spark(data), keyed).masked.to_polars(), discreet.mask(data, keyed).masked.frame)
+    for partitions in (1, 3, 7):
+        same(discreet.mask(to_spark(data, partitions), keyed).masked.to_polars(), discreet.mask(data, keyed).masked.frame)
     fresh = discreet.mask(to_spark(data, 3), {"seed": 1, "steps": [{"method": "pseudonymization"}]})
     words = fresh.masked.to_polars()["person"]
     assert words.n_unique() == data.frame["person"].n_unique(), "workers used different keys"
