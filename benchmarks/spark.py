@@ -1,8 +1,8 @@
 """known_sets on Spark, local[2]: against a GROUP BY a set joined back in Spark SQL, and the local engine; growth and shuffles.
 
-Run with the numbers of records to grow over: ``python benchmarks/spark.py 1,009,993 4,039,972``. ``--no-sql`` leaves out Spark SQL,
-which takes longer than all the rest. Times are by the clock and, as
-that is worth little on a busy machine, by the processors: all that this process, Spark and its workers used.
+Run with the numbers of records to grow over: ``python benchmarks/spark.py 1,009,993 4,039,972``. ``--no-sql`` leaves out Spark
+SQL, which takes longer than all the rest. Times are by the clock and, as that is worth little on a busy machine, by the
+processors: all that this process, Spark and its workers used.
 """
 
 from __future__ import annotations
