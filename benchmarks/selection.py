@@ -160,7 +160,7 @@ def main() -> None:
     asked.add_argument("--data", type=Path, default=os.environ.get("DISCREET_DATA"))
     said = asked.parse_args()
     print("| table | seed | limits kept | seconds | of processors | plans (sample + whole) | loss | best by hand |"
-          " loss / by hand | hypervolume / random | the same within limits | time / mask and measure |")  # fmt: skip
+          " loss / by hand | hypervolume / random | the same within limits | a trial / its mask and measures |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, data in tables(said.only, said.records, said.data and Path(said.data)):
         ready = data.with_policy(with_loss(completed(data), data, SelectOptions()))
@@ -185,7 +185,7 @@ def main() -> None:
             print(
                 f"| {name} | {seed} | {'yes' if found.met else 'no: ' + ', '.join(found.standing)} "
                 f"| {found.seconds:.0f} | {spent:.0f} | {found.tried_on_sample} + {found.tried} | {found.loss:.5f} | {shown} "
-                f"| {by} | {ratios[0]} | {ratios[1]} | {found.seconds / found.busy:.2f} |", flush=True,
+                f"| {by} | {ratios[0]} | {ratios[1]} | {found.searching / found.busy:.2f} |", flush=True,
             )  # fmt: skip
 
 

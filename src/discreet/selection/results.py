@@ -20,7 +20,8 @@ class Selection(Shown):
 
     ``met`` says whether every limit is kept; where it is not, the plan is the nearest and ``standing`` names the limits in
     the way. ``placed`` are all plans tried on the whole table on the map of risk and loss, ``frontier`` those that nothing
-    dominates, ``plans`` the frontier's steps by name. ``busy`` are the seconds spent on masking and measuring.
+    dominates, ``plans`` the frontier's steps by name. ``seconds`` are those of the whole call, ``searching`` those
+    of drawing and trying plans, ``busy`` those of them that went into masking and measuring.
     """
 
     plan: Plan
@@ -39,6 +40,7 @@ class Selection(Shown):
     standing: tuple[str, ...]
     sentences: tuple[str, ...]
     seconds: float
+    searching: float
     busy: float
 
     def to_yaml(self, folder: str | Path | None = None) -> str:

@@ -116,6 +116,7 @@ class Search:
                 "the file to resume from belongs to a search on other data, another policy or another seed; name a new file"
             )
         self.distributions = {name: _distribution(space, name) for name in space.choices}
+        self.seconds = 0.0
         self.tried: list[Tried] = []
         self.seen: dict[str, Outcome] = {}
         self.asked = 0
@@ -152,6 +153,7 @@ class Search:
                 last = median(ran) if ran else 0.0
             elif budget.trials is None and self.asked > _ASKS_A_PLAN * (number + 50):
                 break  # only a search by the clock: there is nothing new left to try
+        self.seconds += time.monotonic() - first
         return self.tried
 
     def _one(self, starts: Sequence[Point], end: float, longest: float | None) -> bool:

@@ -81,18 +81,21 @@ def select(
     found = whole.run(_budget(options, began, 1.0, trials=remaining, ending=2 * evaluate.measuring), points)
     if not found:
         raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
-    return _selection(data, options, evaluate, found, rough_tried, began, teller)
+    searching = whole.seconds + (rough.seconds if share < 1.0 else 0.0)
+    return _selection(data, options, evaluate, found, rough_tried, began, searching, teller)
 
 
 def _selection(
     data: Microdata, options: SelectOptions, evaluate: Evaluator, found: Sequence[Tried], rough: Sequence[Tried], began: float,
-    teller: Teller,
+    searching: float, teller: Teller,
 ) -> Selection:  # fmt: skip
     """The best of what was tried, run once more and assessed as anybody would assess the written file."""
     from discreet import verbs
 
     left = None if options.seconds is None else began + options.seconds - evaluate.measuring
+    leaving = time.monotonic()
     shorter = _without(_chosen(found, options, evaluate.worst), evaluate, left)
+    searching += time.monotonic() - leaving
     for one in shorter:
         teller.tell(one.plan, one.outcome, whole=True)
     found = [*found, *shorter]
@@ -114,7 +117,7 @@ def _selection(
     return Selection(
         chosen.plan, policy, assessment.ok, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment,
         tuple(place(placed)), edge, {one.name: plans[one.name] for one in edge}, len(found), len(rough), standing, tuple(told),
-        time.monotonic() - began, busy,
+        time.monotonic() - began, searching, busy,
     )  # fmt: skip
 
 
