@@ -22,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "trust.md"
 AREAS = ("Nothing lost", "Nobody in", "Nothing leaks", "Bad input", "Under load", "Supply")
+KEPT = ROOT / ".cache" / "trust"
+"""What the last run said, for `--again`."""
 ALONE = ("tests/trust/test_load.py",)
 """Run last and with nothing beside it: it measures how long answers take."""
 HEAD = """# What it survived
@@ -46,23 +48,58 @@ class Promise:
 
 
 def main(arguments: list[str]) -> int:
-    """Run and write; the exit status is the worst of pytest's."""
-    quick = "--quick" in arguments
-    rest = [one for one in arguments if one != "--quick"]
+    """Run and write; the exit status is the worst of pytest's. ``--again`` runs only what the last run found broken."""
+    quick, again = "--quick" in arguments, "--again" in arguments
+    rest = [one for one in arguments if one not in ("--quick", "--again")]
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         records = [Path(folder) / "together.xml", Path(folder) / "alone.xml"]
-        others = ["-n", "2", "--dist", "worksteal", "tests", *(f"--ignore={one}" for one in ALONE)]
-        together = run(records[0], [*others, *rest], quick=quick)
-        alone = run(records[1], ["-n", "0", *ALONE, *rest], quick=quick)
-        if not all(record.exists() for record in records):
-            return together or alone or 1
-        promises = read([ET.parse(record).getroot() for record in records])
-    seconds = time.monotonic() - started
+        if again:
+            kept = [ET.parse(KEPT / record.name).getroot() for record in records]
+            failed = [name(case) for root in kept for case in root.iter("testcase") if is_broken(case)]
+            status = run(records[0], ["-n", "0", *failed, *rest], quick=quick) if failed else 0
+            roots = put(kept, ET.parse(records[0]).getroot()) if failed else kept
+        else:
+            others = ["-n", "2", "--dist", "worksteal", "tests", *(f"--ignore={one}" for one in ALONE)]
+            together = run(records[0], [*others, *rest], quick=quick)
+            status = run(records[1], ["-n", "0", *ALONE, *rest], quick=quick) or together
+            if not all(record.exists() for record in records):
+                return status or 1
+            roots = [ET.parse(record).getroot() for record in records]
+    seconds = time.monotonic() - started + (float(roots[0].get("spent") or 0) if again else 0.0)
+    roots[0].set("spent", str(seconds))
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for root, record in zip(roots, records, strict=True):
+        ET.ElementTree(root).write(KEPT / record.name)
+    promises = read(roots)
     PAGE.write_text(page(promises, seconds, quick=quick), encoding="utf-8")
     broken = sum(one.failed for one in promises)
     print(f"{len(promises)} promises, {broken} broken, in {seconds / 60:.1f} minutes: {PAGE.relative_to(ROOT)}")
-    return together or alone
+    return status
+
+
+def name(case: ET.Element) -> str:
+    """What pytest calls a test."""
+    return f"{case.get('file')}::{case.get('name')}"
+
+
+def is_broken(case: ET.Element) -> bool:
+    return case.find("failure") is not None or case.find("error") is not None
+
+
+def put(kept: list[ET.Element], fresh: ET.Element) -> list[ET.Element]:
+    """The cases of a new run in the place of the same ones of an earlier run, marked as tried again."""
+    new = {name(case): case for case in fresh.iter("testcase")}
+    for root in kept:
+        for suite in [root, *root.iter("testsuite")]:
+            for at, case in enumerate(list(suite)):
+                if case.tag == "testcase" and (other := new.get(name(case))) is not None:
+                    said = other.find("properties")
+                    if said is None:
+                        said = ET.SubElement(other, "properties")
+                    ET.SubElement(said, "property", {"name": "tried again", "value": "1"})
+                    suite[at] = other
+    return kept
 
 
 def run(record: Path, arguments: list[str], *, quick: bool) -> int:
@@ -85,7 +122,7 @@ def read(roots: list[ET.Element]) -> list[Promise]:
             continue
         promise = found.setdefault((known["area"], known["promise"]), Promise(known["area"], known["promise"]))
         promise.cases += 1
-        promise.failed += case.find("failure") is not None or case.find("error") is not None
+        promise.failed += is_broken(case)
         test = f"{(case.get('file') or '').removeprefix('tests/')}::{(case.get('name') or '').partition('[')[0]}"
         if test not in promise.tests:
             promise.tests.append(test)

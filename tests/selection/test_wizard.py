@@ -100,6 +100,28 @@ def test_a_search_interrupted_and_resumed_ends_where_the_uninterrupted_one_does(
     assert (found.tried, found.tried_on_sample) == (plain.tried, plain.tried_on_sample)
 
 
+def test_a_plan_that_was_killed_before_it_ran_gets_its_turn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from optuna.study import Study
+
+    data, journal = small(300), tmp_path / "search.journal"
+    plain = discreet.select(data, trials=6, seed=5)
+    calls, ask = 0, Study.ask
+
+    def killed(self: Study, *given: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise KeyboardInterrupt
+        return ask(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Study, "ask", killed)
+    with pytest.raises(KeyboardInterrupt):
+        discreet.select(data, trials=6, seed=5, resume=journal)
+    found = discreet.select(data, trials=6, seed=5, resume=journal)
+    assert found.plan == plain.plan
+    assert found.tried == plain.tried
+
+
 def test_a_plan_that_was_killed_while_it_ran_gets_its_turn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, journal = small(300), tmp_path / "search.journal"
     plain = discreet.select(data, trials=6, seed=5)

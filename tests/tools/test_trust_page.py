@@ -6,6 +6,7 @@ import importlib.util
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = """<testsuites><testsuite>
@@ -18,13 +19,29 @@ RUN = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-def test_cases_of_one_promise_are_counted_together_and_a_broken_one_shows() -> None:
+def load() -> ModuleType:
     spec = importlib.util.spec_from_file_location("trust_tool", ROOT / "tools" / "trust.py")
     assert spec is not None
     assert spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     sys.modules["trust_tool"] = tool
     spec.loader.exec_module(tool)
+    return tool
+
+
+def test_what_was_broken_and_tried_again_takes_the_old_ones_place() -> None:
+    tool = load()
+    kept, fresh = ET.fromstring(RUN), ET.fromstring(RUN.replace("<failure/>", ""))
+    for case in list(fresh[0]):
+        if case.get("name") != "test_a[2]":
+            fresh[0].remove(case)
+    assert [tool.name(case) for case in kept.iter("testcase") if tool.is_broken(case)] == ["tests/trust/a.py::test_a[2]"]
+    page = tool.page(tool.read(tool.put([kept], fresh)), 90.0)
+    assert "| P | `trust/a.py::test_a` | 12 runs killed; 1 tried again; seed 5; kept |" in page
+
+
+def test_cases_of_one_promise_are_counted_together_and_a_broken_one_shows() -> None:
+    tool = load()
     promises = tool.read([ET.fromstring(RUN), ET.fromstring(RUN.replace('"P"', '"Q"'))])
     page = tool.page(promises, 90.0)
     assert "| P | `trust/a.py::test_a` | 12 runs killed; seed 5; **1 broken** |" in page

@@ -131,6 +131,8 @@ class Search:
                 self.asked += 1
                 if "outcome" in trial.user_attrs:
                     self._keep(dict(trial.params), Outcome(**trial.user_attrs["outcome"]))
+            elif trial.state is TrialState.WAITING:
+                self.study.tell(self.study.ask(), state=TrialState.FAIL)  # only what was asked for can be given up
             elif not trial.state.is_finished():
                 self.study.tell(trial.number, state=TrialState.FAIL)
 
