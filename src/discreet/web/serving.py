@@ -46,7 +46,10 @@ def run(
     if link is not None:
         say(f"the administrator is 'admin' and sets a password here, once:\n{link}")
     # the access log would hold addresses, and one-time links are addresses: the application writes its own
-    options = uvicorn.Config(app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, server_header=False)
+    # who comes back within a minute finds the connection open: programs close idle ones sooner, and must not meet the server at it
+    options = uvicorn.Config(
+        app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, timeout_keep_alive=75, server_header=False
+    )
     uvicorn.Server(options).run(sockets=[listener])
 
 
