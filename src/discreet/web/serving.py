@@ -46,7 +46,7 @@ def run(
     if link is not None:
         say(f"the administrator is 'admin' and sets a password here, once:\n{link}")
     # the access log would hold addresses, and one-time links are addresses: the application writes its own
-    # who comes back within a minute finds the connection open: programs close idle ones sooner, and must not meet the server at it
+    # and programs close idle connections after some seconds: the server must not do so at the moment a request comes
     options = uvicorn.Config(
         app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, timeout_keep_alive=75, server_header=False
     )
