@@ -140,10 +140,11 @@ def test_damaged_files(tmp_path: Path, suffix: str, seed: int, effort: Any, reco
         number = int((tmp_path / "at").read_text())
         assert done.returncode < 0, f"seed {seed}, damage {number}: {done.stderr[-4000:]}"
         out = tmp_path / "files" / "out.parquet"
-        assert not out.exists() or pl.read_parquet(out).height >= 0
+        if out.exists():
+            pl.read_parquet(out)  # the whole table, or this raises
         shutil.rmtree(tmp_path / "files")
         lost, first = lost + 1, number + 1
-    assert lost <= times / 20
+    assert lost <= max(1, times / 20)
     record_property("files tried", times)
     record_property("processes lost", lost)
 

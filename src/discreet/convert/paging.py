@@ -89,8 +89,9 @@ def _sorted(
     if offset + limit > _NEAR and offset < total:
         query = f"SELECT v FROM (SELECT {column} AS v FROM {source}) USING SAMPLE reservoir({_SAMPLE} ROWS) REPEATABLE (1)"
         sample = [row[0] for row in link.execute(f"SELECT v FROM ({query}) ORDER BY v {way} NULLS LAST", given).fetchall()]
-        few = len(set(sample)) < _FEW
-        found = (_counted if few else _between)(link, source, given, column, way, offset, limit, sample, total)
+        if len(set(sample)) < _FEW:
+            return _counted(link, source, given, column, way, offset, limit)
+        found = _between(link, source, given, column, way, offset, limit, sample, total)
         if found is not None:
             return found
     return _ordered(link, source, given, column, way, offset, limit)
@@ -104,8 +105,8 @@ def _ordered(
 
 
 def _counted(
-    link: DuckDBPyConnection, source: str, given: list[Any], column: str, way: str, offset: int, limit: int, *_: Any
-) -> list[int] | None:
+    link: DuckDBPyConnection, source: str, given: list[Any], column: str, way: str, offset: int, limit: int
+) -> list[int]:
     """By counting each value: the counts say which values the page holds, and only their rows are put in order."""
     found = link.execute(
         f"SELECT v, start FROM (SELECT v, n, sum(n) OVER (ORDER BY v {way} NULLS LAST) - n AS start FROM "

@@ -95,7 +95,7 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
     for finish in quick or finishes[:1]:
         add(finish=finish, target=first, hide=hide, suppression=0.02)
     for finish in grouped[1:]:
-        add(finish=finish, over="all", target=finds, k=large[0] if large else space.choices["k"][-1])
+        add(finish=finish, over="all", target=finds, k=large[0])
     for target in targets[1:]:
         for finish in dict.fromkeys((*quick, lead)):
             add(finish=finish, target=target, suppression=0.02, **weighing(LIGHT[0]))
