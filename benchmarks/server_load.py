@@ -181,22 +181,25 @@ def _work(url: str, name: str, until: float, tally: Tally, pause: float) -> None
 
 
 def _follow(url: str, cookies: Any, project: int, until: float, tally: Tally) -> None:
-    """Listen to a project as an open page does; the server says something every few seconds."""
+    """Listen to a project as an open page does, and again where the server ends it; it says something every few seconds."""
     try:
-        with (
-            httpx.Client(base_url=url, timeout=60, trust_env=False, cookies=dict(cookies)) as listener,
-            listener.stream("GET", f"/projects/{project}/events") as stream,
-        ):
-            stream.raise_for_status()
-            for line in stream.iter_lines():
-                with tally.lock:
-                    tally.events += line.startswith("event: change")
-                if time.monotonic() > until:
-                    return
+        with httpx.Client(base_url=url, timeout=60, trust_env=False, cookies=dict(cookies)) as listener:
+            while time.monotonic() < until:
+                _listen(listener, project, until, tally)
     except Exception as error:  # noqa: BLE001 - as above
         if time.monotonic() < until:  # afterwards the server is stopped under it
             with tally.lock:
                 tally.errors.append(f"events of {project}: {type(error).__name__}: {error}")
+
+
+def _listen(listener: httpx.Client, project: int, until: float, tally: Tally) -> None:
+    with listener.stream("GET", f"/projects/{project}/events") as stream:
+        stream.raise_for_status()
+        for line in stream.iter_lines():
+            with tally.lock:
+                tally.events += line.startswith("event: change")
+            if time.monotonic() > until:
+                return
 
 
 def _jobs(person: Person, project: int, content: bytes, tally: Tally, draw: random.Random) -> None:

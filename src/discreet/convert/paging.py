@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,9 @@ _COMPARED = re.compile(r"(>=|<=|!=|>|<|=)\s*(.+)", re.DOTALL)
 _BOUNDS = re.compile(r"(.+?)\s*\.\.\s*(.+)", re.DOTALL)
 _SHUT: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "python_enable_replacements": "false",
-    "threads": "2", "memory_limit": "512MB",
+    "enable_external_file_cache": "false", "temp_directory": "", "threads": "2", "memory_limit": "1GB",
 }  # fmt: skip
+"""Nothing is fetched from elsewhere, and nothing of a table stays in memory or is put on the disk."""
 _ROW = "file_row_number"
 _NEAR = 5_000
 _SAMPLE = 4_000
@@ -181,6 +183,12 @@ def _fetched(link: DuckDBPyConnection, table: str, path: Path, names: list[str],
 
 
 def _open() -> DuckDBPyConnection:
+    return _database().cursor()
+
+
+@cache
+def _database() -> DuckDBPyConnection:
+    """One for all pages, because to open one takes 40 ms; the connections made of it are independent."""
     import duckdb
 
     return duckdb.connect(config=_SHUT)

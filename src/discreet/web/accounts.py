@@ -79,7 +79,7 @@ def disable(connection: Connection, name: str, *, by: str = "the command line", 
 
 def all_users(connection: Connection) -> list[User]:
     """Everybody, by name."""
-    return [_user(row) for row in connection.execute(select(users).order_by(users.c.name)).all()]
+    return [of_row(row) for row in connection.execute(select(users).order_by(users.c.name)).all()]
 
 
 def get(connection: Connection, identity: int) -> User:
@@ -87,7 +87,7 @@ def get(connection: Connection, identity: int) -> User:
     row = connection.execute(select(users).where(users.c.id == identity)).one_or_none()
     if row is None:
         raise NotFound(f"there is no user number {identity}")
-    return _user(row)
+    return of_row(row)
 
 
 def named(connection: Connection, name: str) -> User:
@@ -95,7 +95,7 @@ def named(connection: Connection, name: str) -> User:
     row = connection.execute(select(users).where(func.lower(users.c.name) == name.strip().lower())).one_or_none()
     if row is None:
         raise NotFound(f"there is no user '{name}'")
-    return _user(row)
+    return of_row(row)
 
 
 def by_link(connection: Connection, secret: str) -> User:
@@ -140,7 +140,7 @@ def log_in(store: Store, name: str, password: str, address: str) -> User:
     if not right:
         raise Unknown("the name or the password is not right")
     assert row is not None
-    return _user(row)
+    return of_row(row)
 
 
 def end_all(connection: Connection, user: User) -> None:
@@ -181,5 +181,6 @@ def _other_admins(connection: Connection, user: User) -> int:
     return int(connection.execute(others).scalar_one())
 
 
-def _user(row: object) -> User:
+def of_row(row: object) -> User:
+    """The user that a row of the table tells of."""
     return User(**{name: getattr(row, name) for name in ("id", "name", "admin", "disabled", "created")})

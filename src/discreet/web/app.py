@@ -24,6 +24,7 @@ from discreet.errors import DiscreetError
 from discreet.web import api, pages
 from discreet.web.core import Core
 from discreet.web.failures import Invalid, WebError
+from discreet.web.jobs.events import Watcher
 from discreet.web.jobs.supervisor import Supervisor
 from discreet.web.security import HEADERS, same_origin
 from discreet.web.settings import Settings
@@ -36,7 +37,7 @@ def make_app(settings: Settings) -> FastAPI:
     """An application on a database that is brought up to date; its jobs run while it does."""
     store = Store(settings.database)
     store.migrate()
-    core = Core(settings, store, Supervisor(settings, store))
+    core = Core(settings, store, Supervisor(settings, store), Watcher(store))
 
     @asynccontextmanager
     async def living(_app: FastAPI) -> AsyncIterator[None]:

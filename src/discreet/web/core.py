@@ -1,4 +1,4 @@
-"""What every request needs, in one place: the settings, the database, and the jobs' supervisor."""
+"""What every request needs, in one place: the settings, the database, the jobs' supervisor, and the watcher of projects."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from discreet.web.settings import Settings
 from discreet.web.store import Store
 
 if TYPE_CHECKING:
+    from discreet.web.jobs.events import Watcher
     from discreet.web.jobs.supervisor import Supervisor
 
 
@@ -22,6 +23,7 @@ class Core:
     settings: Settings
     store: Store
     supervisor: Supervisor
+    watcher: Watcher
 
     def first_link(self) -> str | None:
         """On the very first start: an administrator, and the link that sets the password; later None."""

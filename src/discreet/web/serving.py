@@ -66,12 +66,14 @@ def changing(home: Path | None, database: str | None) -> Iterator[Connection]:
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # named as TCP, because asyncio sends at once only then: else each answer waits 40 ms for an acknowledgement
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(512)
     except OSError as error:
+        listener.close()
         raise SourceError(f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --port") from None
     return listener

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from discreet.web.accounts import User, digest, get
+from discreet.web.accounts import User, digest, of_row
 from discreet.web.failures import Forbidden
 from discreet.web.settings import Settings
 from discreet.web.store import Store, now
@@ -57,18 +57,17 @@ def find(store: Store, secret: str | None, settings: Settings) -> Session | None
     at = now()
     with store.read() as connection:
         row = connection.execute(
-            select(sessions, users.c.disabled)
+            select(sessions.c.hash, sessions.c.csrf, sessions.c.seen, users)
             .join(users, users.c.id == sessions.c.user_id)
             .where(sessions.c.hash == digest(secret), sessions.c.expires > at, sessions.c.created > at - LONGEST)
         ).one_or_none()
-        if row is None or row.disabled:
-            return None
-        user = get(connection, row.user_id)
+    if row is None or row.disabled:
+        return None
     if at - row.seen > 60:
         with store.write() as connection:
             later = {"seen": at, "expires": at + settings.session_hours * 3600}
             connection.execute(update(sessions).where(sessions.c.hash == row.hash).values(**later))
-    return Session(user, row.csrf, row.hash)
+    return Session(of_row(row), row.csrf, row.hash)
 
 
 def end(connection: Connection, session: Session, *, everywhere: bool = True) -> None:

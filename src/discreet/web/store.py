@@ -24,6 +24,8 @@ DRIVERS = {
     "mysql": "mysql+pymysql",
     "mariadb": "mysql+pymysql",
 }
+POOL = 40
+"""Connections that are kept for the next request, as many as there are threads to answer; a few more come and go."""
 
 
 class Store:
@@ -89,9 +91,9 @@ def _open(address: str) -> Engine:
             raise SourceError(
                 f"'{url.get_backend_name()}' is no database that projects can be kept in; use postgresql://, mysql:// or sqlite:///"
             )
-        options: dict[str, Any] = {"pool_pre_ping": True, "hide_parameters": True}
-        if driver != "sqlite":
-            options |= {"pool_size": 10, "max_overflow": 20, "pool_recycle": 1800}
+        options: dict[str, Any] = {"hide_parameters": True, "pool_size": POOL, "max_overflow": 10}
+        if driver != "sqlite":  # a server may have hung up in the meantime, a file not
+            options |= {"pool_pre_ping": True, "pool_recycle": 1800}
         engine = create_engine(url.set(drivername=driver), **options)
     except (ArgumentError, NoSuchModuleError) as error:
         raise SourceError(

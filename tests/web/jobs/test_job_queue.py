@@ -107,18 +107,69 @@ class TestQueue:
 
 
 def test_what_changes_in_a_project_is_told(store: Store, anna: User, project: Project, desk: Any) -> None:
-    before = events.picture(store, project)
-    assert (before["revision"], before["jobs"], before["release"]) == (0, [], None)
+    before = events.pictures(store, [project.id])[project.id]
+    assert (before["revision"], before["by"], before["jobs"], before["release"], before["signed"]) == (0, "anna", [], None, 0)
     desk.submit("analyze")
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"missing": ["n/a"]})
-    after = events.picture(store, project)
-    assert (after["revision"], after["by"], [one["kind"] for one in after["jobs"]]) == (1, "anna", ["analyze"])
+    after = events.pictures(store, [project.id, 77])
+    assert list(after) == [project.id]
+    seen = after[project.id]
+    assert (seen["revision"], seen["by"], [one["kind"] for one in seen["jobs"]]) == (1, "anna", ["analyze"])
 
     async def first() -> str:
-        return await anext(events.project_events(store, project))
+        return await anext(events.Watcher(store).follow(project))
 
     assert asyncio.run(first()).startswith("event: change\n")
     with store.write() as connection:
         projects.remove(connection, anna, project)
     assert '"gone"' in asyncio.run(first())
+
+
+def test_all_who_follow_projects_share_a_look(
+    store: Store, anna: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.write() as connection:
+        other = projects.create(connection, anna, "Another", "")
+    looks: list[list[int]] = []
+    look = events.pictures
+
+    def counted(store: Store, numbers: list[int]) -> dict[int, dict[str, Any]]:
+        looks.append(sorted(numbers))
+        return look(store, numbers)
+
+    monkeypatch.setattr(events, "pictures", counted)
+
+    async def follow() -> list[str]:
+        watcher = events.Watcher(store)
+        streams = [watcher.follow(one, pause=0.2) for one in [project, other] * 10]
+        first = await asyncio.gather(*(anext(stream) for stream in streams))
+        assert all(text.startswith("event: change") for text in first)
+        assert len(looks) <= 2  # of twenty
+        late = [asyncio.ensure_future(anext(stream)) for stream in streams]
+        await asyncio.sleep(0.05)
+        late[0].cancel()  # somebody leaves
+        with store.write() as connection:
+            policies.edit(connection, anna, project, 0, {"missing": ["n/a"]})
+            projects.remove(connection, anna, other)
+        told = await asyncio.gather(*late[1:])
+        for one in streams:
+            await one.aclose()
+        assert not watcher._followed
+        return told
+
+    told = asyncio.run(follow())
+    assert all('"revision": 1' in text for text in told[1::2])
+    assert all('"gone"' in text for text in told[0::2])
+    assert looks[-1] == sorted([project.id, other.id])
+
+
+def test_a_reader_of_a_project_comes_again_and_is_asked_anew(
+    store: Store, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "VISIT", 0.3)
+
+    async def follow() -> list[str]:
+        return [text async for text in events.Watcher(store).follow(project, pause=0.1)]
+
+    assert [text.split("\n")[0] for text in asyncio.run(follow())] == ["event: change"]  # no end: a browser asks again

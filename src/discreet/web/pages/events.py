@@ -6,7 +6,6 @@ from fastapi import APIRouter, Response
 from starlette.responses import StreamingResponse
 
 from discreet.web import projects
-from discreet.web.jobs import events
 from discreet.web.security import Here, LoggedIn
 
 router = APIRouter(prefix="/projects/{number}")
@@ -15,8 +14,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 @router.get("/events")
 def follow(core: Here, session: LoggedIn, number: int) -> Response:
-    """Changes of the project until the reader leaves."""
+    """Changes of the project until the reader leaves, or two minutes on comes again."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-    made = events.project_events(core.store, project)
-    return StreamingResponse(made, media_type="text/event-stream", headers=HEADERS)
+    return StreamingResponse(core.watcher.follow(project), media_type="text/event-stream", headers=HEADERS)
