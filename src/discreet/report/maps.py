@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 KEPT, MISSED, OPEN = "keeps every limit", "a limit fails", "no limits set"
 _LOOKS = {KEPT: (charts.AFTER, "circle"), MISSED: (charts.BEFORE, "cross"), OPEN: (charts.INFORMED, "diamond")}
+_AXES = ("loss", "risk")
+_CLOSE = (0.12, 0.05)
+"""Shares of the width and of the height within which two names would be written over each other."""
 
 
 def map_of(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> alt.LayerChart:
@@ -47,8 +50,29 @@ def map_of(points: Sequence[Mapping[str, Any]], risk: str, loss: str) -> alt.Lay
             "place:N", scale=alt.Scale(domain=["on the frontier", "dominated"], range=[1.0, 0.4]), legend=None
         ),
     )  # fmt: skip
-    words = base.mark_text(dy=-13, fontSize=12, color="currentColor").encode(x=x, y=y, text="label:N")
-    return edge + dots + words
+    told = _labels(rows, (high_x - low_x, high_y - low_y))
+    words = base.properties(data=alt.Data(values=told)).mark_text(dy=-13, fontSize=12, color="currentColor")
+    return edge + dots + words.encode(x=x, y=y, text="label:N")
+
+
+def _labels(rows: Sequence[Mapping[str, Any]], spans: tuple[float, float]) -> list[dict[str, Any]]:
+    """One label a place: names that would be written over each other stand side by side above the first of them."""
+    made: list[tuple[Mapping[str, Any], list[str]]] = []
+    for row in (one for one in rows if one["label"]):
+        for first, names in made:
+            if all(abs(row[axis] - first[axis]) < share * span for axis, share, span in zip(_AXES, _CLOSE, spans, strict=True)):
+                names.append(str(row["label"]))
+                break
+        else:
+            made.append((row, [str(row["label"])]))
+    return [
+        {
+            "loss": row["loss"],
+            "risk": row["risk"],
+            "label": ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else ""),
+        }
+        for row, names in made
+    ]
 
 
 def _axis(alt: Any) -> Any:
