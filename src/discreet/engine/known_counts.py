@@ -362,4 +362,5 @@ def _sorted(one: _List, codes: NDArray[Any], asked: NDArray[Any], cardinality: i
     q_order, q_begin = kernels.by_group(one.asked, one.groups)
     new, q_new = np.empty(len(one.group), np.uint32), np.full(len(one.asked), -1, np.int64)
     keys = kernels.split(one.who, codes, order, begin, one.asking, asked, q_order, q_begin, cardinality, new, q_new)
+    q_new[q_new < 0] = keys
     return _List(one.who, new, one.asking, q_new.astype(np.uint32), one.groups), keys + 1

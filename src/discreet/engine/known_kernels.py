@@ -136,7 +136,7 @@ def split(
     new: Any,
     q_new: Any,
 ) -> int:
-    """Number the keys group by group with a table of one group only; how many occur (the number of a query without one)."""
+    """Number the keys group by group with a table of one group only; how many occur. A query without one is given -1."""
     local = np.full(cardinality, -1, dtype=np.int64)
     touched = np.empty(cardinality, dtype=np.int64)
     keys = 0
@@ -156,9 +156,6 @@ def split(
             q_new[at] = local[asked[asking[at]]]
         for at in range(used):
             local[touched[at]] = -1
-    for at in range(len(q_new)):
-        if q_new[at] < 0:
-            q_new[at] = keys
     return keys
 
 

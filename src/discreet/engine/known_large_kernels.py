@@ -136,44 +136,7 @@ def by_group(group: Any, groups: int) -> tuple[Any, Any]:
         if group[at] != NOBODY:
             order[begin[group[at] + 1]] = at
             begin[group[at] + 1] += np.uint32(1)
-    return order, begin
-
-
-@compiled
-def split(
-    who: Any,
-    codes: Any,
-    order: Any,
-    begin: Any,
-    asking: Any,
-    asked: Any,
-    q_order: Any,
-    q_begin: Any,
-    cardinality: int,
-    new: Any,
-    q_new: Any,
-) -> int:
-    """Number the keys group by group with a table of one group only; how many there are. Every query is one of the records."""
-    local = np.full(cardinality, -1, dtype=np.int64)
-    touched = np.empty(cardinality, dtype=np.int64)
-    keys = 0
-    for group in range(len(begin) - 2):
-        used = 0
-        for place in range(begin[group], begin[group + 1]):
-            at = order[place]
-            code = codes[at] if who is None else codes[who[at]]
-            if local[code] < 0:
-                local[code] = keys
-                touched[used] = code
-                used += 1
-                keys += 1
-            new[at] = local[code]
-        for place in range(q_begin[group], q_begin[group + 1]):
-            at = q_order[place]
-            q_new[at] = local[asked[asking[at]]]
-        for at in range(used):
-            local[touched[at]] = -1
-    return keys
+    return order, begin[:-1]
 
 
 @compiled

@@ -14,7 +14,7 @@ from discreet.engine import known_large_kernels as kernels
 from discreet.engine.columns import threads
 from discreet.engine.families import Family
 from discreet.engine.known_counts import Queries
-from discreet.engine.known_kernels import number
+from discreet.engine.known_kernels import number, split
 from discreet.engine.known_terms import terms
 from discreet.engine.progress import tell
 
@@ -151,7 +151,7 @@ class Walk:
             q_order, q_begin = kernels.by_group(level.asked, level.groups)
             asking = np.arange(len(self.kind), dtype=np.uint32) if level.asking is None else level.asking
             q_new = np.full(len(level.asked), kernels.NOBODY, dtype=np.uint32)
-        keys = kernels.split(
+        keys = split(
             level.who, self.codes[place], order, begin, asking, self.asked[place], q_order, q_begin,
             self.cardinalities[place], new, q_new,
         )  # fmt: skip
