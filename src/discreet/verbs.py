@@ -154,8 +154,11 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Relea
 
 
 @_quiet
-def assess(original: Microdata, masked: Microdata | Release) -> Assessment:
-    """Risks before and after, losses, and the verdict against the policy's limits."""
+def assess(original: Microdata, masked: Microdata | Release, *, deadline: float | None = None) -> Assessment:
+    """Risks before and after, losses, and the verdict against the policy's limits.
+
+    After the deadline, a moment of ``time.monotonic``, what an intruder who holds true values finds is left out.
+    """
     from discreet.assessment.assess import assess as run
 
     table, doubts = _placed(masked, original)
@@ -164,7 +167,7 @@ def assess(original: Microdata, masked: Microdata | Release) -> Assessment:
     risks = engines.placed("risk", risks, original, table)
     asked = engines.placed("loss", _instances("loss", _with_limited("loss", policy), policy), original, table)
     losses = {one.name: one.measure(original, table) for one in asked}
-    found = run(original, table, risks, losses)
+    found = run(original, table, risks, losses, deadline)
     return replace(found, warnings=(*found.warnings, *doubts)) if doubts else found
 
 

@@ -87,3 +87,14 @@ def test_values_changed_in_more_ways_than_there_is_room_for_leave_out_the_inform
     assert "known_sets" not in found.informed
     assert found.after["known_sets"].summary == whole.after["known_sets"].summary
     assert any("different combinations of attributes" in warning for warning in found.warnings)
+
+
+def test_the_informed_intruder_is_left_out_where_there_is_no_time_left() -> None:
+    data = patients(300)
+    release = discreet.mask(data, {"seed": 1, "steps": [{"method": "rounding", "columns": ["birth_year"], "base": 5}]})
+    whole = discreet.assess(release.original, release)
+    found = discreet.assess(release.original, release, deadline=0.0)
+    assert "known_sets" in whole.informed
+    assert "known_sets" not in found.informed
+    assert found.verdicts == whole.verdicts
+    assert any("no time left" in warning for warning in found.warnings)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,10 @@ class RecordClass:
     asked: Sequence[NDArray[Any]]
     cardinalities: Sequence[int]
 
+    def asked_by(self, some: NDArray[np.int64]) -> RecordClass:
+        """The same records, asked for by some of the queries."""
+        return RecordClass(self.rows, self.size, self.codes, [one[some] for one in self.asked], self.cardinalities)
+
 
 @dataclass(frozen=True)
 class Queries:
@@ -67,10 +72,27 @@ class Queries:
         """Whether no sensitive attribute occurs in a kept set, so that every set finds the same consequence."""
         return not self.singles
 
+    @cached_property
+    def _blocked(self) -> dict[int, NDArray[np.bool_]]:
+        """For each attribute that some pattern does not ask by, which patterns those are."""
+        made: dict[int, NDArray[np.bool_]] = {}
+        for at, shape in enumerate(self.patterns):
+            for place in shape.unknown | shape.lost:
+                made.setdefault(place, np.zeros(len(self.patterns), dtype=np.bool_))[at] = True
+        return made
+
     def silent(self, place: int) -> NDArray[np.bool_] | None:
         """Which queries do not ask by an attribute, or None where all do."""
-        blocked = np.array([place in shape.unknown or place in shape.lost for shape in self.patterns])
-        return blocked[self.pattern] if blocked.any() else None
+        blocked = self._blocked.get(place)
+        return None if blocked is None else blocked[self.pattern]
+
+    def of_patterns(self, begin: int, end: int) -> tuple[NDArray[np.int64], Queries]:
+        """The queries with patterns from one number up to another, and which those are."""
+        own = np.flatnonzero((self.pattern >= begin) & (self.pattern < end))
+        return own, Queries(
+            self.weight[own], self.rest[own], self.spread[own], self.single[own], self.singles,
+            self.pattern[own] - np.int32(begin), self.patterns[begin:end],
+        )  # fmt: skip
 
 
 @dataclass
@@ -96,6 +118,18 @@ class Found:
     likelihood: NDArray[np.float64]
     count_all: NDArray[np.int64]
     visited: int
+
+    @classmethod
+    def empty(cls, size: int) -> Found:
+        """For so many queries, to be filled in."""
+        risk, lower, upper, top, likelihood = (np.zeros(size) for _ in range(5))
+        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0)
+
+    def fill(self, some: NDArray[np.int64], found: Found) -> None:
+        """Write what was found of some of the queries."""
+        for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all"):
+            getattr(self, name)[some] = getattr(found, name)
+        self.visited = max(self.visited, found.visited)
 
     def spread(self, kind: NDArray[np.int64]) -> Found:
         """The sums of records that ask as these did: ``kind`` names the one that each asks like."""

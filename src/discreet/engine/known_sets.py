@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from discreet.engine.columns import encode
 from discreet.engine.families import Family, family
+from discreet.engine.groups import group_ids
 from discreet.engine.known_alike import Alike, alike_records
 from discreet.engine.known_counts import Counter, Found, Queries, RecordClass
 from discreet.engine.known_inputs import alike, by_layers, by_nulls, holders, one_class, queries, weights_of
@@ -22,8 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Missing = Literal["category", "wildcard"]
-_MOST_TERMS = 4e9
-"""Bytes for the terms of all sets and patterns: a table whose values were changed at random has nearly a pattern a record."""
+_COUNTED_PATTERNS = 512
+_BYTES = 5 * 8
+_TERMS_AT_ONCE = 1e9
+_MOST_TERMS = 1e11
+"""Bytes of a term, of the terms held at once, and of those of all sets and patterns: a table whose values were changed at random
+has nearly a pattern a record."""
 
 
 @dataclass(frozen=True)
@@ -77,26 +83,47 @@ def known_sets(
         asking &= links_or_raise(data, original, "known_sets") >= 0
     slots = np.flatnonzero(asking)
     kinds = _kinds(data, names, slots) if original is None else None
-    classes, asked, ordered = classes_of(data, names, tree, slots if kinds is None else slots[kinds.first], missing, original)
-    _fits(len(tree), asked)
-    parts = terms(tree, asked.singles, asked.patterns)
-    with Counter(classes, asked) as counter:
-        everything = counter.count_all(len(ordered))
-        found = counter.walk(tree, parts, everything)
+    those = slots if kinds is None else slots[kinds.first]
+    classes, asked, ordered = classes_of(data, names, tree, those, missing, original)
+    twins = None if len(asked.patterns) <= _COUNTED_PATTERNS else _twins(data, ordered)[those]
+    found = _walked(tree, classes, asked, len(ordered), twins)
     if kinds is None:
         return KnownSets(names, tree, slots, found, asked.weight)
     return KnownSets(names, tree, slots, found.spread(kinds.kind), asked.weight[kinds.kind])
 
 
-def _fits(sets: int, asked: Queries) -> None:
-    """Raise where records lack or have lost so many different combinations of attributes that their terms have no room."""
-    need = 4 * 8 * sets * len(asked.patterns) * (1 + len(asked.singles))
-    if need > _MOST_TERMS:
+def _twins(data: Microdata, names: Sequence[str]) -> NDArray[np.int64]:
+    """How many records say the same as each in all attributes: whoever agrees with one of them agrees with all."""
+    ids, number = group_ids([(column.codes, column.cardinality) for column in encode(data, names)], len(data))
+    return np.bincount(ids, minlength=number)[ids].astype(np.int64)
+
+
+def _walked(tree: Family, classes: Sequence[RecordClass], asked: Queries, width: int, twins: NDArray[np.int64] | None) -> Found:
+    """The sums of all queries; where they have so many patterns that their terms have no room, some patterns after the others.
+
+    How many agree with a query in all that it asks by is counted pattern by pattern, or, of too many, is at least its ``twins``.
+    """
+    need = _BYTES * len(tree) * (1 + len(asked.singles))
+    if need * len(asked.patterns) > _MOST_TERMS:
         raise DataError(
             f"known_sets: records lack, or no longer agree on, {len(asked.patterns):,} different combinations of attributes; "
-            f"with {sets:,} known sets that needs {need / 1e9:,.0f} GB, where {_MOST_TERMS / 1e9:,.0f} are allowed; "
-            "a larger epsilon makes fewer sets"
+            f"with {len(tree):,} known sets that is {need * len(asked.patterns) / 1e9:,.0f} GB of numbers, where "
+            f"{_MOST_TERMS / 1e9:,.0f} are allowed; a larger epsilon makes fewer sets"
         )
+    found, turn = Found.empty(len(asked)), max(1, int(_TERMS_AT_ONCE // need))
+    for begin in range(0, len(asked.patterns), turn):
+        if len(asked.patterns) <= turn:
+            own, some, those = None, asked, classes
+        else:
+            own, some = asked.of_patterns(begin, begin + turn)
+            those = [one.asked_by(own) for one in classes]
+        with Counter(those, some) as counter:
+            everything = counter.count_all(width) if twins is None else twins if own is None else twins[own]
+            part = counter.walk(tree, terms(tree, some.singles, some.patterns), everything)
+        if own is None:
+            return part
+        found.fill(own, part)
+    return found
 
 
 def _kinds(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Alike | None:

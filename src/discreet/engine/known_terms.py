@@ -17,6 +17,7 @@ with that attribute are left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ from discreet.engine.families import Family
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_MANY = 16
+"""Patterns from which on a sum over all of them at once is worth a step of Python a set."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Terms:
 
 def terms(tree: Family, singles: list[int], patterns: list[Pattern]) -> Terms:
     """The coefficients of every set for every pattern; ``singles`` are places in the family's order."""
-    size, wide = len(tree), 1 + len(singles)
+    size = len(tree)
     parent = _parents(tree)
     member = np.zeros((size, len(singles)), dtype=np.bool_)
     for node in range(1, size):
@@ -57,52 +61,61 @@ def terms(tree: Family, singles: list[int], patterns: list[Pattern]) -> Terms:
         for at, place in enumerate(singles):
             if tree.last[node] == place:
                 member[node, at] = True
-    kept = np.zeros((size, len(patterns), wide))
-    whole = np.zeros((size, len(patterns), wide))
-    for shape, pattern in enumerate(patterns):
-        x, y = _own(tree, singles, member, pattern)
-        home = _homes(tree, parent, pattern)
-        there = home >= 0
-        np.add.at(kept[:, shape], home[there], x[there])
-        np.add.at(whole[:, shape], home[there], y[there])
+    x, y = _own(tree, singles, member, patterns)
+    kept, whole = np.array(np.broadcast_to(x[:, None], y.shape)), y
+    if any(shape.unknown or shape.lost for shape in patterns):
+        kept, whole = np.zeros(y.shape), np.zeros(y.shape)
+        for node, home in enumerate(_homes(tree, parent, patterns)):
+            there = np.flatnonzero(home >= 0)  # a place a pattern, so that none is added to twice
+            kept[home[there], there] += x[node]
+            whole[home[there], there] += y[node, there]
     return Terms(kept, whole, _below(tree, parent, kept), _below(tree, parent, whole), member)
 
 
 def _own(
-    tree: Family, singles: list[int], member: NDArray[np.bool_], pattern: Pattern
+    tree: Family, singles: list[int], member: NDArray[np.bool_], patterns: Sequence[Pattern]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The parts x and y of each set by itself."""
+    """The parts x of each set by itself, and y, which depends on the pattern as well."""
     width = tree.width
-    chances = tree.probabilities[:width].copy()
-    chances[[place for place in pattern.lost if place < width]] = 0.0
-    behind = np.ones(width + 1)  # P over the kept-capable attributes behind a place; the rest's is the record's own
+    chances = np.where(_table([shape.lost for shape in patterns], width), 0.0, tree.probabilities[:width])
+    behind = np.ones(
+        (len(patterns), width + 1)
+    )  # P over the kept-capable attributes behind a place; the rest's is the record's own
     for place in range(width - 1, -1, -1):
-        behind[place] = behind[place + 1] * (1 + chances[place])
-    spread = behind[tree.reach + 1]
+        behind[:, place] = behind[:, place + 1] * (1 + chances[:, place])
     x = np.empty((len(tree), 1 + len(singles)))
-    y = np.empty_like(x)
+    y = np.empty((len(tree), len(patterns), 1 + len(singles)))
     x[:, 0] = tree.chance
-    y[:, 0] = tree.chance * spread
+    y[:, :, 0] = tree.chance[:, None] * behind[:, tree.reach + 1].T
     for at, place in enumerate(singles):
-        dropped = (place > tree.reach) * chances[place] / (1 + chances[place])
+        dropped = (place > tree.reach)[:, None] * (chances[:, place] / (1 + chances[:, place]))
         x[:, at + 1] = -tree.chance * member[:, at]
-        y[:, at + 1] = -tree.chance * spread * (member[:, at] + dropped)
+        y[:, :, at + 1] = -y[:, :, 0] * (member[:, at, None] + dropped)
     return x, y
 
 
-def _homes(tree: Family, parent: NDArray[np.int64], pattern: Pattern) -> NDArray[np.int64]:
-    """The set whose count a set has for such a record: itself without the unknown attributes; -1 where it is not found."""
-    home = np.arange(len(tree))
-    if not pattern.unknown and not pattern.lost:
-        return home
-    child = {(int(parent[node]), int(tree.last[node])): node for node in range(1, len(tree))}
+def _homes(tree: Family, parent: NDArray[np.int64], patterns: Sequence[Pattern]) -> Iterator[NDArray[np.int64]]:
+    """For each set, pattern by pattern, the set whose count it has: itself without what is unknown; -1: it is not found."""
+    width = tree.width
+    unknown, lost = (_table([getattr(shape, one) for shape in patterns], width) for one in ("unknown", "lost"))
+    child = np.full((len(tree), width), -1, dtype=np.int32)
+    child[parent[1:], tree.last[1:]] = np.arange(1, len(tree))
+    home = np.zeros((int(tree.depth.max()) + 1, len(patterns)), dtype=np.int64)  # of the set at hand and those above it
+    yield home[0]
     for node in range(1, len(tree)):
-        above, place = int(home[parent[node]]), int(tree.last[node])
-        if above < 0 or place in pattern.lost:
-            home[node] = -1
-        else:
-            home[node] = above if place in pattern.unknown else child[above, place]
-    return home
+        depth, place = int(tree.depth[node]), int(tree.last[node])
+        above = home[depth - 1]
+        home[depth] = np.where(unknown[:, place], above, child[above, place])
+        home[depth][lost[:, place] | (above < 0)] = -1
+        yield home[depth]
+
+
+def _table(sets: Sequence[frozenset[int]], width: int) -> NDArray[np.bool_]:
+    """Which places of a width each set holds."""
+    made = np.zeros((len(sets), width), dtype=np.bool_)
+    for at, some in enumerate(sets):
+        made[at, [place for place in some if place < width]] = True
+    return made
 
 
 def _parents(tree: Family) -> NDArray[np.int64]:
@@ -120,5 +133,9 @@ def _below(tree: Family, parent: NDArray[np.int64], own: NDArray[np.float64]) ->
     made = own.copy()
     for depth in range(int(tree.depth.max()), 0, -1):
         nodes = np.flatnonzero(tree.depth == depth)
-        np.add.at(made, parent[nodes], made[nodes])
+        if made.shape[1] < _MANY:
+            np.add.at(made, parent[nodes], made[nodes])
+            continue
+        for node in nodes:  # the same sums in the same order, a set at a time
+            made[parent[node]] += made[node]
     return made

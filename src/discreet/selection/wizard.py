@@ -102,7 +102,8 @@ def _selection(
     chosen = _chosen(found, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
     release = verbs.mask(data.with_policy(policy))
-    assessment = verbs.assess(release.original, release)
+    end = None if options.seconds is None else began + options.seconds
+    assessment = verbs.assess(release.original, release, deadline=end)
     plans = {f"plan {number}": one.plan for number, one in enumerate(found, 1)}
     placed = [
         Placed(name, one.outcome.risk, one.outcome.loss, one.outcome.kept)
