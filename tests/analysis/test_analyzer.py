@@ -296,3 +296,19 @@ def test_a_proposed_order_is_used_on_the_table_that_was_analyzed():
     under = data.with_policy(profile(data).policy())
     assert encode(under, ["pain"])[0].values.to_list() == ["low", "medium", "high"]
     assert encode(data, ["pain"])[0].values.to_list() == ["high", "low", "medium"]
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        (["flu", "cancer", "hiv", None], "confidential"),
+        (["Breast cancer", "Asthma", "well", "well"], "confidential"),
+        (["criminal record", "none", "arrest", "none"], "confidential"),
+        (["flu", "red", "green", "blue"], "other"),  # one word is no sign of what the others are
+        (["north", "south", "east", "west"], "other"),
+    ],
+)
+def test_values_that_name_something_sensitive_say_what_a_column_is(values: list[str | None], role: str) -> None:
+    found = profile(Microdata(pl.DataFrame({"x": values * 50})))["x"]
+    assert found.attribute.role == role
+    assert role == "other" or "are names of a" in found.reason

@@ -9,10 +9,12 @@ _S = Role.CONFIDENTIAL
 
 CONFIDENTIALS = (
     Kind("disease", _S, """
-        disease, diagnosis, diagnoses, diag, dx, icd, icd9, icd10, illness, condition, medical condition, health,
+        disease, diagnosis, diagnoses, diag, dx, icd, icd9, icd10, ill, illness, sickness, condition, medical condition, health,
         health status, health condition, comorbidity, comorbidities, symptom, symptoms, cancer, tumor, tumour,
         diabetes, asthma, covid, stroke, hepatitis, tuberculosis, epilepsy, dementia, krankheit, diagnose, diagnostic,
         maladie, enfermedad, diagnostico, malattia, diagnosi, ziekte, sairaus, diagnoosi, sjukdom, sykdom, injury,
+        flu, influenza, pneumonia, bronchitis, gastritis, migraine, hypertension, obesity, anemia, anaemia, leukemia,
+        leukaemia, heart disease, heart attack, heart failure, arthritis, infection, malaria, measles, kidney disease,
         allergy, allergies, morbidity, drg, gesundheit, cause of death, todesursache, snomed""", 0.001, 1.0, coded=True),
     Kind("stigmatised disease", _S, """
         hiv, hiv status, aids, std, sti, syphilis, mental, mental health, mental illness, depression, psychiatric,

@@ -14,9 +14,13 @@ from discreet.analysis.formats import icd_share
 from discreet.analysis.key_kinds import KEYS
 from discreet.analysis.kinds import BODY_WEIGHT, OCCASION, SURVEY_WEIGHT, Kind
 from discreet.analysis.levels import LevelFound
+from discreet.analysis.names import naming
 from discreet.model.attribute import Level, Role
 
 _RARE = 0.05
+_TOLD, _VERY, _MOST_WORDS, _LONGEST_WORDS = 0.2, 0.8, 200, 60
+"""Of a text whose values are looked up as names: the share of records that must be told, the least sensitivity of what counts,
+and the most values and letters that are looked at."""
 _DISEASE = next(kind for kind in CONFIDENTIALS if kind.name == "disease")
 _OCCASION = next(kind for kind in KEYS if kind.name == OCCASION)
 _BODY = next(kind for kind in KEYS if kind.name == BODY_WEIGHT)
@@ -74,6 +78,8 @@ def _by_content(facts: Facts, level: LevelFound) -> Finding | None:
     if share >= 0.9:
         disease = _DISEASE
         return _by_kind(facts, disease, f"{share:.0%} of its distinct values read as ICD-10 codes, so diagnoses")
+    if (found := _by_words(facts)) is not None:
+        return found
     if facts.yes is not None and facts.yes[1] < _RARE and facts.records >= 20:
         text, yes = facts.yes
         because = f"a flag whose '{text}' is rare ({yes:.2%} of the records) and so says something of few"
@@ -87,6 +93,24 @@ def _by_content(facts: Facts, level: LevelFound) -> Finding | None:
         because = f"zero for {zeros:.0%} of the records, and {others}: reads as an amount of money"
         return Finding(Role.CONFIDENTIAL, f"{because}; {start(known, sensitivity, source)}", known, sensitivity)
     return None
+
+
+def _by_words(facts: Facts) -> Finding | None:
+    """A text whose values are themselves names of something very sensitive, such as diseases or crimes."""
+    if not facts.is_text or not 2 <= facts.distinct <= _MOST_WORDS or not facts.present:
+        return None
+    told: dict[str, list[int]] = {}
+    for code, value in enumerate(facts.column.values.to_list()):
+        kind = naming(value[:_LONGEST_WORDS]).kind
+        if kind is not None and kind.role is Role.CONFIDENTIAL and kind.sensitivity >= _VERY and not kind.weak:
+            told.setdefault(kind.name, []).append(code)
+    codes = [code for some in told.values() for code in some]
+    share = float(facts.counts[codes].sum() / facts.present) if codes else 0.0
+    if len(codes) < 2 or share < _TOLD:
+        return None
+    name = max(told, key=lambda one: (facts.counts[told[one]].sum(), one))
+    kind = next(kind for kind in CONFIDENTIALS if kind.name == name)
+    return _by_kind(facts, kind, f"{len(codes):,} of its values, of {share:.0%} of the records, are names of a {name}")
 
 
 def _zeros_of_an_amount(facts: Facts) -> float:
