@@ -341,11 +341,40 @@ def test_classes_over_all_that_may_be_known_keep_the_limit_on_the_keys() -> None
         assert discreet.risk(discreet.mask(data, plan).masked, "k_anonymity")["k_anonymity"]["k"] >= 5
 
 
-def test_a_plan_that_would_have_to_change_most_records_is_given_up_unless_one_is_patient() -> None:
+def hopeless() -> Microdata:
+    """Sixty patients and a threshold that not even all of them alike would be under."""
+    ages = [20 + at % 40 for at in range(60)]
+    data = table({"age": ages, "ill": ["flu", "cancer"] * 30}, known={"age": 0.5}, sensitivity={"ill": 1.0}, key=["age"])
+    risk = {"known_sets": {"alpha": 100, "epsilon": 0.01, "threshold": 0.01}}
+    return data.with_policy(data.policy.with_(risk=risk, limits={"known_sets.high_risk": 0, "k_anonymity.k": 5}))
+
+
+def test_a_threshold_out_of_reach_is_told_with_numbers() -> None:
+    found = discreet.select(hopeless(), trials=8, seed=3)
+    assert not found.met
+    assert any("out of reach for 60 of 60 records" in told and "2.5" in told for told in found.sentences)  # 100 x 1 x 1.5 / 60
+    assert not any("cannot run" in told for told in found.sentences)
+    assert found.frontier
+
+
+def test_where_no_plan_ran_some_run_without_what_is_too_much_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.selection.evaluate._FEW", 0)
+    found = discreet.select(hopeless(), trials=4, seed=3)
+    assert found.frontier
+    assert found.tried > 4
+    assert not any(step.method.startswith("targeted") for step in found.plan.steps)
+    assert any("too many to lower the risk of one by one" in told for told in found.sentences)
+
+
+def test_a_plan_that_would_have_to_change_most_records_is_given_up_unless_one_is_patient_or_they_are_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = small(300)
     plan = Policy.from_dict({"plan": {"steps": [{"method": "targeted_suppression", "threshold": 0.0}]}}).plan
     data = data.with_policy(data.policy.with_(risk={"known_sets": {"threshold": 0.0}}))
     every = data.with_columns({"felony": pl.Series(["yes"] * 300)})
+    assert Evaluator(every, SelectOptions())(plan).error is None
+    monkeypatch.setattr("discreet.selection.evaluate._FEW", 299)
     assert "too many to lower the risk of one by one" in (Evaluator(every, SelectOptions())(plan).error or "")
     assert Evaluator(every, SelectOptions(), patient=True)(plan).error is None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from discreet.model.attribute import Attribute, Role
@@ -12,19 +13,38 @@ _MOST_SETS = 1_000
 """A record risk counts every record once a known set; more sets than this take long on large tables."""
 
 
+CROWD = 20
+"""A record is proposed as high-risk where it is easier to find than one among so many that are alike whatever is known."""
+_ALPHA = 100
+
+
 def risks_for(attributes: Collection[Attribute], installed: Collection[str]) -> dict[str, dict[str, Any]]:
-    """The risk section: the paper's numbers, with a larger epsilon where they would keep too many known sets."""
+    """The risk section: alpha of the paper, its epsilon or a larger one where it would keep too many known sets, and a threshold
+    that the table can be brought under: the risk of one among twenty of whom most would be learnt."""
     roles = {attribute.role for attribute in attributes}
     known = [attribute.known for attribute in attributes if attribute.role not in (Role.IDENTIFIER, Role.PERSON)]
     made: dict[str, dict[str, Any]] = {}
     if "known_sets" in installed and any(known):
         epsilon = next((one for one in _EPSILONS if kept_sets(known, one, _MOST_SETS) <= _MOST_SETS), _EPSILONS[-1])
-        made["known_sets"] = {"alpha": 100, "epsilon": epsilon, "threshold": 0.01}
+        made["known_sets"] = {"alpha": _ALPHA, "epsilon": epsilon, "threshold": _threshold(attributes, known, epsilon)}
     if "k_anonymity" in installed and Role.KEY in roles:
         made["k_anonymity"] = {}
     if "repeated_records" in installed and {Role.KEY, Role.PERSON} <= roles:
         made["repeated_records"] = {}
     return made
+
+
+def _threshold(attributes: Collection[Attribute], known: Sequence[float], epsilon: float) -> float:
+    """The risk of one among twenty: alpha x all that can be learnt x the chances of the kept sets / 20, in two digits."""
+    learnt = sum(
+        attribute.sensitivity * max([*attribute.values.values(), attribute.unlisted])
+        for attribute in attributes
+        if attribute.role not in (Role.IDENTIFIER, Role.PERSON)
+    )
+    if not learnt:
+        return 0.01
+    chances = 1 + sum(islice(_kept(known, epsilon), 100 * _MOST_SETS))
+    return float(f"{_ALPHA * learnt * chances / CROWD:.2g}")
 
 
 def kept_sets(known: Sequence[float], epsilon: float, most: int) -> int:
@@ -33,13 +53,17 @@ def kept_sets(known: Sequence[float], epsilon: float, most: int) -> int:
     >>> kept_sets([0.5, 0.5, 0.1], 0.1, 100)
     3
     """
+    return sum(1 for _ in islice(_kept(known, epsilon), most + 1))
+
+
+def _kept(known: Sequence[float], epsilon: float) -> Iterator[float]:
+    """The probabilities greater than epsilon of sets of attributes, the empty set left out."""
     falling = sorted((one for one in known if one > epsilon), reverse=True)
-    count, open_sets = 0, [(0, 1.0)]
-    while open_sets and count <= most:
+    open_sets = [(0, 1.0)]
+    while open_sets:
         first, chance = open_sets.pop()
         for at in range(first, len(falling)):
             if chance * falling[at] <= epsilon:
                 break
-            count += 1
+            yield chance * falling[at]
             open_sets.append((at + 1, chance * falling[at]))
-    return count

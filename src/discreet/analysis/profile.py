@@ -7,7 +7,7 @@ from datetime import date, time, timedelta
 from typing import Any
 
 from discreet import registry
-from discreet.analysis.measures import risks_for
+from discreet.analysis.measures import CROWD, risks_for
 from discreet.analysis.quasi_identifiers import Strength
 from discreet.analysis.render import as_yaml
 from discreet.model.attribute import Attribute, Role
@@ -79,6 +79,11 @@ class Profile:
             "Every role and number is a proposal: edit what you know better. known is the chance that an intruder knows the",
             "attribute of a person, sensitivity how much it matters when it is learnt.",
         ]
+        if "known_sets" in self.policy().risk and not self.given.risk:
+            lines.append(
+                f"A record is high-risk above the threshold of known_sets, here the risk of one among {CROWD} who are alike "
+                "whatever is known, and of whom all that is sensitive would be learnt."
+            )
         if self.quasi_identifiers:
             lines += ["", "Sets that tell records apart (distinct ratio, share of pairs separated, share of records unique):"]
             lines += [

@@ -18,9 +18,10 @@ from discreet.model.score import Score
 from discreet.selection.build import scaled_count
 from discreet.selection.options import SelectOptions
 
-_TARGETED = ("targeted_suppression", "targeted_generalization")
+TARGETED = ("targeted_suppression", "targeted_generalization")
 _NUMBERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
-_MOST_ABOVE = 0.5
+_MOST_ABOVE, _FEW = 0.5, 5_000
+"""The share of records above a threshold from which on their risk is not lowered one by one, unless they are few."""
 FAILED = 1e6
 """The violation of a plan that cannot run at all."""
 
@@ -118,12 +119,12 @@ class Evaluator:
 
         Raises, to give up the plan, where it would have to change most records: others are cheaper, and end sooner.
         """
-        if step.method not in _TARGETED or "known_sets" not in self.risks or step.parameters.get("side") == "sensitive":
+        if step.method not in TARGETED or "known_sets" not in self.risks or step.parameters.get("side") == "sensitive":
             return True
         score = self._measured("known_sets", table)
         above = score.summary["high_risk_share"]
         self._seen = (table, score)
-        if isinstance(above, float) and above > _MOST_ABOVE:
+        if isinstance(above, float) and above > _MOST_ABOVE and above * len(table) > _FEW:
             raise PolicyError(f"{above:.0%} of the records are above the threshold, too many to lower the risk of one by one")
         return above != 0.0 or not self._measures_alike(step)
 

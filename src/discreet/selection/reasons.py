@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import polars as pl
 
 from discreet.model.policy import Step
 from discreet.model.results import Assessment
+from discreet.selection.evaluate import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.selection.search import Tried
 
@@ -16,12 +20,14 @@ def reasons(
     """What was tried, what was chosen and why, what each limit came to, and what stands in the way."""
     risk, loss = axes
     kept = [one for one in found if one.outcome.kept]
-    failed = sum(one.outcome.error is not None for one in found)
+    failed = Counter(one.outcome.error for one in found if one.outcome.error is not None)
     told = [
         f"{len(found):,} plans were measured on all {assessment.records_before:,} records; {len(kept):,} keep every limit"
-        + (f", {failed:,} cannot run on these data" if failed else "")
+        + (f", {failed.total():,} cannot run on these data" if failed else "")
         + "."
     ]
+    if failed and not kept:
+        told.append(f"Most often one cannot run because {failed.most_common(1)[0][0]}.")
     steps = "; ".join(f"{at}. {step_text(step)}" for at, step in enumerate(chosen.plan.steps, 1)) or "nothing: no step is needed"
     told.append(f"The plan: {steps}.")
     place = f"{risk} goes from {_number(before)} to {_number(chosen.outcome.risk)}, {loss} is {_number(chosen.outcome.loss)}"
@@ -38,6 +44,30 @@ def reasons(
     else:
         told += _runner_up(chosen, kept)
     return told
+
+
+def out_of_reach(evaluate: Evaluator, standing: Collection[str]) -> list[str]:
+    """Whether a missed limit on high-risk records cannot be kept by masking what is known, however much: told with numbers."""
+    if "known_sets.high_risk" not in standing and "known_sets.high_risk_share" not in standing:
+        return []
+    data, measure = evaluate.data, evaluate.risks["known_sets"]
+    alike = {
+        name: pl.Series(name, [None] * len(data), dtype=data.frame.schema[name])
+        for name in data.columns
+        if data.attribute(name).known > 0 and not data.attribute(name).sensitivity
+    }
+    # what is sensitive itself is taken for known to nobody, so that this is the least risk of all
+    attributes = {
+        name: one.model_copy(update={"known": 0.0}) if one.sensitivity else one for name, one in data.policy.attributes.items()
+    }
+    least = measure.measure(data.with_columns(alike).with_policy(data.policy.with_(attributes=attributes))).summary
+    if not least["high_risk"]:
+        return []
+    told = (
+        f"The threshold is out of reach for {least['high_risk']:,} of {len(data):,} records: even if all were alike in whatever"
+    )
+    told += f" can be known, the largest risk would be {least['max']:.4g}."
+    return [f"{told} A larger threshold, or blanks where something would be learnt, can help."]
 
 
 def step_text(step: Step) -> str:

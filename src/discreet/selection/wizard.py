@@ -17,11 +17,11 @@ from discreet.errors import DataError, PolicyError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.selection.build import plan_of
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluate import TARGETED, Evaluator
 from discreet.selection.frontier import Placed, frontier, place
 from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import completed, released
-from discreet.selection.reasons import reasons
+from discreet.selection.reasons import out_of_reach, reasons
 from discreet.selection.results import Selection
 from discreet.selection.search import Budget, How, Search, Tried, storage_of
 from discreet.selection.space import Point, space_of
@@ -35,6 +35,7 @@ _LONGEST_GUESSED = 0.1
 """Share of all seconds that a plan of the sample may be expected to take on the whole table."""
 _CARRIED = 12
 """Plans that a sample proposes to the whole table."""
+_MOST_UNTARGETED = 6
 
 
 def select(
@@ -94,7 +95,7 @@ def _selection(
 
     left = None if options.seconds is None else began + options.seconds - evaluate.measuring
     leaving = time.monotonic()
-    shorter = _without(_chosen(found, options, evaluate.worst), evaluate, left)
+    shorter = _untargeted(found, evaluate, left) or _without(_chosen(found, options, evaluate.worst), evaluate, left)
     searching += time.monotonic() - leaving
     for one in shorter:
         teller.tell(one.plan, one.outcome, whole=True)
@@ -113,13 +114,24 @@ def _selection(
     edge = tuple(frontier(placed))
     standing = tuple(one.limit for one in assessment.verdicts if not one.kept)
     axes = (evaluate.risk_axis, options.loss)
-    told = reasons(chosen, found, assessment, axes, evaluate.worst, options)
+    told = [*reasons(chosen, found, assessment, axes, evaluate.worst, options), *out_of_reach(evaluate, standing)]
     busy = sum(one.outcome.seconds for one in (*rough, *found))
     return Selection(
         chosen.plan, policy, assessment.ok, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment,
         tuple(place(placed)), edge, {one.name: plans[one.name] for one in edge}, len(found), len(rough), standing, tuple(told),
         time.monotonic() - began, searching, busy,
     )  # fmt: skip
+
+
+def _untargeted(found: Sequence[Tried], evaluate: Evaluator, deadline: float | None) -> list[Tried]:
+    """Where not a single plan ran: some of them without the steps that lower the risk of single records, which were too many."""
+    made: list[Tried] = []
+    for one in found if all(one.outcome.error is not None for one in found) else ():
+        plan = one.plan.model_copy(update={"steps": tuple(step for step in one.plan.steps if step.method not in TARGETED)})
+        late = deadline is not None and time.monotonic() > deadline
+        if plan != one.plan and plan not in [other.plan for other in made] and not late and len(made) < _MOST_UNTARGETED:
+            made.append(Tried(one.point, plan, evaluate(plan)))
+    return made
 
 
 def _without(chosen: Tried, evaluate: Evaluator, deadline: float | None) -> list[Tried]:
