@@ -103,7 +103,8 @@ def _selection(
     chosen = _chosen(found, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
     release = verbs.mask(data.with_policy(policy))
-    end = None if options.seconds is None else began + options.seconds
+    # work is stopped between its steps, so a little before the time is over
+    end = None if options.seconds is None else began + 0.98 * options.seconds
     assessment = verbs.assess(release.original, release, deadline=end)
     plans = {f"plan {number}": one.plan for number, one in enumerate(found, 1)}
     placed = [
