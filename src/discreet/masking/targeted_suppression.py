@@ -153,7 +153,12 @@ class TargetedSuppression(MaskingMethod):
         if story is None:
             return []
         first = story.passes[0][0] if story.passes else 0
-        told = [f"{story.taken:,} values blanked in {len(story.passes)} passes; {first:,} records in the first"]
+        passes = (
+            f"one pass, of {first:,} records"
+            if len(story.passes) == 1
+            else f"{len(story.passes)} passes; {first:,} records in the first"
+        )
+        told = [f"{story.taken:,} values blanked in {passes}"]
         if story.least is not None:
             told.append(f"they cost {story.cost:,.6g}, and no choice of values could cost less than {story.least:,.6g}")
         if len(story.cascade):
