@@ -9,6 +9,7 @@ import pytest
 
 from discreet.errors import SourceError
 from discreet.web import serving
+from discreet.web.store import Store
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:
@@ -37,3 +38,9 @@ def test_a_port_that_is_taken_is_told() -> None:
             serving._listen("127.0.0.1", port)
     finally:
         taken.close()
+
+
+@pytest.mark.parametrize("address", ["sqlite://", "sqlite:///:memory:"])
+def test_projects_are_not_kept_in_memory(address: str) -> None:
+    with pytest.raises(SourceError, match="gone with the server; name a file"):
+        Store(address)

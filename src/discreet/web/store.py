@@ -91,6 +91,10 @@ def _open(address: str) -> Engine:
             raise SourceError(
                 f"'{url.get_backend_name()}' is no database that projects can be kept in; use postgresql://, mysql:// or sqlite:///"
             )
+        if driver == "sqlite" and url.database in (None, "", ":memory:"):
+            raise SourceError(
+                "a database in memory would be gone with the server; name a file, such as sqlite:////srv/projects.db"
+            )
         options: dict[str, Any] = {"hide_parameters": True, "pool_size": POOL, "max_overflow": 10}
         if driver != "sqlite":  # a server may have hung up in the meantime, a file not
             options |= {"pool_pre_ping": True, "pool_recycle": 1800}
