@@ -164,6 +164,25 @@ def test_all_who_follow_projects_share_a_look(
     assert looks[-1] == sorted([project.id, other.id])
 
 
+def test_a_look_that_was_cut_off_with_its_loop_is_not_waited_for(
+    store: Store, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watcher = events.Watcher(store)
+
+    async def first() -> str:
+        return await anext(watcher.follow(project))
+
+    async def cut_off() -> None:
+        monkeypatch.setattr(watcher, "_look_at_all", lambda: asyncio.sleep(60))
+        asking = asyncio.ensure_future(first())
+        await asyncio.sleep(0.05)
+        asking.cancel()
+
+    asyncio.run(cut_off())
+    monkeypatch.undo()
+    assert asyncio.run(first()).startswith("event: change")
+
+
 def test_a_reader_of_a_project_comes_again_and_is_asked_anew(
     store: Store, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,7 +74,8 @@ class Watcher:
         return self._seen[number]
 
     async def _renew(self) -> None:
-        if self._looking is None:
+        # one that belongs to a loop which is over will never end
+        if self._looking is None or self._looking.get_loop() is not asyncio.get_running_loop():
             self._looking = asyncio.create_task(self._look_at_all())
         await asyncio.shield(self._looking)  # one who leaves takes nothing from the others
 
