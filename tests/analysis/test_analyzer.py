@@ -323,6 +323,7 @@ def test_the_proposed_threshold_is_the_risk_of_one_among_twenty() -> None:
     alike = Microdata(data.frame.with_columns(pl.lit("f").alias("sex"))[:20], policy)
     assert discreet.risk(alike, "known_sets")["known_sets"]["max"] == pytest.approx(said["threshold"], rel=0.1)
     assert "one among 20" in profile(data).to_yaml()
+    assert "one among 20" not in profile(Microdata(data.frame.select("sex"))).to_yaml()  # nothing would be learnt
 
 
 def test_where_nothing_would_be_learnt_the_threshold_is_the_papers() -> None:

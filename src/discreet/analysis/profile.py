@@ -79,7 +79,8 @@ class Profile:
             "Every role and number is a proposal: edit what you know better. known is the chance that an intruder knows the",
             "attribute of a person, sensitivity how much it matters when it is learnt.",
         ]
-        if "known_sets" in self.policy().risk and not self.given.risk:
+        learnt = any(column.attribute.sensitivity for column in self.columns)
+        if learnt and not self.given.risk and "known_sets" in self.policy().risk:
             lines.append(
                 f"A record is high-risk above the threshold of known_sets, here the risk of one among {CROWD} who are alike "
                 "whatever is known, and of whom all that is sensitive would be learnt."

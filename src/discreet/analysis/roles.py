@@ -99,18 +99,17 @@ def _by_words(facts: Facts) -> Finding | None:
     """A text whose values are themselves names of something very sensitive, such as diseases or crimes."""
     if not facts.is_text or not 2 <= facts.distinct <= _MOST_WORDS or not facts.present:
         return None
-    told: dict[str, list[int]] = {}
+    told: dict[Kind, list[int]] = {}
     for code, value in enumerate(facts.column.values.to_list()):
         kind = naming(value[:_LONGEST_WORDS]).kind
-        if kind is not None and kind.role is Role.CONFIDENTIAL and kind.sensitivity >= _VERY and not kind.weak:
-            told.setdefault(kind.name, []).append(code)
+        if kind is not None and kind.role is Role.CONFIDENTIAL and kind.sensitivity >= _VERY:
+            told.setdefault(kind, []).append(code)
     codes = [code for some in told.values() for code in some]
     share = float(facts.counts[codes].sum() / facts.present) if codes else 0.0
     if len(codes) < 2 or share < _TOLD:
         return None
-    name = max(told, key=lambda one: (facts.counts[told[one]].sum(), one))
-    kind = next(kind for kind in CONFIDENTIALS if kind.name == name)
-    return _by_kind(facts, kind, f"{len(codes):,} of its values, of {share:.0%} of the records, are names of a {name}")
+    most = max(told, key=lambda kind: (facts.counts[told[kind]].sum(), kind.name))
+    return _by_kind(facts, most, f"{len(codes):,} of its values, of {share:.0%} of the records, are names of a {most.name}")
 
 
 def _zeros_of_an_amount(facts: Facts) -> float:

@@ -16,6 +16,8 @@ from discreet.model.microdata import Microdata
 from discreet.model.results import Assessment, Verdict
 from discreet.model.score import Score
 
+_LEFT_OUT = "to an intruder who holds true values is left out"
+
 
 def assess(
     original: Microdata, masked: Microdata, risks: list[RiskMeasure], losses: Mapping[str, Score], deadline: float | None = None
@@ -38,9 +40,10 @@ def assess(
             try:
                 with until(deadline):
                     informed[measure.name] = measure.measure(masked, original=original)
-            except (DataError, OutOfTimeError) as error:
-                why = error if isinstance(error, DataError) else "there was no time left for it; assess tells it"
-                warnings.append(f"{measure.name} to an intruder who holds true values is left out: {why}")
+            except DataError as error:
+                warnings.append(f"{measure.name} {_LEFT_OUT}: {error}")
+            except OutOfTimeError:
+                warnings.append(f"{measure.name} {_LEFT_OUT}: there was no time left for it; assess tells it")
     limits = original.policy.limits
     verdicts = tuple(verdict(limit, wanted, {**after, **losses}) for limit, wanted in limits.items())
     warnings += [

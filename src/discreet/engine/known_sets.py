@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Missing = Literal["category", "wildcard"]
 _COUNTED_PATTERNS = 512
+"""Patterns of queries up to which it is counted for each how many agree with it in all that it asks by."""
 _BYTES = 5 * 8
 _TERMS_AT_ONCE = 1e9
 _MOST_TERMS = 1e11
@@ -110,20 +111,20 @@ def _walked(tree: Family, classes: Sequence[RecordClass], asked: Queries, width:
             f"with {len(tree):,} known sets that is {need * len(asked.patterns) / 1e9:,.0f} GB of numbers, where "
             f"{_MOST_TERMS / 1e9:,.0f} are allowed; a larger epsilon makes fewer sets"
         )
-    found, turn = Found.empty(len(asked)), max(1, int(_TERMS_AT_ONCE // need))
+    turn = max(1, int(_TERMS_AT_ONCE // need))
+    if len(asked.patterns) <= turn:
+        return _walk(tree, classes, asked, width, twins)
+    found = Found.empty(len(asked))
     for begin in range(0, len(asked.patterns), turn):
-        if len(asked.patterns) <= turn:
-            own, some, those = None, asked, classes
-        else:
-            own, some = asked.of_patterns(begin, begin + turn)
-            those = [one.asked_by(own) for one in classes]
-        with Counter(those, some) as counter:
-            everything = counter.count_all(width) if twins is None else twins if own is None else twins[own]
-            part = counter.walk(tree, terms(tree, some.singles, some.patterns), everything)
-        if own is None:
-            return part
-        found.fill(own, part)
+        own, some = asked.of_patterns(begin, begin + turn)
+        found.fill(own, _walk(tree, [one.asked_by(own) for one in classes], some, width, None if twins is None else twins[own]))
     return found
+
+
+def _walk(tree: Family, classes: Sequence[RecordClass], asked: Queries, width: int, twins: NDArray[np.int64] | None) -> Found:
+    with Counter(classes, asked) as counter:
+        everything = counter.count_all(width) if twins is None else twins
+        return counter.walk(tree, terms(tree, asked.singles, asked.patterns), everything)
 
 
 def _kinds(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Alike | None:

@@ -52,7 +52,7 @@ def out_of_reach(evaluate: Evaluator, standing: Collection[str]) -> list[str]:
         return []
     data, measure = evaluate.data, evaluate.risks["known_sets"]
     alike = {
-        name: pl.Series(name, [None] * len(data), dtype=data.frame.schema[name])
+        name: pl.repeat(None, len(data), dtype=data.frame.schema[name], eager=True)
         for name in data.columns
         if data.attribute(name).known > 0 and not data.attribute(name).sensitivity
     }
