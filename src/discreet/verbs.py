@@ -77,7 +77,8 @@ def write(data: Microdata | Release, target: str | Path) -> None:
     """Write a table to a file or database table: whole, or not at all.
 
     Of a release is written what may leave the house: rows shuffled by the plan's seed, no identifiers that no step worked
-    on, no labels of values that are gone (see :func:`discreet.masking.release.released`).
+    on, no labels of values that are gone (see :func:`discreet.masking.release.released`). Any other table may hold originals:
+    its file can be read by its owner alone.
     """
     from discreet.convert import write_target
 
@@ -89,9 +90,9 @@ def write(data: Microdata | Release, target: str | Path) -> None:
     if engines.is_distributed(data):
         from discreet.convert.formulas import PATTERN
 
-        data.write(str(target), formulas=PATTERN if public else "")
+        data.write(str(target), private=not public, formulas=PATTERN if public else "")
         return
-    write_target(data, target, public=public)
+    write_target(data, target, private=not public, public=public)
 
 
 def write_link(release: Release, target: str | Path) -> None:

@@ -29,7 +29,7 @@ from discreet.convert import atomic, write_target
 from discreet.model.microdata import Microdata
 import polars as pl
 
-def kill(temporary, place, mode):
+def kill(temporary, place, mode, **options):
     assert temporary.stat().st_size > 0
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -33,7 +33,7 @@ def analyze(
     with show.progress():
         found = run(read(source, policy))
     if out is not None:
-        write_text(out, found.to_yaml())
+        write_text(out, found.to_yaml(), private=True)
     if json:
         show.as_json(found.to_dict())
         return

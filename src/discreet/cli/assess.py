@@ -35,7 +35,7 @@ def assess(
             from discreet.convert import write_target
             from discreet.model.microdata import Microdata
 
-            write_target(Microdata(found.per_record()), records)
+            write_target(Microdata(found.per_record()), records, private=True)
     if json:
         show.as_json(
             {

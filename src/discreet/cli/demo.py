@@ -25,10 +25,12 @@ def demo(
     """Make up a hospital table and take it through convert, analyze, risk, mask and assess."""
     from discreet import convert, verbs
     from discreet.convert.atomic import write_text
+    from discreet.engine.runtime.private import create_private_folder
     from discreet.model.policy import Policy
     from discreet.testing import hospital
 
-    folder.mkdir(parents=True, exist_ok=True)
+    if not folder.exists():
+        create_private_folder(folder)
     table, parquet, proposal = folder / "hospital.csv", folder / "hospital.parquet", folder / "proposed.yaml"
     chosen, released = folder / "policy.yaml", folder / "released.csv"
     made = hospital(records)
@@ -40,7 +42,7 @@ def demo(
 
         _title("2. analyze: what each attribute is to the owner and to an intruder, as proposed")
         found = verbs.analyze(verbs.read(parquet))
-        write_text(proposal, found.to_yaml())
+        write_text(proposal, found.to_yaml(), private=True)
         fields = ("attribute", "role", "level", "known", "sensitivity")
         show.table("", fields, [[row[field] for field in fields] for row in found.rows()])
         print(f"with a reason for each in {proposal}; what the owner made of it is in {chosen}\n")
@@ -49,7 +51,7 @@ def demo(
             made.policy.model_dump(exclude_defaults=True)
             | {"risk": _RISK, "limits": _LIMITS, "plan": {"seed": 7, "steps": [dict(step) for step in _STEPS]}}
         )
-        write_text(chosen, policy.to_yaml())
+        write_text(chosen, policy.to_yaml(), private=True)
         data = verbs.read(parquet, chosen)
 
         _title("3. risk: which records are at risk before anything is masked")

@@ -30,4 +30,4 @@ def write_records(found: Mapping[str, Score], target: Path) -> None:
         told = ", ".join(f"{name} {frame.height:,}" for name, frame in frames.items())
         raise DataError(f"{target}: the measures have different numbers of rows ({told}); write them one by one with -m")
     named = [frame.rename({field: f"{name}.{field}" for field in frame.columns}) for name, frame in frames.items()]
-    write_target(Microdata(pl.concat(named, how="horizontal")), target)
+    write_target(Microdata(pl.concat(named, how="horizontal")), target, private=True)

@@ -39,7 +39,7 @@ def select(
     with show.progress():
         data = verbs.read(source, policy)
         found = verbs.select(data, seconds=seconds, trials=trials, seed=seed, resume=resume)
-    write_text(out, found.to_yaml(out.parent))
+    write_text(out, found.to_yaml(out.parent), private=True)
     if report is not None:
         told = evidence(found.release.original, found.release, found.assessment, source, None, reveal=reveal, selection=found)
         write_report(told, out=report)

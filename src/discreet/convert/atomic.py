@@ -21,18 +21,22 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet.convert.failures import first_line, told
+from discreet.engine.runtime.private import FILE_MODE
 from discreet.errors import SourceError
 
 _TRIES = 200
 
 
 @contextmanager
-def replacing(target: str | Path, *, private: bool = False) -> Iterator[Path]:
+def replacing(target: str | Path, *, private: bool = False, overwrite: bool = True) -> Iterator[Path]:
     """A path to write to in place of ``target``; what was written there takes its place when the block ends well.
 
-    What is ``private`` can be read by its owner alone, whoever could read the file before.
+    A ``private`` file can be read by its owner alone, whoever could read the file before. Without ``overwrite`` an existing
+    target is refused, also one that another program created while the block ran.
     """
     place = checked(target)
+    if not overwrite and place.exists():
+        raise exists_already(target)
     sweep(place)
     # the suffix stays last: some libraries look at it
     temporary = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}.part{place.suffix}")
@@ -44,7 +48,12 @@ def replacing(target: str | Path, *, private: bool = False) -> Iterator[Path]:
             _lock(held)
             yield temporary
             whole = beside(temporary) / temporary.name
-            _settle(whole if whole.exists() else temporary, place, 0o600 if private else _mode(place))
+            content = whole if whole.exists() else temporary
+            mode = FILE_MODE if private else _mode(place)
+            try:
+                _settle(content, place, mode, overwrite=overwrite)
+            except FileExistsError:
+                raise SourceError(f"{target}: another program wrote it first; add --overwrite to replace it") from None
     finally:
         if held is not None:
             os.close(held)
@@ -111,14 +120,14 @@ def _lock(file: int) -> bool:
     return True
 
 
-def write_text(target: str | Path, text: str) -> None:
-    """Write a small text file (UTF-8) whole or not at all."""
-    write_bytes(target, text.encode())
+def write_text(target: str | Path, text: str, *, private: bool = False, overwrite: bool = True) -> None:
+    """Write a small text file (UTF-8) whole or not at all; see :func:`replacing`."""
+    write_bytes(target, text.encode(), private=private, overwrite=overwrite)
 
 
-def write_bytes(target: str | Path, content: bytes) -> None:
-    """Write a small file whole or not at all."""
-    with replacing(target) as temporary:
+def write_bytes(target: str | Path, content: bytes, *, private: bool = False, overwrite: bool = True) -> None:
+    """Write a small file whole or not at all; see :func:`replacing`."""
+    with replacing(target, private=private, overwrite=overwrite) as temporary:
         temporary.write_bytes(content)
 
 
@@ -135,17 +144,34 @@ def checked(target: str | Path) -> Path:
     return place
 
 
-def _settle(temporary: Path, place: Path, mode: int) -> None:
+def exists_already(target: str | Path) -> SourceError:
+    """The refusal to replace what is there."""
+    return SourceError(f"{target} exists; add --overwrite to replace it")
+
+
+def _settle(temporary: Path, place: Path, mode: int, *, overwrite: bool = True) -> None:
     """Force the content to the disk, give it its rights, and move it into place."""
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
     temporary.chmod(mode)
+    if not overwrite:
+        _reserve(temporary, place)
     temporary.replace(place)
     folder = os.open(place.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _reserve(temporary: Path, place: Path) -> None:
+    """Take a name that is free, or raise FileExistsError: of two writers one wins, and the other knows."""
+    try:
+        os.link(temporary, place)  # the content is there at once, whole
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: an empty file holds the place for a moment
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
 
 
 def _mode(place: Path) -> int:

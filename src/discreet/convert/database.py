@@ -31,16 +31,19 @@ class Database(ABC):
         with self._told("cannot be read"):
             return self._read()
 
-    def write(self, table: Table) -> None:
-        """Write a new table beside the old one and put it in its place in one step."""
+    def write(self, table: Table, *, private: bool = False) -> None:
+        """Write a new table beside the old one and put it in its place in one step.
+
+        The file of an embedded database that holds a ``private`` table can be read by its owner alone.
+        """
         with self._told("cannot be written"):
-            self._write(table)
+            self._write(table, private=private)
 
     @abstractmethod
     def _read(self) -> Table: ...
 
     @abstractmethod
-    def _write(self, table: Table) -> None: ...
+    def _write(self, table: Table, *, private: bool) -> None: ...
 
     def _told(self, doing: str) -> AbstractContextManager[None]:
         """Any driver's exception becomes one sentence without a password."""

@@ -48,10 +48,10 @@ class DuckDB(Database):
         frame = pl.DataFrame(content.rename_columns(unique(content.column_names)))
         return Table(typed_text(frame, numbers=[name for name, word in types.items() if word in _NUMBERS]))
 
-    def _write(self, table: Table) -> None:
+    def _write(self, table: Table, *, private: bool) -> None:
         """Into a new file that takes the old one's place: DuckDB leaves what it drops in its free pages."""
         path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
-        with _held(path) as held, replacing(path) as temporary, apart(temporary) as fresh:
+        with _held(path) as held, replacing(path, private=private) as temporary, apart(temporary) as fresh:
             if held is None:
                 with closing(_open(fresh)) as link:
                     _confine(link, fresh.parent)

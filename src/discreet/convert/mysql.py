@@ -56,7 +56,7 @@ class MySQL(Database):
             frame = frame_of(([tuple(row) for row in batch] for batch in result.partitions(BATCH)), list(kinds))
         return Table(_as_declared(frame, kinds))
 
-    def _write(self, table: Table) -> None:
+    def _write(self, table: Table, *, private: bool) -> None:
         import sqlalchemy as sa
 
         engine = self._engine()

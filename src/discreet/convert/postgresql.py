@@ -61,7 +61,7 @@ class PostgreSQL(Database):
             return quoted
         return f"{quoted}::numeric::text" if word == "MONEY" else f"{quoted}::text"
 
-    def _write(self, table: Table) -> None:
+    def _write(self, table: Table, *, private: bool) -> None:
         import adbc_driver_postgresql.dbapi as adbc
 
         frame = _storable(table.frame, self.name)

@@ -16,6 +16,7 @@ from discreet.convert.names import unique
 from discreet.convert.plain import printable
 from discreet.convert.rows import BATCH, frame_of, row_batches, typed_if_empty, typed_text
 from discreet.convert.tables import Table
+from discreet.engine.runtime.private import make_private
 
 _MAGIC = b"SQLite format 3\0"
 _WAIT = 15.0
@@ -43,14 +44,16 @@ class SQLite(Database):
             frame = frame_of(_batches(cursor), names)
         return Table(_as_declared(frame, kinds))
 
-    def _write(self, table: Table) -> None:
+    def _write(self, table: Table, *, private: bool) -> None:
         path = self._path(must_exist=False)
         frame = _storable(table.frame)
         # what had to become text is declared as such; a date is ISO text but declared as a date
         kept = {n: d for n, d in table.frame.schema.items() if d.is_temporal()}
         declared = {n: _declared(kept.get(n, d)) for n, d in frame.schema.items()}
+        if private and path.exists():
+            make_private(path)  # SQLite gives its journal the rights of the database
         try:
-            with nullcontext(path) if path.exists() else replacing(path) as place, closing(_open(place)) as link:
+            with nullcontext(path) if path.exists() else replacing(path, private=private) as place, closing(_open(place)) as link:
                 self._replace(link, frame, declared)
         finally:
             _recover(path)

@@ -18,10 +18,13 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 
-def write_target(data: Microdata, target: str | Path, *, private: bool = False, public: bool = False) -> None:
+def write_target(
+    data: Microdata, target: str | Path, *, private: bool = False, public: bool = False, overwrite: bool = True
+) -> None:
     """Write to a file name or a ``URL#table``; a ``private`` file is its owner's alone, a ``public`` one goes to strangers.
 
-    In a public delimited file, texts that a spreadsheet would run as formulas are made harmless.
+    In a public delimited file, texts that a spreadsheet would run as formulas are made harmless. Without ``overwrite`` an
+    existing file or table is refused.
     """
     frame = plain(data.frame.lazy(), data.source).collect()
     if not frame.width:
@@ -30,13 +33,13 @@ def write_target(data: Microdata, target: str | Path, *, private: bool = False, 
     if isinstance(target, str) and is_url(target):
         from discreet.convert.database import open_database
 
-        open_database(target).write(table)
+        open_database(target).write(table, private=private)
         return
     path = Path(target).expanduser()
     found = format_of(path)
     if public and found.module == "delimited":
         frame = harmless(frame)
-    with replacing(path, private=private) as temporary:
+    with replacing(path, private=private, overwrite=overwrite) as temporary:
         if found.streams:
             with apart(temporary) as place:
                 found.sink(frame.lazy(), place)
@@ -44,27 +47,27 @@ def write_target(data: Microdata, target: str | Path, *, private: bool = False, 
             found.write(table, temporary)
 
 
-def convert(source: str | Path, target: str | Path, policy: Policy) -> tuple[int, int]:
-    """Convert a table and say how many records and columns were written.
+def convert(source: str | Path, target: str | Path, policy: Policy, *, overwrite: bool = True) -> tuple[int, int]:
+    """Convert a table and return how many records and columns were written; the target holds originals, so it is private.
 
     Between CSV, Parquet, Arrow and JSON lines it streams; the result is that of reading and writing.
     """
     if not is_url(source) and not is_url(target) and isinstance(source, str | Path):
         path, place = Path(source).expanduser(), Path(target).expanduser()
         if existing(path).streams and format_of(place).streams:
-            return _stream(path, place, policy)
+            return _stream(path, place, policy, overwrite=overwrite)
     data = read_source(source, policy)
-    write_target(data, target)
+    write_target(data, target, private=True, overwrite=overwrite)
     return len(data), len(data.columns)
 
 
-def _stream(source: Path, target: Path, policy: Policy) -> tuple[int, int]:
+def _stream(source: Path, target: Path, policy: Policy, *, overwrite: bool) -> tuple[int, int]:
     form = format_of(target)
     checked(target)
     with told(str(source), f"cannot be read as {format_of(source).name}"):
         tried = attempts(source, policy)
         lazy = next(tried)
-    with replacing(target) as temporary:
+    with replacing(target, private=True, overwrite=overwrite) as temporary:
         while True:
             try:
                 with apart(temporary) as place:

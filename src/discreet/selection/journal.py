@@ -8,6 +8,8 @@ from pathlib import Path
 
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
+from discreet.engine.runtime.private import FILE_MODE, make_private
+
 _FIRST = b'{"op_code":'
 
 
@@ -15,6 +17,7 @@ def backend(journal: Path) -> JournalFileBackend:
     """The journal, ready to be read and to go on; a line that a killed run did not finish is taken away."""
     lock = _Lock(journal)
     lock.acquire()
+    make_private(journal)
     try:
         _drop_unfinished_line(journal)
     finally:
@@ -45,7 +48,8 @@ class _Lock(JournalFileOpenLock):
         self._held: int | None = None
 
     def acquire(self) -> bool:
-        held = os.open(self._journal, os.O_RDWR | os.O_CREAT, 0o666)
+        # what was measured of the originals, and the plan's key: for the owner alone
+        held = os.open(self._journal, os.O_RDWR | os.O_CREAT, FILE_MODE)
         fcntl.flock(held, fcntl.LOCK_EX)
         self._held = held
         return True

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 from sqlalchemy import Connection, NullPool, Row, create_engine, inspect, make_url, select
 
 from discreet.convert.formats import FORMATS
+from discreet.engine.runtime.private import create_private_folder
 from discreet.web import audit, projects
 from discreet.web.accounts import User
 from discreet.web.failures import Invalid, NotFound, TooLarge, WebError
@@ -145,7 +146,7 @@ class Upload:
     def __init__(self, settings: Settings, project: Project, name: str) -> None:
         project.demand("editor")
         folder = settings.folder(project.id) / "uploads"
-        folder.mkdir(mode=0o700, exist_ok=True)
+        create_private_folder(folder)
         self.path = folder / f"{secrets.token_hex(16)}{suffix(name)}"
         self.limit = settings.upload_limit
         self.size = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ def run(
     say: Callable[[str], None],
 ) -> None:
     """Serve until stopped."""
+    os.umask(0o077)  # what a library writes by itself is private too, in the jobs' processes as well
     listener = _listen(host, port)
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host

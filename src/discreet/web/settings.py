@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from discreet.engine.runtime.private import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError
+
+_INSIDE = (".server.lock", "projects", "keys")
+_DATABASES = ("discreet.db", "releases.db")
+"""What is ours in a data directory, with SQLite's -wal, -shm and -journal; what else lies there is left alone."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +47,14 @@ class Settings:
         jobs: int = 1,
         sources: Sequence[str] = (),
     ) -> Self:
-        """Settings with DISCREET_HOME (else ``~/.discreet``) and an SQLite file in it where nothing else is said."""
-        place = Path(home or os.environ.get("DISCREET_HOME") or Path.home() / ".discreet").expanduser().resolve()
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Settings with DISCREET_HOME (else ``~/.discreet``) and by default an SQLite file in it.
+
+        A data directory that other accounts can read is tightened, or refused where its rights cannot be changed.
+        """
+        place = create_private_folder(Path(home).expanduser().resolve() if home else home_folder())
+        for inside in place.iterdir():
+            if inside.name in _INSIDE or inside.name.startswith(_DATABASES):
+                make_tree_private(inside)
         named = database or os.environ.get("DISCREET_DATABASE")
         return cls(
             home=place,
@@ -63,8 +73,7 @@ class Settings:
     def folder(self, project: int) -> Path:
         """Where the tables and results of one project are kept."""
         place = self.home / "projects" / str(project)
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return place
+        return create_private_folder(place)
 
 
 def _source(text: str) -> tuple[str, str]:

@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
+from discreet.engine.runtime.private import create_private_file
 from discreet.errors import SourceError
 
 DRIVERS = {
@@ -98,6 +100,8 @@ def _open(address: str) -> Engine:
         options: dict[str, Any] = {"hide_parameters": True, "pool_size": POOL, "max_overflow": 10}
         if driver != "sqlite":  # a server may have hung up in the meantime, a file not
             options |= {"pool_pre_ping": True, "pool_recycle": 1800}
+        if driver == "sqlite":  # made first, because SQLite gives -wal and -shm the rights of the database
+            create_private_file(Path(str(url.database)))
         engine = create_engine(url.set(drivername=driver), **options)
     except (ArgumentError, NoSuchModuleError) as error:
         raise SourceError(

@@ -49,4 +49,4 @@ class SparkScore(Score):
                 frame = score.frame()
                 frame = frame.withColumnsRenamed({field: f"{name}.{field}" for field in frame.columns if field != RECORD})
                 joined = frame if joined is None else joined.join(frame, RECORD)
-            write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores")
+            write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores", private=True)

@@ -32,7 +32,7 @@ def keep_labels(table: Path, labels: Mapping[str, Mapping[Any, str]], variables:
     """Keep labels beside a table; nothing where there are none."""
     if labels or variables:
         values = {name: list(pairs.items()) for name, pairs in labels.items()}
-        write_text(_beside(table), json.dumps({"values": values, "variables": dict(variables)}, default=str))
+        write_text(_beside(table), json.dumps({"values": values, "variables": dict(variables)}, default=str), private=True)
     else:
         _beside(table).unlink(missing_ok=True)
 

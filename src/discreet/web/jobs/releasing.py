@@ -14,8 +14,9 @@ import numpy as np
 
 from discreet import verbs
 from discreet.convert import write_target
-from discreet.convert.atomic import replacing
+from discreet.convert.atomic import write_bytes
 from discreet.engine.progress import tell
+from discreet.engine.runtime.private import create_private_folder
 from discreet.errors import PolicyError
 from discreet.masking.release import released, withheld
 from discreet.model.microdata import Microdata
@@ -41,7 +42,7 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     tell("assessing the release", 0, 1)
     assessment = verbs.assess(data, release)
     folder = Path(brief["folder"]) / "releases" / brief["job"]
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    create_private_folder(folder)
     masked, table = folder / MASKED, released(release)
     tell("writing the masked table", 0, 1)
     write_target(table, masked, private=True)
@@ -56,7 +57,7 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     write_private(folder / "report.json", as_json(evidence))
     kept = [_keep(brief, one) for one in brief["kept"]]
     tell("storing the table", 0, 1)
-    write_target(table, f"{brief['published']}#{brief['project']['table_name']}")
+    write_target(table, f"{brief['published']}#{brief['project']['table_name']}", private=True)
     warnings = [*(one.sentence for one in findings), *release.warnings, *assessment.warnings, *_withheld(release)]
     made = {
         "file": f"releases/{brief['job']}/{MASKED}", "sha256": sha256(masked), "records": len(table),
@@ -102,14 +103,13 @@ def publish(brief: dict[str, Any]) -> dict[str, Any]:
 
 def write_private(place: Path, content: str | bytes) -> None:
     """A file of the owner's alone, whole or not at all."""
-    with replacing(place, private=True) as temporary:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+    write_bytes(place, content.encode() if isinstance(content, str) else content, private=True)
 
 
 def _keep(brief: Mapping[str, Any], one: Mapping[str, Any]) -> dict[str, Any]:
     name = str(one["table_name"])
     tell(f"storing release {one['number']} as {name}", 0, 1)
-    write_target(read_with_labels(Path(brief["folder"]) / one["file"], Policy()), f"{brief['published']}#{name}")
+    write_target(read_with_labels(Path(brief["folder"]) / one["file"], Policy()), f"{brief['published']}#{name}", private=True)
     return {"number": one["number"], "table_name": name}
 
 

@@ -14,6 +14,7 @@ from discreet.convert import convert, read_source, write_target
 from discreet.convert.formats import format_of
 from discreet.convert.source import is_url
 from discreet.engine.progress import tell
+from discreet.engine.runtime.private import create_private_folder
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.web.confined import FOLDER
@@ -45,7 +46,7 @@ def import_(brief: Brief, _voice: Voice) -> Message:
     said = policy_of(brief)
     policy = Policy(read=said.read, missing=said.missing)
     folder = Path(brief["folder"]) / "data"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    create_private_folder(folder)
     target = folder / f"{brief['job']}.parquet"
     tell(f"reading {brief['name']}", 0, 1)
     source: str = brief["source"]

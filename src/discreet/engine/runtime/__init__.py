@@ -1,0 +1,1 @@
+"""What the engine runs on: private files and folders."""
