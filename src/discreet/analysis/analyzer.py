@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from discreet.analysis.facts import Facts, facts_of
-from discreet.analysis.findings import Finding, numbers_for, start
 from discreet.analysis.hierarchies import hierarchy_of
 from discreet.analysis.levels import LevelFound, level_of
 from discreet.analysis.markers import markers_of
@@ -19,6 +17,8 @@ from discreet.analysis.persons import find_person, says_the_same
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import Found, single, strongest
 from discreet.analysis.roles import role_of
+from discreet.engine.identifying.facts import Facts, facts_of
+from discreet.engine.identifying.findings import Finding, numbers_for, start
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 

@@ -6,8 +6,8 @@ import math
 
 import polars as pl
 
-from discreet.analysis.facts import Facts
 from discreet.analysis.levels import LevelFound
+from discreet.engine.identifying.facts import Facts
 from discreet.model.attribute import Level
 from discreet.model.hierarchy import HierarchySpec
 

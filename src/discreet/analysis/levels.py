@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from discreet.analysis.facts import Facts
-from discreet.analysis.kinds import words
 from discreet.analysis.orders import order_of
+from discreet.engine.identifying.facts import Facts
+from discreet.engine.naming.kinds import words
 from discreet.model.attribute import Level
 
 _DATE_FORMATS = (

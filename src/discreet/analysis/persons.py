@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.analysis.facts import Facts
-from discreet.analysis.kinds import RECORD_ID, words
 from discreet.analysis.quasi_identifiers import single, sizes_of
 from discreet.engine.columns import Column
+from discreet.engine.identifying.facts import Facts
+from discreet.engine.naming.kinds import RECORD_ID, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

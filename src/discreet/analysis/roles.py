@@ -6,15 +6,15 @@ from collections.abc import Collection
 
 import numpy as np
 
-from discreet.analysis import identifiers
-from discreet.analysis.confidential_kinds import CONFIDENTIALS
-from discreet.analysis.facts import Facts
-from discreet.analysis.findings import Finding, numbers_for, start
-from discreet.analysis.formats import icd_share
-from discreet.analysis.key_kinds import KEYS
-from discreet.analysis.kinds import BODY_WEIGHT, OCCASION, SURVEY_WEIGHT, Kind
 from discreet.analysis.levels import LevelFound
-from discreet.analysis.names import naming
+from discreet.engine.identifying import identifiers
+from discreet.engine.identifying.facts import Facts
+from discreet.engine.identifying.findings import Finding, numbers_for, start
+from discreet.engine.identifying.formats import icd_share
+from discreet.engine.naming.confidential_kinds import CONFIDENTIALS
+from discreet.engine.naming.key_kinds import KEYS
+from discreet.engine.naming.kinds import BODY_WEIGHT, OCCASION, SURVEY_WEIGHT, Kind
+from discreet.engine.naming.names import naming
 from discreet.model.attribute import Level, Role
 
 _RARE = 0.05

@@ -6,9 +6,9 @@ the others become one group; where hardly any is that rare, the rarer half of th
 
 from __future__ import annotations
 
-from discreet.analysis.facts import Facts, facts_of
 from discreet.analysis.hierarchies import hierarchy_of
 from discreet.analysis.levels import level_of
+from discreet.engine.identifying.facts import Facts, facts_of
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.hierarchy import HierarchySpec
 from discreet.model.microdata import Microdata

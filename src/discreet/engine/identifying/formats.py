@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discreet.analysis import check_digits
-from discreet.analysis.facts import Facts
+from discreet.engine.identifying import check_digits
+from discreet.engine.identifying.facts import Facts
 
 _ACCIDENT = 1e-6
 _EMAIL = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[A-Za-z]{2,}")

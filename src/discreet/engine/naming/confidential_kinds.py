@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.analysis.kinds import Kind
+from discreet.engine.naming.kinds import Kind
 from discreet.model.attribute import Role
 
 _S = Role.CONFIDENTIAL

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from discreet.analysis.facts import Facts
-from discreet.analysis.findings import Finding
-from discreet.analysis.formats import form_of
-from discreet.analysis.kinds import PERSON_NAME, RECORD_ID
+from discreet.engine.identifying.facts import Facts
+from discreet.engine.identifying.findings import Finding
+from discreet.engine.identifying.formats import form_of
+from discreet.engine.naming.kinds import PERSON_NAME, RECORD_ID
 from discreet.model.attribute import Role
 
 _NEARLY_UNIQUE = 0.95

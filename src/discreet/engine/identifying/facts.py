@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.analysis.kinds import words
-from discreet.analysis.names import Naming, naming
 from discreet.engine.columns import Column, encode
+from discreet.engine.naming.kinds import words
+from discreet.engine.naming.names import Naming, naming
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from discreet.analysis.kinds import UNNAMED_KNOWN, UNNAMED_SENSITIVITY, Kind
+from discreet.engine.naming.kinds import UNNAMED_KNOWN, UNNAMED_SENSITIVITY, Kind
 from discreet.model.attribute import Role
 
 _NUMBERLESS = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)

@@ -6,7 +6,7 @@ occupation, education) often, what takes an acquaintance (hours of work, housing
 
 from __future__ import annotations
 
-from discreet.analysis.kinds import BODY_WEIGHT, OCCASION, Kind
+from discreet.engine.naming.kinds import BODY_WEIGHT, OCCASION, Kind
 from discreet.model.attribute import Role
 
 _K = Role.KEY

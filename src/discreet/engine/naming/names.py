@@ -13,10 +13,10 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-from discreet.analysis.confidential_kinds import CONFIDENTIALS, DRUG_STEMS
-from discreet.analysis.identifier_kinds import IDENTIFIERS, WEIGHTS
-from discreet.analysis.key_kinds import KEYS
-from discreet.analysis.kinds import PERSON_NAME, Kind, words
+from discreet.engine.naming.confidential_kinds import CONFIDENTIALS, DRUG_STEMS
+from discreet.engine.naming.identifier_kinds import IDENTIFIERS, WEIGHTS
+from discreet.engine.naming.key_kinds import KEYS
+from discreet.engine.naming.kinds import PERSON_NAME, Kind, words
 
 _PREPOSITIONS = words("""at of for per in on by from de du des di da del della van von vom zum""")
 _PEOPLE_AND_THINGS = words(

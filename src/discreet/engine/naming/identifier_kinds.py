@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.analysis.kinds import PERSON_NAME, RECORD_ID, SURVEY_WEIGHT, Kind
+from discreet.engine.naming.kinds import PERSON_NAME, RECORD_ID, SURVEY_WEIGHT, Kind
 from discreet.model.attribute import Role
 
 _I = Role.IDENTIFIER
