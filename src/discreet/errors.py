@@ -5,6 +5,7 @@
     ├── PolicyError      a policy says something that cannot be
     │   └── ParameterError   a measure's or method's parameter breaks its rule
     ├── DataError        the data do not allow what was asked of them
+    │   └── UnexplainedCellError   a released cell is no value, and nothing says what it stands for
     ├── RoomError        a job would need more memory than there is
     └── PluginError      a plug-in cannot be found, loaded or trusted
 
@@ -36,6 +37,10 @@ class ParameterError(PolicyError):
 
 class DataError(DiscreetError):
     """The data do not allow what was asked of them."""
+
+
+class UnexplainedCellError(DataError):
+    """A released cell is no value, and nothing says what it stands for."""
 
 
 class RoomError(DiscreetError):

@@ -93,7 +93,7 @@ def _inside(coarse: pl.Series, values: pl.Series, hierarchy: Hierarchy | None) -
 def _holding(interval: Interval, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     above = numbers >= interval.lower if interval.lower_inside else numbers > interval.lower
     below = numbers <= interval.upper if interval.upper_inside else numbers < interval.upper
-    return above & below
+    return np.asarray(above & below)
 
 
 def _overlap(one: Interval, two: Interval) -> bool:

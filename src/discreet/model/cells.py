@@ -1,4 +1,4 @@
-r"""What a single cell of a release may say: a value, an interval, a group, or nothing.
+r"""What a single cell of a release may say: a value, an interval, a group, a pattern, or nothing.
 
 A masked table is a table of text and numbers that any program can read, so a coarser value is written
 in a small grammar of its own, and read back by the same module:
@@ -6,122 +6,494 @@ in a small grammar of its own, and read back by the same module:
     40000..70000     an interval, lower bound inside, upper bound outside
     [36, 49]         an interval with both bounds inside; "(36, 49]" and "[36, 49)" likewise
     <40000  >=70000  an interval open on one side (also <= and >)
-    {Flu|Cold}       a group of categories; "|", "\", "{" and "}" inside a name are written "\|" and so on
+    {Flu|Cold}       a group; "|", "\", "{", "}" and "*" inside a name are written "\|" and so on
+    {1..5|9}         a group of numbers, dates or times may hold intervals
+    !{Flu|Cold}      anything but these
+    4820*            a text of five characters that begins with 4820, or an integer of that shape
+    2014-05          of dates: a month, and likewise 2014, 2014-Q2, 2014-W07 (ISO week) and 2010s
     *                anything
+
+Bounds and members are values of the column's *kind* (:data:`Kind`): ``2014-05-01..2014-06-01`` is an interval of dates.
+What the grammar cannot say of a label by itself, :class:`ColumnCells` says.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Kind = Literal["number", "date", "datetime", "time", "duration", "boolean", "text"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?inf"
-_HALF_OPEN = re.compile(rf"\s*({NUMBER})\s*\.\.\s*({NUMBER})\s*")
-_BRACKETS = re.compile(rf"\s*([\[(])\s*({NUMBER})\s*(?:,|\.\.)\s*({NUMBER})\s*([\])])\s*")
-_ONE_SIDED = re.compile(rf"\s*(<=|>=|<|>)\s*({NUMBER})\s*")
+_CLOCK = r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?"
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_MOMENT = rf"{_DAY}(?:[T ]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}})?)?"
+_SPAN = r"(?:-?\d+ days?, )?\d{1,2}:\d{2}:\d{2}(?:\.\d{1,9})?|-?P[0-9DTHMS.]+"
+_LITERALS: dict[str, str] = {"number": NUMBER, "date": _MOMENT, "datetime": _MOMENT, "time": _CLOCK, "duration": _SPAN}
+_INTEGER = re.compile(r"[+-]?\d+")
+_ISO_SPAN = re.compile(r"(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
+_DAYS_SPAN = re.compile(r"(?:(-?\d+) days?, )?(\d{1,2}):(\d{2}):(\d{2}(?:\.\d{1,9})?)")
+_YEAR, _MONTH, _QUARTER, _WEEK, _DECADE = (
+    re.compile(pattern) for pattern in (r"\d{4}", r"(\d{4})-(\d{2})", r"(\d{4})-Q([1-4])", r"(\d{4})-W(\d{2})", r"(\d{4})s")
+)
+_DIGITS_AND_STARS = re.compile(r"(-?)(\d+)(\*+)")
+_SHAPES = {
+    kind: (
+        re.compile(rf"\s*({literal})\s*\.\.\s*({literal})\s*"),
+        re.compile(rf"\s*([\[(])\s*({literal})\s*(?:,|\.\.)\s*({literal})\s*([\])])\s*"),
+        re.compile(rf"\s*(<=|>=|<|>)\s*({literal})\s*"),
+    )
+    for kind, literal in _LITERALS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Numbers between two bounds; each bound is inside or outside."""
+    """Values between two bounds, each inside or outside; an infinite bound leaves that side open."""
 
-    lower: float
-    upper: float
+    lower: Any
+    upper: Any
     lower_inside: bool = True
     upper_inside: bool = False
 
-    def __contains__(self, value: float) -> bool:
-        above = value >= self.lower if self.lower_inside else value > self.lower
-        below = value <= self.upper if self.upper_inside else value < self.upper
-        return above and below
+    def __contains__(self, value: Any) -> bool:
+        above = _open(self.lower) or (value >= self.lower if self.lower_inside else value > self.lower)
+        below = _open(self.upper) or (value <= self.upper if self.upper_inside else value < self.upper)
+        return bool(above and below)
 
     def overlaps(self, other: Interval) -> bool:
-        """Whether a number lies in both."""
-        low, high = max(self.lower, other.lower), min(self.upper, other.upper)
-        return low < high or (low == high and low in self and low in other)
+        """Whether a value lies in both."""
+        lows = [bound for bound in (self.lower, other.lower) if not _open(bound)]
+        highs = [bound for bound in (self.upper, other.upper) if not _open(bound)]
+        if not lows or not highs:
+            return True
+        low, high = max(lows), min(highs)
+        return bool(low < high or (low == high and low in self and low in other))
 
     @property
     def width(self) -> float:
-        return self.upper - self.lower
+        return float(self.upper - self.lower)
 
     def __str__(self) -> str:
-        if math.isinf(self.lower) and math.isinf(self.upper):
-            return "*"
-        if math.isinf(self.lower):
-            return f"{'<=' if self.upper_inside else '<'}{number_text(self.upper)}"
-        if math.isinf(self.upper):
-            return f"{'>=' if self.lower_inside else '>'}{number_text(self.lower)}"
-        low, high = number_text(self.lower), number_text(self.upper)
+        if _open(self.lower) and _open(self.upper):
+            return EVERYTHING
+        if _open(self.lower):
+            return f"{'<=' if self.upper_inside else '<'}{value_text(self.upper)}"
+        if _open(self.upper):
+            return f"{'>=' if self.lower_inside else '>'}{value_text(self.lower)}"
+        low, high = value_text(self.lower), value_text(self.upper)
         if self.lower_inside and not self.upper_inside:
             return f"{low}..{high}"
         return f"{'[' if self.lower_inside else '('}{low}, {high}{']' if self.upper_inside else ')'}"
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """A set of categories, any of which may be the true one."""
+class Prefix:
+    """Texts of a given length with a given beginning."""
 
-    members: frozenset[str]
+    prefix: str
+    length: int
 
     def __contains__(self, value: str) -> bool:
-        return value in self.members
+        return len(value) == self.length and value.startswith(self.prefix)
 
     def __str__(self) -> str:
-        return "{" + "|".join(_escape(member) for member in sorted(self.members)) + "}"
+        return self.prefix + "*" * (self.length - len(self.prefix))
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A set of values, any of which may be the true one; ``parts`` are intervals or patterns that belong to it as well.
+
+    With ``others`` it is everything but these.
+    """
+
+    members: frozenset[str]
+    parts: frozenset[Interval | Prefix] = frozenset()
+    others: bool = False
+
+    def __contains__(self, value: str) -> bool:
+        return (value in self.members or any(value in part for part in self.parts)) != self.others
+
+    def __str__(self) -> str:
+        words = [_escape(member) for member in self.members] + [_part_text(part) for part in self.parts]
+        return ("!{" if self.others else "{") + "|".join(sorted(words)) + "}"
+
+
+Cell = Interval | Prefix | Group
 EVERYTHING = "*"
+
+
+class ColumnCells(BaseModel):
+    """What the labels of a masked column stand for.
+
+    ``kind`` is the type of the original values. ``labels`` maps a label, as it prints, to a cell in the grammar; it holds
+    only labels that the grammar does not already explain for that kind. A column that has such an entry is fully
+    described: in a column of text, whatever is no label and no cell of the grammar is a value.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind = Field(description="type of the original values: number, date, datetime, time, duration, boolean or text")
+    labels: Mapping[str, str] = Field(default_factory=dict, description="label to the cell that it stands for")
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _texts(cls, labels: Any) -> Any:
+        if not isinstance(labels, Mapping):
+            return labels
+        return {_key_text(label): _key_text(cell) for label, cell in labels.items()}
+
+    @model_validator(mode="after")
+    def _labels_are_cells(self) -> ColumnCells:
+        for label, cell in self.labels.items():
+            if cell != EVERYTHING and parse_cell(cell, self.kind) is None and parse_value(cell, self.kind) is None:
+                raise ValueError(f"the label '{label}' stands for '{cell}', which is no cell of the kind {self.kind}")
+        return self
+
+
+def _key_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def number_text(value: float) -> str:
     """A number as a person would write it: no '.0' behind a whole one."""
+    if isinstance(value, int):
+        return str(value)
     return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 2**53 else repr(float(value))
 
 
-def parse_interval(text: str) -> Interval | None:
-    """The interval that a text stands for, or None; one that begins or ends beyond all numbers is none."""
-    made = _interval(text)
-    return made if made is not None and made.lower < math.inf and made.upper > -math.inf else None
+def value_text(value: Any) -> str:
+    """A value as the grammar writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return number_text(value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
-def _interval(text: str) -> Interval | None:
-    if match := _HALF_OPEN.fullmatch(text):
-        return Interval(float(match[1]), float(match[2]))
-    if match := _BRACKETS.fullmatch(text):
-        return Interval(float(match[2]), float(match[3]), match[1] == "[", match[4] == "]")
-    if match := _ONE_SIDED.fullmatch(text):
-        sign, bound = match[1], float(match[2])
+def parse_value(text: str, kind: Kind) -> Any:
+    """The single value of a kind that a text is, or None; a datetime with a zone is given in UTC, without it."""
+    if kind == "text":
+        return text
+    text = text.strip()
+    try:
+        return _PARSERS[kind](text)
+    except (ValueError, OverflowError):
+        return None
+
+
+def parse_cell(text: str, kind: Kind) -> Cell | None:
+    """The interval, group or pattern that a text is for a kind of values, or None: then it is a value, ``*``, or a label.
+
+    >>> parse_cell("2014-02", "date")
+    Interval(lower=datetime.date(2014, 2, 1), upper=datetime.date(2014, 3, 1), lower_inside=True, upper_inside=False)
+    >>> parse_cell("4820*", "text"), str(parse_cell("4820*", "number"))
+    (Prefix(prefix='4820', length=5), '48200..48210')
+    """
+    if (tokens := _split_group(text)) is not None:
+        return _group(tokens, kind, others=text.startswith("!"))
+    if kind == "text":
+        return _pattern(text)
+    if (interval := parse_interval(text, kind)) is not None:
+        return interval
+    if kind == "number":
+        return _digits(text)
+    return _unit(text, kind) if kind in ("date", "datetime") else None
+
+
+def parse_interval(text: str, kind: Kind = "number") -> Interval | None:
+    """The interval that a text stands for, or None; one that begins or ends beyond all values is none."""
+    made = _interval(text, kind)
+    if made is None or made.lower == math.inf or made.upper == -math.inf:
+        return None
+    return made
+
+
+def _interval(text: str, kind: Kind) -> Interval | None:
+    if kind not in _SHAPES:
+        return None
+    half_open, brackets, one_sided = _SHAPES[kind]
+    if match := half_open.fullmatch(text):
+        return _between(match[1], match[2], kind)
+    if match := brackets.fullmatch(text):
+        return _between(match[2], match[3], kind, match[1] == "[", match[4] == "]")
+    if match := one_sided.fullmatch(text):
+        sign, bound = match[1], parse_value(match[2], kind)
+        if bound is None:
+            return None
         if sign.startswith("<"):
             return Interval(-math.inf, bound, False, sign == "<=")
         return Interval(bound, math.inf, sign == ">=", False)
     return None
 
 
+def _between(low: str, high: str, kind: Kind, lower_inside: bool = True, upper_inside: bool = False) -> Interval | None:
+    lower, upper = parse_value(low, kind), parse_value(high, kind)
+    return None if lower is None or upper is None else Interval(lower, upper, lower_inside, upper_inside)
+
+
 def parse_group(text: str) -> Group | None:
-    """The group that a text such as ``{a|b}`` stands for, or None."""
+    """The group of texts that a text such as ``{a|b}`` stands for, or None."""
+    if text.startswith("!") or (tokens := _split_group(text)) is None:
+        return None
+    return Group(frozenset(_unescape(token) for token in tokens))
+
+
+def is_coarse(text: str) -> bool:
+    """Whether a text is an interval of numbers, a group or ``*`` rather than a value."""
+    return text == EVERYTHING or parse_interval(text) is not None or parse_group(text) is not None
+
+
+def union(cells: Iterable[Cell | str], kind: Kind) -> Cell | str:
+    """One cell for all that several cells (or texts of values) stand for.
+
+    Intervals that touch are joined. ``*`` is the answer where a complement meets anything else.
+
+    >>> str(union([Interval(0, 10), Interval(10, 20), "25"], "number"))
+    '{0..20|25}'
+    """
+    members: set[str] = set()
+    intervals: list[Interval] = []
+    patterns: set[Interval | Prefix] = set()
+    complement: Group | None = None
+    for cell in cells:
+        if isinstance(cell, Group):
+            if cell.others:
+                if complement not in (None, cell):
+                    return EVERYTHING
+                complement = cell
+                continue
+            members |= cell.members
+            intervals += [part for part in cell.parts if isinstance(part, Interval)]
+            patterns |= {part for part in cell.parts if isinstance(part, Prefix)}
+        elif isinstance(cell, Interval):
+            intervals.append(cell)
+        elif isinstance(cell, Prefix):
+            patterns.add(cell)
+        elif cell == EVERYTHING:
+            return EVERYTHING
+        else:
+            members.add(cell)
+    if complement is not None:
+        return EVERYTHING if members or intervals or patterns else complement
+    joined = _joined(intervals)
+    if any(_open(one.lower) and _open(one.upper) for one in joined):
+        return EVERYTHING
+    members = {text for text in members if not _inside(text, kind, joined, patterns)}
+    parts = frozenset(joined) | frozenset(patterns)
+    if not members and len(parts) == 1:
+        return next(iter(parts))
+    if len(members) == 1 and not parts:
+        return next(iter(members))
+    return Group(frozenset(members), parts)
+
+
+def _inside(text: str, kind: Kind, intervals: Iterable[Interval], patterns: Iterable[Any]) -> bool:
+    if any(text in pattern for pattern in patterns):
+        return True
+    value = parse_value(text, kind) if kind != "text" else None
+    return value is not None and any(value in one for one in intervals)
+
+
+def _joined(intervals: list[Interval]) -> list[Interval]:
+    """Intervals that overlap or touch as one, in order."""
+    made: list[Interval] = []
+    for one in sorted(intervals, key=lambda one: (not _open(one.lower), _Key(one.lower), not one.lower_inside)):
+        last = made[-1] if made else None
+        if last is not None and (_open(last.upper) or _open(one.lower) or one.lower < last.upper or _touch(last, one)):
+            further = not _open(last.upper) and (
+                _open(one.upper) or one.upper > last.upper or (one.upper == last.upper and one.upper_inside)
+            )
+            if further:
+                made[-1] = Interval(last.lower, one.upper, last.lower_inside, one.upper_inside)
+        else:
+            made.append(one)
+    return made
+
+
+def _touch(one: Interval, other: Interval) -> bool:
+    return bool(one.upper == other.lower and (one.upper_inside or other.lower_inside))
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A bound that sorts before all others where it is open."""
+
+    bound: Any
+
+    def __lt__(self, other: _Key) -> bool:
+        if _open(self.bound) or _open(other.bound):
+            return bool(_open(self.bound) and not _open(other.bound))
+        return bool(self.bound < other.bound)
+
+
+def _open(bound: Any) -> bool:
+    return isinstance(bound, float) and math.isinf(bound)
+
+
+def _number(text: str) -> int | float:
+    return int(text) if _INTEGER.fullmatch(text) else float(text)
+
+
+def _moment(text: str) -> datetime.datetime:
+    found = datetime.datetime.fromisoformat(text)
+    return found.astimezone(datetime.UTC).replace(tzinfo=None) if found.tzinfo is not None else found
+
+
+def _day(text: str) -> datetime.date | None:
+    if len(text) < 10:
+        return None
+    found = _moment(text)
+    return found.date() if found.time() == datetime.time() else None
+
+
+def _full_moment(text: str) -> datetime.datetime | None:
+    return _moment(text) if len(text) >= 10 else None
+
+
+def _clock(text: str) -> datetime.time | None:
+    return datetime.time.fromisoformat(text).replace(tzinfo=None) if ":" in text else None
+
+
+def _span(text: str) -> datetime.timedelta | None:
+    if (match := _DAYS_SPAN.fullmatch(text)) is not None:
+        days, hours, minutes, seconds = (part or "0" for part in match.groups())
+        return datetime.timedelta(
+            days=int(days), hours=int(hours), minutes=int(minutes), microseconds=round(float(seconds) * 1e6)
+        )
+    if (match := _ISO_SPAN.fullmatch(text)) is None or len(text) < 3:
+        return None
+    days, hours, minutes, seconds = (part or "0" for part in match.groups()[1:])
+    made = datetime.timedelta(days=int(days), hours=int(hours), minutes=int(minutes), microseconds=round(float(seconds) * 1e6))
+    return -made if match[1] else made
+
+
+def _truth(text: str) -> bool | None:
+    return {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}.get(text.lower())
+
+
+_PARSERS: dict[str, Any] = {
+    "number": _number, "date": _day, "datetime": _full_moment, "time": _clock, "duration": _span, "boolean": _truth,
+}  # fmt: skip
+
+
+def _unit(text: str, kind: Kind) -> Interval | None:
+    """A unit of time as the interval of its days."""
+    try:
+        if _YEAR.fullmatch(text):
+            first, after = _month(int(text), 1), _month(int(text) + 1, 1)
+        elif match := _MONTH.fullmatch(text):
+            first, after = _month(int(match[1]), int(match[2])), _month(int(match[1]), int(match[2]) + 1)
+        elif match := _QUARTER.fullmatch(text):
+            at = 3 * int(match[2])
+            first, after = _month(int(match[1]), at - 2), _month(int(match[1]), at + 1)
+        elif match := _DECADE.fullmatch(text):
+            first, after = _month(int(match[1]), 1), _month(int(match[1]) + 10, 1)
+        elif match := _WEEK.fullmatch(text):
+            first = datetime.date.fromisocalendar(int(match[1]), int(match[2]), 1)
+            after = first + datetime.timedelta(days=7)
+        else:
+            return None
+    except (ValueError, OverflowError):
+        return None
+    if first is None:
+        return None
+    if kind == "datetime":
+        return Interval(_midnight(first), math.inf if after is None else _midnight(after))
+    return Interval(first, math.inf if after is None else after)
+
+
+def _month(year: int, month: int) -> datetime.date | None:
+    """The first day of a month, 13 being the next January; None behind the last year that there is."""
+    if month == 13:
+        year, month = year + 1, 1
+    return None if year > datetime.MAXYEAR else datetime.date(max(year, datetime.MINYEAR), month, 1)
+
+
+def _midnight(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time())
+
+
+def _pattern(text: str) -> Prefix | None:
+    beginning = text.rstrip("*")
+    return Prefix(beginning, len(text)) if len(beginning) < len(text) and text != EVERYTHING else None
+
+
+def _digits(text: str) -> Interval | None:
+    """The integers that have these first digits and so many more."""
+    if (match := _DIGITS_AND_STARS.fullmatch(text)) is None:
+        return None
+    size = 10 ** len(match[3])
+    low = int(match[2]) * size
+    return Interval(-low - size, -low, False, True) if match[1] else Interval(low, low + size)
+
+
+def _split_group(text: str) -> list[str] | None:
+    """The words between ``{`` and ``}``, escapes still in them; None where it is no group."""
+    text = text.removeprefix("!")
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
         return None
-    members, current, escaped = [], "", False
+    tokens, current, escaped = [], "", False
     for char in text[1:-1]:
         if escaped:
             current, escaped = current + char, False
         elif char == "\\":
-            escaped = True
+            current, escaped = current + char, True
         elif char == "|":
-            members.append(current)
+            tokens.append(current)
             current = ""
         elif char in "{}":
             return None
         else:
             current += char
-    return None if escaped else Group(frozenset([*members, current]))
+    return None if escaped else [*tokens, current]
 
 
-def is_coarse(text: str) -> bool:
-    """Whether a text is an interval, a group or ``*`` rather than a value."""
-    return text == EVERYTHING or parse_interval(text) is not None or parse_group(text) is not None
+def _group(tokens: list[str], kind: Kind, *, others: bool) -> Group | None:
+    members, parts = set(), set()
+    for token in tokens:
+        part = _escaped_pattern(token) if kind == "text" else parse_cell(_unescape(token), kind)
+        word = _unescape(token)
+        if isinstance(part, Interval | Prefix):
+            parts.add(part)
+        elif parse_value(word, kind) is not None:
+            members.add(word)
+        else:
+            return None
+    return Group(frozenset(members), frozenset(parts), others)
+
+
+def _escaped_pattern(token: str) -> Prefix | None:
+    """A pattern inside a group: its stars are written plainly, those that belong to a name are escaped."""
+    beginning = token.rstrip("*")
+    if len(beginning) == len(token):
+        return None
+    if (len(beginning) - len(beginning.rstrip("\\"))) % 2:  # the first star is escaped
+        if len(beginning) + 1 == len(token):
+            return None
+        beginning += "*"
+    return Prefix(_unescape(beginning), len(_unescape(beginning)) + len(token) - len(beginning))
+
+
+def _part_text(part: Interval | Prefix) -> str:
+    if isinstance(part, Interval):
+        return str(part)
+    return _escape(part.prefix) + "*" * (part.length - len(part.prefix))
 
 
 def _escape(member: str) -> str:
-    return re.sub(r"([\\|{}])", r"\\\1", member)
+    return re.sub(r"([\\|{}*])", r"\\\1", member)
+
+
+def _unescape(token: str) -> str:
+    return re.sub(r"\\(.)", r"\1", token, flags=re.DOTALL)

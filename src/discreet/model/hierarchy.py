@@ -118,6 +118,11 @@ class Hierarchy:
                 under.setdefault(label, set()).add(leaf)
         return {label: frozenset(leaves) for label, leaves in under.items()}
 
+    @cached_property
+    def groups(self) -> dict[str, frozenset[str]]:
+        """The leaves under each label that is not itself the one leaf it stands for; ``*`` is left out."""
+        return {label: leaves for label, leaves in self.members.items() if leaves != {label} and label != EVERYTHING}
+
     def missing(self, values: Iterable[str]) -> list[str]:
         """The values that have no leaf here."""
         return sorted(value for value in set(values) if value not in self.position)

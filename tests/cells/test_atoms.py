@@ -1,0 +1,187 @@
+"""Agreement by atoms against an oracle that tries every value of a small universe."""
+
+import datetime
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.engine.cells.atoms import agree, shared_atoms
+from discreet.engine.columns import encode_series
+from discreet.errors import UnexplainedCellError
+from discreet.model.cells import ColumnCells, Group, Interval, Prefix, parse_cell, parse_value, union
+from discreet.model.hierarchy import Hierarchy
+
+BIG = 2**60
+NUMBERS = [at / 2 for at in range(-2, 15)]
+DAYS = [datetime.date(2014, 1, 30) + datetime.timedelta(days=at) for at in range(5)]
+TEXTS = ["".join(word) for size in range(4) for word in itertools.product("ab", repeat=size)]
+
+
+def _interval(values):
+    bound = st.sampled_from(values)
+    both = st.tuples(bound, bound, st.booleans(), st.booleans()).map(
+        lambda one: Interval(min(one[:2]), max(one[:2]), one[2], one[3])
+    )
+    low = st.tuples(bound, st.booleans()).map(lambda one: Interval(-np.inf, one[0], False, one[1]))
+    high = st.tuples(bound, st.booleans()).map(lambda one: Interval(one[0], np.inf, one[1], False))
+    return st.one_of(both, low, high)
+
+
+def _ordered_cells(values, kind):
+    interval = _interval(values)
+    word = st.sampled_from(values).map(str)
+    group = st.tuples(st.frozensets(word, min_size=1), st.frozensets(interval, max_size=2), st.booleans()).map(
+        lambda one: Group(*one)
+    )
+    return st.one_of(word, interval.map(str), group.map(str), st.just("*"), st.none())
+
+
+def _text_cells():
+    word = st.sampled_from(TEXTS)
+    prefix = st.tuples(st.sampled_from(TEXTS), st.integers(1, 2)).map(lambda one: Prefix(one[0], len(one[0]) + one[1]))
+    prefix = prefix.filter(lambda one: one.length <= 3 and one.length > 1)
+    group = st.tuples(st.frozensets(word, min_size=1), st.frozensets(prefix, max_size=2), st.booleans()).map(
+        lambda one: Group(*one)
+    )
+    return st.one_of(word, prefix.map(str), group.map(str), st.just("*"), st.none())
+
+
+def _holds(text, value, kind):
+    """Whether a cell may stand for a value, by the grammar's own classes."""
+    cell = parse_cell(text, kind)
+    if cell is None:
+        return parse_value(text, kind) == value
+    if isinstance(cell, Group):
+        members = {parse_value(member, kind) for member in cell.members}
+        return (value in members or any(value in part for part in cell.parts)) != cell.others
+    return value in cell
+
+
+def _check(left, right, kind, universe):
+    one, other = (encode_series(pl.Series("x", side, dtype=pl.String)) for side in (left, right))
+    declared = ColumnCells(kind=kind)
+    mine, theirs = shared_atoms([(one, declared), (other, declared)])
+    starts, members = agree(mine, theirs)
+    for code, text in enumerate(one.values.to_list()):
+        found = set(members[starts[code] : starts[code + 1]].tolist())
+        for there, word in enumerate(other.values.to_list()):
+            if "*" in (text, word):
+                assert mine.blank[code] or theirs.blank[there]
+                assert there not in found
+                continue
+            truth = any(_holds(text, value, kind) and _holds(word, value, kind) for value in universe)
+            assert (there in found) == truth, (text, word)
+            assert bool(set(mine.of(code)) & set(theirs.of(there))) == truth
+
+
+# end points lie among whole numbers, so that the universe has a value in every gap
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_ordered_cells([0, 1, 2, 5], "number"), max_size=5), st.lists(_ordered_cells([0, 1, 2, 5], "number"), max_size=5))
+def test_numbers_agree_where_some_number_lies_in_both(left, right):
+    _check(left, right, "number", [*NUMBERS])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(_ordered_cells(DAYS[::2], "date"), max_size=4), st.lists(_ordered_cells(DAYS[::2], "date"), max_size=4))
+def test_dates_agree_where_some_day_lies_in_both(left, right):
+    _check([*left, "2014-01"], [*right, "2014-02"], "date", [DAYS[0] - datetime.timedelta(1), *DAYS, datetime.date(2014, 2, 27)])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_text_cells(), max_size=5), st.lists(_text_cells(), max_size=5))
+def test_texts_agree_where_some_text_is_in_both(left, right):
+    # cells are made of two letters: the third one makes texts that no cell names
+    universe = ["".join(word) for size in range(4) for word in itertools.product("abc", repeat=size)]
+    _check(left, right, "text", [*universe, "a text that nobody names"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(_interval([BIG, BIG + 1, BIG + 2]).map(str), st.sampled_from([BIG, BIG + 1]).map(str)), min_size=1))
+def test_numbers_beyond_2_53_are_told_apart(cells):
+    true = encode_series(pl.Series("x", [BIG, BIG + 1, BIG + 2]))
+    said = encode_series(pl.Series("x", cells, dtype=pl.String))
+    mine, theirs = shared_atoms([(true, None), (said, None)], reference=0)
+    starts, members = agree(theirs, mine)
+    for code, text in enumerate(said.values.to_list()):
+        inside = [value for value in (BIG, BIG + 1, BIG + 2) if _holds(text, value, "number")]
+        found = [BIG + at for at in members[starts[code] : starts[code + 1]].tolist()]
+        assert found == ([] if theirs.blank[code] else inside)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(_interval([0, 1, 2, 5]), st.sampled_from(["0", "1", "7"])), min_size=1, max_size=5))
+def test_a_union_holds_what_its_cells_hold(cells):
+    made = str(union(cells, "number"))
+    for value in NUMBERS:
+        truth = any(_holds(str(cell), value, "number") for cell in cells)
+        assert made == "*" or _holds(made, value, "number") == truth
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(
+        st.tuples(_interval([0, 1, 0.1, 10**18 + 1, -3]), st.just("number")),
+        st.tuples(_interval(DAYS), st.just("date")),
+        st.tuples(_interval([datetime.datetime(2014, 1, 2, 3, 4, 5, 6), datetime.datetime(1, 1, 1)]), st.just("datetime")),
+        st.tuples(_interval([datetime.time(1), datetime.time(23, 59, 59, 999999)]), st.just("time")),
+        st.tuples(
+            _interval([datetime.timedelta(days=-1, seconds=3, microseconds=7), datetime.timedelta(days=2)]), st.just("duration")
+        ),
+        st.tuples(st.frozensets(st.text(max_size=4), min_size=1).map(Group), st.just("text")),
+        st.tuples(
+            st.text(min_size=1, max_size=3).filter(lambda text: text[-1] != "*").map(lambda text: Prefix(text, len(text) + 2)),
+            st.just("text"),
+        ).filter(lambda one: not str(one[0]).startswith(("{", "!{"))),
+        st.tuples(
+            st.tuples(
+                st.frozensets(st.text(max_size=3)),
+                st.frozensets(
+                    st.text(alphabet="a|*\\{}", max_size=3)
+                    .filter(lambda text: not text.endswith("*"))
+                    .map(lambda text: Prefix(text, len(text) + 2)),
+                    min_size=1,
+                ),
+                st.booleans(),
+            ).map(lambda one: Group(*one)),
+            st.just("text"),
+        ),
+    )
+)
+def test_a_cell_is_read_back_as_it_was_written(one):
+    cell, kind = one
+    assert parse_cell(str(cell), kind) == cell
+
+
+def test_labels_count_whatever_type_a_reader_gave_them():
+    true = encode_series(pl.Series("born", [datetime.date(1992, 3, 1), datetime.date(1993, 3, 1)]))
+    for said in (pl.Series("born", ["1992"]), pl.Series("born", [1992]), pl.Series("born", [1992.0])):
+        mine, theirs = shared_atoms([(true, None), (encode_series(said), None)], reference=0)
+        assert agree(theirs, mine)[1].tolist() == [0]
+    groups = ColumnCells(kind="number", labels={"1": "{5|6}"})
+    for said in (pl.Series("x", ["1"]), pl.Series("x", [1])):
+        true = encode_series(pl.Series("x", [1, 5, 6]))
+        mine, theirs = shared_atoms([(true, None), (encode_series(said), groups)], reference=0)
+        assert agree(theirs, mine)[1].tolist() == [1, 2]
+
+
+def test_a_hierarchy_explains_its_labels():
+    tree = Hierarchy.from_rows([("Ohio", "Midwest"), ("Iowa", "Midwest"), ("Utah", "West")])
+    true, said = encode_series(pl.Series("s", ["Iowa", "Ohio", "Utah"])), encode_series(pl.Series("s", ["Midwest", "West"]))
+    mine, theirs = shared_atoms([(true, None), (said, None)], hierarchy=tree, reference=0)
+    assert agree(theirs, mine)[1].tolist() == [0, 1, 2]
+
+
+def test_a_label_that_nobody_explains_is_an_error_and_never_a_value():
+    states, ages = encode_series(pl.Series("s", ["Iowa", "Ohio"])), encode_series(pl.Series("s", [1, 2]))
+    said = encode_series(pl.Series("s", ["Midwest"]))
+    for true in (states, ages):
+        with pytest.raises(UnexplainedCellError, match="'s' holds 'Midwest'"):
+            shared_atoms([(true, None), (said, None)], reference=0)
+    declared = ColumnCells(kind="text")  # a pseudonym
+    mine, theirs = shared_atoms([(states, None), (said, declared)], reference=0)
+    assert not len(agree(mine, theirs)[1])
+    shared_atoms([(said, None)])  # alone, a text is a value
