@@ -6,6 +6,7 @@ Built-ins come through the same groups as a stranger's plug-in: ``discreet.risk`
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, TypeVar, overload
@@ -15,7 +16,7 @@ from pydantic import ValidationError
 from discreet.engine.engines import engines_of
 from discreet.errors import ParameterError, PluginError, PolicyError, nearest
 from discreet.model.contracts import LossMeasure, MaskingMethod, Plugin, RiskMeasure
-from discreet.model.policy import Policy, explain
+from discreet.model.policy import Policy, Step, explain
 
 Kind = Literal["risk", "masking", "loss"]
 KINDS: Mapping[str, type[Plugin]] = {"risk": RiskMeasure, "masking": MaskingMethod, "loss": LossMeasure}
@@ -78,6 +79,78 @@ def make(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None, *, 
         raise PolicyError(f"{origin}: {error}") from None
 
 
+@dataclass(frozen=True)
+class Inherited:
+    """A step's parameter as the policy's risk section has it: the measure's field, its value, and whether the policy names it."""
+
+    source: str
+    value: Any
+    named: bool
+
+
+def inherited_parameters(method: str, policy: Policy) -> dict[str, Inherited]:
+    """What a step of this method takes from the risk measures that the policy uses, parameter by parameter.
+
+    A measure is used where the ``risk`` section or a limit names it. It is then judged by all of its parameters, those at
+    their defaults too, so these are what a step takes.
+    """
+    limited = {limit.split(".")[0] for limit in policy.limits}
+    made: dict[str, Inherited] = {}
+    for parameter, sources in load("masking", method).inherits.items():
+        found: list[Inherited] = []
+        for source in sources:
+            name, field = source.split(".")
+            if name in policy.risk or name in limited:
+                said = policy.risk.get(name, {})
+                values = make("risk", name, said, origin=policy.origin).model_dump(by_alias=True)
+                found.append(Inherited(source, values[field], field in said))
+        if found:
+            made[parameter] = next((one for one in found if one.named), found[0])
+    return made
+
+
+def resolve_step(step: Step, policy: Policy, *, origin: str = "the policy") -> tuple[Step, MaskingMethod]:
+    """A step with all that it takes from the policy's risk section, and its method: what the step itself names wins.
+
+    A default that the policy does not name gives way where the method cannot work with it beside the step's own parameters.
+    """
+    taken = inherited_parameters(step.method, policy) if step.method in _points("masking") else {}
+    columns = taken.pop("columns", None)
+    named = {name: one.value for name, one in taken.items() if one.named} | step.parameters
+    every = {name: one.value for name, one in taken.items()} | step.parameters
+    try:
+        parameters, method = every, make("masking", step.method, every, origin=origin)
+    except ParameterError:
+        parameters, method = named, make("masking", step.method, named, origin=origin)
+    chosen = step.columns
+    if chosen is None and columns is not None and columns.value:
+        chosen = tuple(columns.value)
+    return Step(method=step.method, columns=chosen, enabled=step.enabled, **parameters), method
+
+
+def conflicting_parameters(step: Step, policy: Policy) -> list[str]:
+    """Sentences on parameters with which a step measures a risk otherwise than the policy's risk section does."""
+    _, method = resolve_step(step, policy)
+    used = method.model_dump(by_alias=True)
+    return [
+        f"it uses {name} {_words(used[name])}, but risk.{one.source.split('.')[0]} "
+        f"{'says' if one.named else 'has the default'} {_words(one.value)}"
+        for name, one in inherited_parameters(step.method, policy).items()
+        if name in used and used[name] != one.value
+    ]
+
+
+def _words(value: Any) -> str:
+    """A parameter's value as a policy would have it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {_words(inner)}" for name, inner in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_words(one) for one in value) + "]"
+    return "none" if value is None else str(value)
+
+
 def check_policy(policy: Policy) -> None:
     """Raise where the policy names a measure, method, parameter or limit that does not exist."""
     for name, parameters in policy.risk.items():
@@ -85,7 +158,7 @@ def check_policy(policy: Policy) -> None:
     for name, parameters in policy.loss.items():
         make("loss", name, parameters, origin=policy.origin)
     for number, step in enumerate(policy.plan.steps, 1):
-        make("masking", step.method, step.parameters, origin=f"{policy.origin}, step {number}")
+        resolve_step(step, policy, origin=f"{policy.origin}, step {number}")
     for limit in policy.limits:
         direction(limit, origin=policy.origin)
 

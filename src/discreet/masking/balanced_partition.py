@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -46,6 +46,7 @@ class BalancedPartition(MaskingMethod):
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Each key inside its group's range, or its sum over each group; all other attributes."
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {"columns": ("repeated_records.keys", "k_anonymity.keys")}
 
     criterion: Literal["balance", "records", "persons"] = Field(
         default="balance",

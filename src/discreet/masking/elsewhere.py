@@ -13,6 +13,7 @@ from discreet.engine import engines
 from discreet.engine.progress import tell
 from discreet.engine.random import KeyedDraw
 from discreet.errors import DataError, DiscreetError, PolicyError, nearest
+from discreet.masking.generate import conflicts
 from discreet.model.contracts import MaskingMethod
 from discreet.model.policy import Plan, Step
 from discreet.model.results import Release, StepLog
@@ -33,7 +34,7 @@ class DistributedRelease(Release):
 def generate_elsewhere(data: Any, plan: Plan) -> Release:
     """Run a plan by the engine of the table: what it makes is what the local engine would make of the same records."""
     methods = [
-        (number, step, registry.make("masking", step.method, step.parameters, origin=f"{data.policy.origin}, step {number}"))
+        (number, *registry.resolve_step(step, data.policy, origin=f"{data.policy.origin}, step {number}"))
         for number, step in enumerate(plan.steps, 1)
         if step.enabled
     ]
@@ -51,7 +52,7 @@ def generate_elsewhere(data: Any, plan: Plan) -> Release:
         log.append(StepLog(number, step.method, columns, 0, made.removed, 0, time.perf_counter() - started, notes))
     final, changed = counts.finish(table)
     entries = tuple(replace(entry, values_changed=changed[entry.step]) for entry in log)
-    return DistributedRelease(data, final, plan, entries)
+    return DistributedRelease(data, final, plan, entries, tuple(conflicts(plan, data.policy)))
 
 
 def _columns(table: Any, step: Step, method: MaskingMethod) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -45,6 +45,12 @@ class Generalization(MaskingMethod):
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "The truth: every true value lies within what is released for it; all attributes but the keys."
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "columns": ("k_anonymity.keys", "l_diversity.keys", "t_closeness.keys"),
+        "sensitive": ("l_diversity.sensitive", "t_closeness.sensitive"),
+        "c": ("l_diversity.c",),
+        "distance": ("t_closeness.distance",),
+    }
 
     k: Annotated[int, Field(ge=1)] | None = Field(default=None, description="fewest records of a class", examples=[5])
     l: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = Field(  # noqa: E741 - its name in the literature

@@ -15,7 +15,7 @@ from discreet.engine.random import KeyedDraw
 from discreet.errors import DiscreetError, PolicyError, nearest
 from discreet.model.contracts import MaskingMethod
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Plan, Step
+from discreet.model.policy import Plan, Policy, Step
 from discreet.model.results import Release, StepLog
 
 
@@ -72,7 +72,7 @@ def _generate(data: Microdata, plan: Plan, log: tuple[StepLog, ...], stages: tup
         entry, made = _run(run, tables[-1], plan.seed)
         entries.append(entry)
         tables.append(made)
-    warnings = [
+    warnings = conflicts(plan, data.policy) + [
         f"step {run.number} ({run.step.method}): {sentence}"
         for at, (run, entry) in enumerate(zip(runs, entries, strict=True))
         for sentence in run.method.broken(tables[at], tables[at + 1], tables[-1], entry.columns)
@@ -83,9 +83,19 @@ def _generate(data: Microdata, plan: Plan, log: tuple[StepLog, ...], stages: tup
 def _runs(data: Microdata, plan: Plan) -> list[_Run]:
     """The enabled steps with their methods, made before any of them runs, so that a wrong parameter changes nothing."""
     return [
-        _Run(number, step, registry.make("masking", step.method, step.parameters, origin=f"{data.policy.origin}, step {number}"))
+        _Run(number, *registry.resolve_step(step, data.policy, origin=f"{data.policy.origin}, step {number}"))
         for number, step in enumerate(plan.steps, 1)
         if step.enabled
+    ]
+
+
+def conflicts(plan: Plan, policy: Policy) -> list[str]:
+    """Warnings of steps that measure a risk otherwise than the policy's risk section does."""
+    return [
+        f"step {number} ({step.method}): {sentence}"
+        for number, step in enumerate(plan.steps, 1)
+        if step.enabled
+        for sentence in registry.conflicting_parameters(step, policy)
     ]
 
 

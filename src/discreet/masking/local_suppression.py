@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 import polars as pl
@@ -40,6 +40,7 @@ class LocalSuppression(MaskingMethod):
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value that is not blanked; all attributes but the keys."
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {"columns": ("k_anonymity.keys",)}
 
     k: Annotated[int, Field(ge=1)] | None = Field(default=None, description="fewest records that agree with each record")
     threshold: Annotated[float, Field(gt=0, le=1)] | None = Field(

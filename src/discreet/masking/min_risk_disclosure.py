@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -39,6 +39,9 @@ class MinRiskDisclosure(MaskingMethod):
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value that is disclosed is true; how many are disclosed is the owner's choice."
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        name: (f"decision.{name}",) for name in ("weights", "dictionary", "prior", "sensitivity", "record_weights", "order")
+    }
 
     k: Annotated[int, Field(ge=0)] = Field(examples=[2], description="how many entries are disclosed")
     per: Literal["record", "table", "attribute"] = Field(

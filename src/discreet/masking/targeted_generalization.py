@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -43,6 +43,9 @@ class TargetedGeneralization(MaskingMethod):
     preserves: ClassVar[str] = (
         "The truth: every true value lies in what is released for it; all values of records not at high risk."
     )
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "max_sets")
+    }
 
     threshold: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0.01, description="a record is high-risk where its risk is greater"

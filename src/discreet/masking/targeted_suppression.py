@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -40,6 +40,9 @@ class TargetedSuppression(MaskingMethod):
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of the records that are not at high risk, and every value that is not blanked."
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "missing", "max_sets")
+    }
 
     model_config = ConfigDict(
         populate_by_name=True

@@ -118,6 +118,13 @@ class MaskingMethod(Plugin):
     preserves: ClassVar[str] = ""
     """What stays as it was, in a sentence."""
 
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Parameters (and ``columns``) that a step takes from the policy's risk section unless it names its own.
+
+    Each is given with its sources ``MEASURE.FIELD``; of several the first that the policy uses counts. See
+    :func:`discreet.registry.resolve_step`.
+    """
+
     @abstractmethod
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         """A masked copy of ``data``; ``columns`` are the step's, or the method's own choice where the step names none."""

@@ -95,7 +95,8 @@ def suppression(makers: Makers, records: int | None) -> Reproduction:
     passes = {(missing, at): _one_pass(data, missing, at) for missing in ("category", "wildcard") for at in _THRESHOLDS}
     before, after, once = passes["category", 0.01]
     scaled = 0.01 * RECORDS / max(len(data), 1)
-    safe, fewest = _masked(data, {"threshold": scaled}), _masked(data, {"threshold": scaled, "choose": "fewest"})
+    driven = {"threshold": scaled, "missing": "wildcard"}
+    safe, fewest = _masked(data, driven), _masked(data, {**driven, "choose": "fewest"})
     wild = {"known_sets": {"threshold": scaled, "missing": "wildcard"}}
     keys = [name for name in data.columns if data.attribute(name).known > 0.01]
     lost = {

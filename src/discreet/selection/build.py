@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet import registry
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
@@ -25,7 +24,7 @@ def plan_of(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) 
     finish = str(point["finish"])
     if finish == "given":
         given = [step for step in data.policy.plan.steps if step.method != "remove_identifiers" or not steps]
-        return data.policy.plan.model_copy(update={"steps": (*steps, *given, *_target(data, point))})
+        return data.policy.plan.model_copy(update={"steps": (*steps, *given, *_target(point))})
     over = space.known if point.get("over") == "all" and finish in space.wide else space.keys
     levels, dropped = _levels(space, point, finish, over)
     k = scaled_count(int(point.get("k", 2)), scale)
@@ -36,7 +35,7 @@ def plan_of(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) 
         steps += _recode(named, space, level[0], drop=level[1])
     steps += [_hide(data, name) for name in space.hidable[: int(point.get("hide", 0))]]
     classes = _classes(data, point, finish, [name for name in over if name not in dropped], k)
-    target = _target(data, point)
+    target = _target(point)
     steps += [*target, *classes] if point.get("order") == "first" else [*classes, *target]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
 
@@ -137,14 +136,12 @@ def _diversity(data: Microdata, limits: Mapping[str, float]) -> dict[str, Any]:
     return made | ({"sensitive": tuple(said)} if made and said else {})
 
 
-def _target(data: Microdata, point: Point) -> list[Step]:
+def _target(point: Point) -> list[Step]:
     """The step that lowers the risk of the records above the threshold, by the policy's own numbers."""
     words = str(point.get("target", "none")).split()
     if words == ["none"]:
         return []
-    fields = registry.load("masking", words[0]).model_fields
-    said = {"threshold": 0.01, "missing": "category", **data.policy.risk.get("known_sets", {})}
-    content = {field: value for field, value in said.items() if field in fields}
+    content: dict[str, Any] = {}  # all numbers of the risk are the policy's: a step that names none takes them
     if len(words) > 1:
         content["side"] = words[1]
         # whether a blank is cheap cannot be told where it is one more value: then what agrees with anything is a good guess

@@ -130,7 +130,7 @@ class Evaluator:
 
     def _measures_alike(self, step: Step) -> bool:
         """Whether a step lowers just the risk that is measured here, by the same numbers."""
-        method = registry.make("masking", step.method, step.parameters, origin=self.policy.origin)
+        _, method = registry.resolve_step(step, self.policy, origin=self.policy.origin)
         measure = self.risks["known_sets"]
         return all(getattr(method, name, None) == getattr(measure, name, None) for name in _NUMBERS)
 

@@ -51,7 +51,7 @@ def validate(data: Microdata, plan: Plan) -> list[Finding]:
         if not step.enabled:
             continue
         try:
-            method = registry.make("masking", step.method, step.parameters, origin=f"step {number}")
+            step, method = registry.resolve_step(step, data.policy, origin=f"step {number}")  # noqa: PLW2901 - as it will run
             columns = _columns(data, step, method, gone)
             if not set(columns) & changed and not is_distributed(data):  # elsewhere the engine checks where the rows are
                 method.check(data, columns)

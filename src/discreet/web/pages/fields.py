@@ -52,19 +52,28 @@ class Field:
         return PREFIX + self.name
 
 
-def fields(model: type[BaseModel], values: Mapping[str, Any], *, leave: Sequence[str] = ()) -> list[Field]:
+def fields(
+    model: type[BaseModel], values: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None, leave: Sequence[str] = ()
+) -> list[Field]:
     """The form of a model that holds ``values``; fields that name files of the server are not in it.
+
+    ``defaults`` are what a field left empty means, where that is not the model's own default.
 
     >>> from discreet import registry
     >>> size = fields(registry.load("masking", "microaggregation"), {"size": 4})[0]
     >>> size.widget, size.value, size.words, size.required
     ('number', '4', 'at least 2', True)
     """
-    return [_field(name, info, values) for name, info in _shown(model, leave).items()]
+    return [_field(name, info, values, defaults or {}) for name, info in _shown(model, leave).items()]
 
 
 def read(
-    model: type[BaseModel], form: FormData, *, old: Mapping[str, Any] | None = None, leave: Sequence[str] = ()
+    model: type[BaseModel],
+    form: FormData,
+    *,
+    old: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+    leave: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a form says, defaults left out; what is not in the form stays as it was in ``old``."""
     shown = _shown(model, leave)
@@ -73,7 +82,7 @@ def read(
     for name, info in shown.items():
         called = info.alias or name
         value = _value(called, info, form)
-        default = None if info.is_required() else info.get_default(call_default_factory=True)
+        default = _default(called, info, defaults or {})
         if value is None or (not info.is_required() and _plain(default) == _plain(value)):
             continue
         made[called] = value
@@ -101,10 +110,17 @@ def _file(info: FieldInfo) -> bool:
     return "SecretStr" in str(info.annotation) or SecretStr is info.annotation or (info.description or "").startswith("file")
 
 
-def _field(name: str, info: FieldInfo, values: Mapping[str, Any]) -> Field:
+def _default(called: str, info: FieldInfo, defaults: Mapping[str, Any]) -> Any:
+    """What a field that is left empty means."""
+    if called in defaults:
+        return defaults[called]
+    return None if info.is_required() else info.get_default(call_default_factory=True)
+
+
+def _field(name: str, info: FieldInfo, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> Field:
     called = info.alias or name
     core, bounds, optional = _core(info.annotation, list(info.metadata))
-    default = None if info.is_required() else info.get_default(call_default_factory=True)
+    default = _default(called, info, defaults)
     widget = _widget(core, optional)
     held = values.get(called, values.get(name))
     if widget == "check":

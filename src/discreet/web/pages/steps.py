@@ -88,8 +88,8 @@ def _step_saved(request: Request, core: Here, session: Session, form: Sent, numb
             old = Step(method=method) if at is None else _at(policy, at)
             step = Step(method=old.method, enabled=old.enabled, columns=tuple(map(str, form.getlist("columns"))) or None)
             loaded = registry.load("masking", old.method)
-            step = Step(**step.model_dump(), **fields.read(loaded, form, old=old.parameters))
-            registry.make("masking", step.method, step.parameters, origin="the form")
+            step = Step(**step.model_dump(), **fields.read(loaded, form, old=old.parameters, defaults=_taken(old.method, policy)))
+            registry.resolve_step(step, policy, origin="the form")
             plan = policy.plan
             if at is None:
                 made, what = plan.insert(len(plan.steps) + 1, step), f"{catalogue.title(step.method)} added"
@@ -119,7 +119,8 @@ def _step_page(
     chosen = step.columns or ()
     return page(
         request, "step.html", session, project, "methods", status=status, message=message, at=at, this=step, looked=looked,
-        entry=catalogue.entry("masking", step.method), fields=fields.fields(loaded, step.parameters),
+        entry=catalogue.entry("masking", step.method),
+        fields=fields.fields(loaded, step.parameters, defaults=_taken(step.method, policy)),
         outside=fields.outside(loaded), fits=fits, misfits=misfits, chosen=chosen,
         gone=[name for name in chosen if name not in looked.columns], roles=_roles(policy),
         found=checking.findings(looked, policy.plan).get(at, []) if at and not message else [], may=project.role != "reader",
@@ -146,6 +147,11 @@ def _measure_page(
 
 def _roles(policy: Policy) -> dict[str, str]:
     return {name: str(attribute.role) for name, attribute in policy.attributes.items()}
+
+
+def _taken(method: str, policy: Policy) -> dict[str, Any]:
+    """What a step takes from the policy's risk section where its form is left empty."""
+    return {name: one.value for name, one in registry.inherited_parameters(method, policy).items()}
 
 
 def _at(policy: Policy, at: int) -> Step:
