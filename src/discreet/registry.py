@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from discreet.engine.engines import engines_of
 from discreet.errors import ParameterError, PluginError, PolicyError, nearest
-from discreet.model.contracts import LossMeasure, MaskingMethod, Plugin, RiskMeasure
+from discreet.model.contracts import Direction, LossMeasure, MaskingMethod, Plugin, RiskMeasure
 from discreet.model.policy import Policy, Step, explain
 
 Kind = Literal["risk", "masking", "loss"]
@@ -163,7 +163,7 @@ def check_policy(policy: Policy) -> None:
         direction(limit, origin=policy.origin)
 
 
-def direction(limit: str, *, origin: str = "the policy") -> tuple[Kind, str, str, str]:
+def direction(limit: str, *, origin: str = "the policy") -> tuple[Kind, str, str, Direction]:
     """What a limit such as ``k_anonymity.k`` speaks of: kind, measure, field, and whether low or high is better."""
     name, field = limit.split(".")
     for kind in ("risk", "loss"):

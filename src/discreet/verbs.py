@@ -6,7 +6,6 @@ read -> analyze -> select -> mask -> assess -> write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -158,7 +157,9 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Relea
 def assess(original: Microdata, masked: Microdata | Release, *, deadline: float | None = None) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits.
 
-    After the deadline, a moment of ``time.monotonic``, what an intruder who holds true values finds is left out.
+    A limit on risk is judged on the worse of two intruders: one who has the release alone and one who knows the original values
+    (``judge: release`` in the policy gives the second one up). After the deadline, a moment of ``time.monotonic``, the second one
+    is not measured any more, and limits that needed him are incomplete.
     """
     from discreet.assessment.assess import assess as run
 
@@ -168,8 +169,7 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
     risks = engines.placed("risk", risks, original, table)
     asked = engines.placed("loss", _instances("loss", _with_limited("loss", policy), policy), original, table)
     losses = {one.name: one.measure(original, table) for one in asked}
-    found = run(original, table, risks, losses, deadline)
-    return replace(found, warnings=(*found.warnings, *doubts)) if doubts else found
+    return run(original, table, risks, losses, deadline, doubts)
 
 
 def link(original: Microdata, masked: Microdata, records: Any = None) -> Microdata:

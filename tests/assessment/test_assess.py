@@ -23,17 +23,18 @@ def test_a_verdict_says_by_how_much() -> None:
     data = limited(table({"age": [30, 30, 40, 40, 40]}, key=["age"]), k_anonymity__k=3, k_anonymity__unique=1)
     missed, kept = discreet.assess(data, data).verdicts
     assert (missed.kept, missed.found) == (False, 2)
-    assert missed.sentence == "k_anonymity.k is 2, at least 3 is wanted (off by 1)"
-    assert kept.sentence == "k_anonymity.unique is 0, at most 1 is wanted (1 to spare)"
+    assert missed.sentence == "k_anonymity.k is 2; at least 3 is required (off by 1)"
+    assert kept.sentence == "k_anonymity.unique is 0; at most 1 is required (1 to spare)"
 
 
 def test_an_intruder_who_cannot_be_measured_does_not_end_the_assessment() -> None:
     data = limited(students(300), known_sets__high_risk=300)
     shorter = Microdata(data.frame.head(200), data.policy, "the shorter file")
     found = discreet.assess(data, shorter)
-    assert found.ok
+    assert (found.status, found.ok) == ("incomplete", False)
     assert "known_sets" not in found.informed
-    assert any("known_sets to an intruder who holds true values is left out" in warning for warning in found.warnings)
+    assert "for an intruder who knows the original values it could not be measured" in found.verdicts[0].sentence
+    assert "mask --link" in found.verdicts[0].sentence
 
 
 def test_verdicts_are_those_of_the_written_file(tmp_path: Path) -> None:
@@ -46,7 +47,9 @@ def test_verdicts_are_those_of_the_written_file(tmp_path: Path) -> None:
         numbers = discreet.risk(again, ["k_anonymity", "known_sets"]) | discreet.loss(data, again, ["ncp", "integrity"])
         for verdict in found.verdicts:
             measure, field = verdict.limit.split(".")
-            assert verdict.found == pytest.approx(numbers[measure][field], rel=1e-9)
+            alone = verdict.measured_release if verdict.intruder else verdict.found
+            assert alone == pytest.approx(numbers[measure][field], rel=1e-9)
+        assert [one.status for one in discreet.assess(data, again).verdicts] == [one.status for one in found.verdicts]
 
 
 def test_the_worst_adversary_of_a_record_is_the_one_with_the_largest_chance() -> None:
@@ -96,5 +99,8 @@ def test_the_informed_intruder_is_left_out_where_there_is_no_time_left() -> None
     found = discreet.assess(release.original, release, deadline=0.0)
     assert "known_sets" in whole.informed
     assert "known_sets" not in found.informed
-    assert found.verdicts == whole.verdicts
     assert any("no time left" in warning for warning in found.warnings)
+    limited_to = limited(data, known_sets__max=1e9)
+    late = discreet.assess(limited_to, release, deadline=0.0)
+    assert (late.status, late.verdicts[0].status) == ("incomplete", "incomplete")
+    assert discreet.assess(limited_to, release).status == "met"

@@ -49,7 +49,7 @@ def test_mask_writes_its_report_with_the_hashes_of_both_files(folder: Path) -> N
     page = (folder / "mask.html").read_text()
     for name in ("stays.csv", "masked.csv"):
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in page
-    assert "The release keeps its limits" in page
+    assert "The release meets its limits" in page
     assert "pram" in page
 
 

@@ -136,7 +136,7 @@ def test_a_limit_that_is_not_kept_is_exit_1_and_says_by_how_much(run: Run) -> No
     for call in (["mask", "table.csv", "out2.csv"], ["assess", "table.csv", "out.csv"]):
         code, _, err = run(*call, "-p", "strict.yaml")
         assert code == 1
-        assert "k_anonymity.k is 2, at least 3 is wanted (off by 1)" in err
+        assert "k_anonymity.k is 2; at least 3 is required (off by 1)" in err
 
 
 def test_assess_agrees_with_measures_taken_one_by_one(run: Run) -> None:

@@ -65,7 +65,7 @@ def test_a_release_of_which_everything_is_masked_is_told_in_coarse_words(
 
 
 def test_the_verdict_stands_before_everything_else(page: str) -> None:
-    assert page.index("The release does not keep its limits") < page.index("<table>") < page.index("<svg")
+    assert page.index("The release does not meet its limits") < page.index("<table>") < page.index("<svg")
 
 
 def test_nothing_in_the_page_leads_elsewhere(page: str) -> None:
@@ -133,7 +133,7 @@ def test_the_json_form_holds_the_same_numbers(release: Release) -> None:
 def test_without_limits_there_is_no_verdict(people: Microdata) -> None:
     data = people.with_policy(people.policy.with_(limits={}))
     made = discreet.mask(data)
-    assert "No verdict" in render(gather(data, made))
+    assert "no limits are set, so the release was not judged" in render(gather(data, made))
 
 
 def test_a_table_without_records_has_a_report(people: Microdata) -> None:

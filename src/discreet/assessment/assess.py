@@ -1,83 +1,107 @@
-"""The Disclosure Risk and Information Loss Analyzer (seed 002, section 2): a release judged by its owner's limits."""
+"""The Disclosure Risk and Information Loss Analyzer (Truta et al., section 2): a release judged by its owner's limits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
+from discreet.assessment.verdicts import Evidence, judge_limit
+from discreet.engine.engines import is_distributed
 from discreet.engine.progress import OutOfTimeError, until
-from discreet.errors import DataError
+from discreet.errors import DataError, RoomError
 from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
-from discreet.model.results import Assessment, Verdict
+from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, Assessment, Verdict
 from discreet.model.score import Score
 
-_LEFT_OUT = "to an intruder who holds true values is left out"
+_INFORMED = "for an intruder who knows the original values"
+_NO_TIME = "there was no time left for it; 'discreet assess' measures it"
 
 
 def assess(
-    original: Microdata, masked: Microdata, risks: list[RiskMeasure], losses: Mapping[str, Score], deadline: float | None = None
+    original: Microdata,
+    masked: Microdata,
+    risks: list[RiskMeasure],
+    losses: Mapping[str, Score],
+    deadline: float | None = None,
+    doubts: Sequence[str] = (),
 ) -> Assessment:
     """Every risk before and after, beside losses already measured, and the verdict limit by limit.
 
-    Both tables keep their encoded columns, so what several measures count is encoded once. The verdicts are those of the
-    masked table on its own, which anybody can repeat on the written file. What an intruder who holds true values finds is left
-    out where it is not told by the deadline, a moment of ``time.monotonic``.
+    Both tables keep their encoded columns, so what several measures count is encoded once. Limits on risk are judged on the worse
+    of two intruders, unless the policy says ``judge: release``. The informed intruder is not measured after the deadline, a
+    moment of ``time.monotonic``: a limit that should have been judged on him is then incomplete. ``doubts`` are sentences on why
+    it is not certain which row is whose; what needs to know that is incomplete too.
     """
     before: dict[str, Score] = {}
     after: dict[str, Score] = {}
     informed: dict[str, Score] = {}
-    warnings: list[str] = []
+    missing: dict[str, str] = {}
+    bound: set[str] = set()
     for measure in risks:
-        required = measure.needs_original(masked)
-        before[measure.name] = measure.measure(original, original=original if measure.needs_original(original) else None)
-        after[measure.name] = measure.measure(masked, original=original if required else None)
-        if measure.original_use == "optional" and not required:
-            try:
+        name, required = measure.name, measure.needs_original(masked)
+        before[name] = measure.measure(original, original=original if measure.needs_original(original) else None)
+        if required:
+            bound.add(name)
+        try:
+            after[name] = measure.measure(masked, original=original if required else None)
+            if measure.original_use != "none" and not required:
                 with until(deadline):
-                    informed[measure.name] = measure.measure(masked, original=original)
-            except DataError as error:
-                warnings.append(f"{measure.name} {_LEFT_OUT}: {error}")
-            except OutOfTimeError:
-                warnings.append(f"{measure.name} {_LEFT_OUT}: there was no time left for it; assess tells it")
-    limits = original.policy.limits
-    verdicts = tuple(verdict(limit, wanted, {**after, **losses}) for limit, wanted in limits.items())
-    warnings += [
-        f"{limit} holds for the file alone, but to an intruder who holds true values it is {shown(other.found)} "
-        f"(limit {shown(other.wanted)})"
-        for limit, found in zip(limits, verdicts, strict=True)
-        if found.kept and limit.split(".")[0] in informed and not (other := verdict(limit, found.wanted, informed)).kept
+                    informed[name] = measure.measure(masked, original=original)
+        except (DataError, RoomError) as error:
+            missing[name] = str(error)
+        except MemoryError:
+            missing[name] = "there is not enough memory for it"
+        except OutOfTimeError:
+            missing[name] = _NO_TIME
+    policy = original.policy
+    evidence = Evidence(after, informed, losses, frozenset(bound), missing, policy.judge)
+    verdicts = tuple(judge_limit(limit, required, evidence) for limit, required in policy.limits.items())
+    linked = [_uses_links(verdict, policy.judge) for verdict in verdicts]
+    if doubts:
+        verdicts = tuple(_doubted(one, doubts[0]) if uses else one for one, uses in zip(verdicts, linked, strict=True))
+    gaps = [*(() if verdicts else (NO_LIMITS,)), *(doubts if any(linked) else ())]
+    if (simulated := _count_simulated(masked)) and any(_judged_informed(one, policy.judge) for one in verdicts):
+        gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
+    gaps += [gap for score in (*after.values(), *informed.values(), *losses.values()) for gap in score.gaps]
+    limited = {limit.split(".")[0] for limit in policy.limits}
+    warnings = [
+        f"{name} could not be measured {_INFORMED if name in after else 'on the release'}: {reason}"
+        for name, reason in missing.items()
+        if name not in limited or (policy.judge == "release" and name in after)
     ]
 
     @cache
     def records() -> pl.DataFrame:
         return side_by_side(original, masked, after)
 
-    return Assessment(before, after, informed, losses, verdicts, len(original), len(masked), tuple(warnings), records)
+    return Assessment(
+        before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
+        tuple(dict.fromkeys(gaps)), policy.judge,
+    )  # fmt: skip
 
 
-def verdict(limit: str, wanted: float, found: Mapping[str, Score]) -> Verdict:
-    """One limit against what was found; the sentence says by how much it is kept or missed."""
-    _, name, field, better = registry.direction(limit)
-    value = found[name].summary.get(field) if name in found else None
-    if value is None or isinstance(value, Mapping):
-        return Verdict(limit, wanted, None, False, f"{limit} could not be measured")
-    number = float(value)
-    kept = number <= wanted if better == "low" else number >= wanted
-    by = shown(abs(number - wanted))
-    word = "at most" if better == "low" else "at least"
-    told = f"{limit} is {shown(number)}, {word} {shown(wanted)} is wanted"
-    if not kept:
-        told += f" (off by {by})"
-    elif number != wanted:
-        told += f" ({by} to spare)"
-    return Verdict(limit, wanted, number, kept, told)
+def _uses_links(verdict: Verdict, judge: str) -> bool:
+    """Whether a verdict rests on knowing which original each released row comes from."""
+    return _judged_informed(verdict, judge) or registry.direction(verdict.limit)[0] == "loss"
 
 
-def shown(number: float | None) -> str:
-    """A number as sentences say it."""
-    return "unknown" if number is None else f"{number:,.6g}"
+def _judged_informed(verdict: Verdict, judge: str) -> bool:
+    return verdict.intruder == KNOWS_ORIGINALS or (judge == "both" and verdict.measured_informed is not None)
+
+
+def _doubted(verdict: Verdict, doubt: str) -> Verdict:
+    """A verdict that rests on links which are in doubt: what is met is incomplete."""
+    if verdict.status != "met":
+        return verdict
+    return replace(verdict, status="incomplete", sentence=f"{verdict.sentence}, but {doubt}")
+
+
+def _count_simulated(masked: Microdata) -> int:
+    """Released rows that come from no original record; on a cluster the rows are not looked at for this."""
+    return 0 if is_distributed(masked) else int((masked.records < 0).sum())

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.mask import vars_of
 from discreet.cli.options import Engine, Json, Link, PolicyFile
 
 
@@ -49,15 +48,14 @@ def assess(
                     for name, score in found.after.items()
                 },
                 "losses": {name: score.to_dict() for name, score in found.losses.items()},
-                "limits": [vars_of(verdict) for verdict in found.verdicts],
                 "warnings": list(found.warnings),
-                "ok": found.ok,
+                **found.to_dict(),
             }
         )
     else:
         show.assessment(found)
     for warning in found.warnings:
         show.say(f"warning: {warning}")
+    show.reasons(found, headline=json)
     if not found.ok:
-        show.say("not every limit is kept: " + "; ".join(v.sentence for v in found.verdicts if not v.kept))
         raise typer.Exit(1)

@@ -70,8 +70,7 @@ def demo(
         show.assessment(assessment)
     for warning in (*release.warnings, *assessment.warnings):
         show.say(f"note: {warning}")
-    verdict = "keeps every limit" if assessment.ok else "does not keep every limit"
-    print(f"The release {verdict}: {released}. The same by hand:\n")
+    print(f"{assessment.sentences[-1] if assessment.ok else assessment.sentences[0]} The release is in {released}. By hand:\n")
     print(f"  discreet mask {parquet} {released} -p {chosen}\n  discreet assess {parquet} {released} -p {chosen}")
     raise typer.Exit(0 if assessment.ok else 1)
 

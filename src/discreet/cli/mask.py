@@ -30,6 +30,7 @@ def mask(
     from discreet import verbs
     from discreet.errors import PolicyError
     from discreet.masking.release import untouched
+    from discreet.model.results import NO_LIMITS
     from discreet.selection.validate import errors, validate
 
     if report is not None:
@@ -46,7 +47,7 @@ def mask(
             verbs.write_link(release, link)
         if report is not None:
             write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report)
-    limits = assessment.verdicts if assessment else ()
+    judged = assessment if data.policy.limits else None
     warnings = [*(one.sentence for one in findings), *release.warnings]
     if link is not None and "://" in link:
         warnings.append("the link has the rights that its store gives; see that nobody but its owner can read it there")
@@ -58,23 +59,29 @@ def mask(
             else f"no step works on {what}, which would name people, so they are left out; {advice}, or say identifiers: kept"
         )
     if json:
+        not_judged = {"ok": None, "status": "incomplete", "judge": data.policy.judge, "gaps": [NO_LIMITS], "limits": []}
         content: dict[str, Any] = {
             "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,
             "steps": [vars_of(entry) for entry in release.log], "warnings": warnings,
-            "limits": [vars_of(verdict) for verdict in limits], "ok": all(verdict.kept for verdict in limits),
+            **(judged.to_dict() if judged is not None else not_judged),
         }  # fmt: skip
         show.as_json(content)
     else:
+        if judged is not None:
+            show.verdict(judged)
         show.release(release)
-        if limits:
-            show.verdicts(limits)
+        if judged is not None:
+            show.limits(judged.verdicts)
     for entry in release.log:
         for note in entry.notes:
             show.say(f"step {entry.step} ({entry.method}): {note}")
     for warning in warnings:
         show.say(f"warning: {warning}")
-    if assessment is not None and not assessment.ok:
-        show.say("the release does not keep every limit: " + "; ".join(v.sentence for v in limits if not v.kept))
+    if judged is None:
+        show.say(NO_LIMITS)
+        return
+    show.reasons(judged, headline=json)
+    if not judged.ok:
         raise typer.Exit(1)
 
 

@@ -47,7 +47,7 @@ def select(
         show.as_json(found.to_dict() | {"placed": [one.to_dict() for one in found.placed]})
     else:
         show.table("Plan", ("step", "what it does"), [(at, step_text(step)) for at, step in enumerate(found.plan.steps, 1)])
-        show.verdicts(found.assessment.verdicts)
+        show.limits(found.assessment.verdicts)
         rows = [
             (one.name, abs(one.risk), one.loss, one.kept, "; ".join(map(step_text, found.plans[one.name].steps)))
             for one in found.frontier

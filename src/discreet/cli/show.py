@@ -122,13 +122,36 @@ def release(made: Release) -> None:
     table("Release", ("what", "value"), counts)
 
 
-def verdicts(found: Iterable[Verdict]) -> None:
-    """The limits, one by one."""
-    table("Limits", ("limit", "wanted", "found", "kept"), [(v.limit, v.wanted, v.found, v.kept) for v in found])
+def verdict(found: Assessment) -> None:
+    """The verdict in words, before anything else: what was given up, the state, and each gap in the evidence."""
+    print("\n".join(found.sentences) + "\n")
+
+
+def reasons(found: Assessment, *, headline: bool) -> None:
+    """On standard error: a sentence on each limit that is not met or could not be judged, after the verdict where asked for."""
+    for sentence in found.sentences if headline else ():
+        say(sentence)
+    for one in found.verdicts:
+        if one.status != "met":
+            say(f"{one.status}: {one.sentence}")
+
+
+def limits(found: Iterable[Verdict]) -> None:
+    """The limits, one by one: what is required, what either intruder achieves, and the state."""
+    columns = ("limit", "required", "release alone", "attacker knows originals", "status")
+    table("Limits", columns, [(one.limit, one.wanted, *_measured(one), one.status) for one in found])
+
+
+def _measured(one: Verdict) -> tuple[float | None, float | None]:
+    """The two numbers of a limit; a loss has one, which is nobody's."""
+    return (one.found, None) if one.intruder is None else (one.measured_release, one.measured_informed)
 
 
 def assessment(found: Assessment) -> None:
-    """Risks before and after, losses, limits."""
+    """The verdict, then limits, risks before and after, and losses."""
+    verdict(found)
+    if found.verdicts:
+        limits(found.verdicts)
     rows: list[tuple[Any, ...]] = [("", "records", found.records_before, found.records_after, None)]
     for name, score in found.after.items():
         before = found.before[name].to_dict() if name in found.before else {}
@@ -138,11 +161,9 @@ def assessment(found: Assessment) -> None:
             for field, value in score.to_dict().items()
             if not isinstance(value, Mapping)
         )
-    table("Risk", ("measure", "field", "before", "after", "after, to one who holds true values"), rows)
+    table("Risk", ("measure", "field", "before", "after", "after (attacker knows originals)"), rows)
     losses = [
         (name, field, value) for name, score in found.losses.items() for field, value in score.to_dict().items()
         if not isinstance(value, Mapping)
     ]  # fmt: skip
     table("Loss", ("measure", "field", "value"), losses)
-    if found.verdicts:
-        verdicts(found.verdicts)

@@ -118,6 +118,10 @@ class Policy(BaseModel):
     risk: dict[str, dict[str, Any]] = Field(default_factory=dict)
     loss: dict[str, dict[str, Any]] = Field(default_factory=dict)
     limits: dict[str, float] = Field(default_factory=dict)
+    judge: Literal["both", "release"] = Field(
+        default="both",
+        description="limits on risk are judged on the worse of two intruders (both), or on the release alone (release)",
+    )
     plan: Plan = Field(default_factory=Plan)
     select: dict[str, Any] = Field(default_factory=dict, description="the wizard's budget, seed and cost")
     engine: Literal["local", "spark"] = Field(default="local", description="where the rows are worked on: local or spark")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -84,23 +84,60 @@ class Release:
         return (self.t - self.r) / self.t if self.t else 0.0
 
 
+Status = Literal["met", "not met", "incomplete"]
+"""The three states of a verdict; ``incomplete`` means that the evidence does not cover what would have to be judged."""
+
+RELEASE_ALONE = "release alone"
+KNOWS_ORIGINALS = "knows the original values"
+NO_LIMITS = "no limits are set, so the release was not judged"
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """One limit, what was measured, and whether it is kept."""
+    """One limit, what was measured, and whether it is met.
+
+    ``found`` is the number that was judged: that of the worse of the intruders who were measured. ``measured_release`` is that of
+    an intruder who has the release alone, ``measured_informed`` that of one who also knows the original values; either is None
+    where the measure has no such intruder or could not be computed. ``intruder`` names the one who was judged, and is None for
+    a limit on information loss.
+    """
 
     limit: str
     wanted: float
     found: float | None
-    kept: bool
+    status: Status
     sentence: str
+    intruder: str | None = None
+    measured_release: float | None = None
+    measured_informed: float | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the limit is met; False where the evidence is incomplete."""
+        return self.status == "met"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; ``wanted``, ``found`` and ``kept`` are the names that programs rely on."""
+        return {
+            "limit": self.limit,
+            "wanted": self.wanted,
+            "found": self.found,
+            "kept": self.kept,
+            "status": self.status,
+            "intruder": self.intruder,
+            "measured_release": self.measured_release,
+            "measured_informed": self.measured_informed,
+            "sentence": self.sentence,
+        }
 
 
 @dataclass(frozen=True)
 class Assessment(Shown):
     """Risks before and after, losses, and the verdict limit by limit.
 
-    ``after`` is the masked table measured on its own, as anyone can who has only the file; ``informed`` is the same
-    intruder holding the true values, for the measures where that makes a difference.
+    ``after`` is the masked table measured on its own, as anyone can who has only the file; ``informed`` is the same intruder with
+    knowledge of the original values, for the measures where that makes a difference. ``gaps`` are sentences on what the evidence
+    does not cover; ``judge`` says whether limits on risk were judged on the worse of both intruders or on the release alone.
     """
 
     before: Mapping[str, Score]
@@ -113,12 +150,58 @@ class Assessment(Shown):
     warnings: tuple[str, ...] = ()
     records: Callable[[], pl.DataFrame] | None = field(default=None, repr=False, compare=False)
     """Makes the table that ``per_record`` gives; it is not made before somebody asks."""
+    gaps: tuple[str, ...] = ()
+    judge: Literal["both", "release"] = "both"
 
     def per_record(self) -> pl.DataFrame:
-        """A row a masked record: its chance of being found by each adversary, the worst of them, and what it would take."""
+        """One row per masked record: its probability of being found by each adversary, the worst, and what it would take."""
         return self.records() if self.records is not None else pl.DataFrame()
 
     @property
+    def status(self) -> Status:
+        """``not met`` where a limit is not met; else ``incomplete`` where something could not be judged; else ``met``."""
+        states = {verdict.status for verdict in self.verdicts}
+        if "not met" in states:
+            return "not met"
+        return "met" if states == {"met"} and not self.gaps else "incomplete"
+
+    @property
     def ok(self) -> bool:
-        """Whether every limit is kept."""
-        return all(verdict.kept for verdict in self.verdicts)
+        """Whether every limit is met and the evidence covers the release."""
+        return self.status == "met"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The verdict in words, the most important first: what was given up, the state, and each gap."""
+        given_up = "Judged on the release alone, as the policy says (judge: release): what an intruder who knows the original "
+        given_up += "values learns was not judged."
+        first = (given_up,) if self.judge == "release" else ()
+        return (*first, f"{_headline(self)}", *(f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain JSON values, without the scores."""
+        return {
+            "ok": self.ok,
+            "status": self.status,
+            "judge": self.judge,
+            "gaps": list(self.gaps),
+            "limits": [verdict.to_dict() for verdict in self.verdicts],
+        }
+
+
+def _headline(found: Assessment) -> str:
+    """The verdict in one sentence, with the number of limits in each state."""
+    number = len(found.verdicts)
+    limits = "the one limit is" if number == 1 else f"all {number} limits are"
+    missed = sum(one.status == "not met" for one in found.verdicts)
+    unjudged = sum(one.status == "incomplete" for one in found.verdicts)
+    if found.status == "met":
+        return f"Met: {limits} met."
+    if found.status == "not met":
+        words = "the one limit is" if number == 1 else f"{missed} of {number} limits {'is' if missed == 1 else 'are'}"
+        more = f"; {unjudged} more could not be judged" if unjudged else ""
+        return f"Not met: {words} not met{more}."
+    if unjudged:
+        words = "the one limit" if number == 1 else f"{unjudged} of {number} limits"
+        return f"Incomplete: {words} could not be judged."
+    return "Incomplete: the evidence does not cover the release" + (f", although {limits} met." if number else ".")

@@ -20,8 +20,9 @@ class Score(Shown):
 
     ``summary`` holds the numbers, ``per_record`` a row a record in the order of the data (made when first asked for, where a
     measure gives a function), ``per_attribute`` a row an attribute, ``interval`` bounds of the headline number where it is not
-    exact, ``notes`` sentences for people. ``riskiest`` gives the first rows of ``per_record`` in order of risk, with the row's
-    number as ``record``, where a measure can tell them without making the whole.
+    exact, ``notes`` sentences for people, ``gaps`` sentences on what the measure could not cover (each makes an assessment
+    incomplete). ``riskiest`` gives the first rows of ``per_record`` in order of risk, with the row's number as ``record``, where
+    a measure can tell them without making the whole.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Score(Shown):
         interval: tuple[float, float] | None = None,
         notes: tuple[str, ...] = (),
         riskiest: Callable[[int], pl.DataFrame] | None = None,
+        gaps: tuple[str, ...] = (),
     ) -> None:
         self.measure = measure
         self.summary = summary
@@ -40,6 +42,7 @@ class Score(Shown):
         self.interval = interval
         self.notes = notes
         self.riskiest = riskiest
+        self.gaps = gaps
         self._per_record = per_record
 
     @property

@@ -81,18 +81,19 @@ def policy_text(original: Microdata, discretion: Discretion) -> str:
 
 
 def _verdict(found: Assessment, release: Release | None, discretion: Discretion) -> dict[str, Any]:
+    """The three states of the verdict with the gaps in the evidence; ``ok`` is None where there are no limits to judge by."""
+    say = discretion.sentence
     limits = [
-        {"limit": v.limit, "wanted": v.wanted, "found": v.found, "kept": v.kept, "sentence": v.sentence} for v in found.verdicts
+        one.to_dict() | {"sentence": say(one.sentence) if one.status == "incomplete" else one.sentence} for one in found.verdicts
     ]
-    broken = [one for one in limits if not one["kept"]]
-    if not limits:
-        ok, sentence = None, "The policy sets no limits, so nobody has said what would be safe enough: there is no verdict."
-    elif broken:
-        ok, sentence = False, _not_kept(len(broken), len(limits))
-    else:
-        ok, sentence = True, f"All {len(limits)} limits are kept." if len(limits) > 1 else "The one limit is kept."
     warnings = [*found.warnings, *(release.warnings if release else ())]
-    return {"ok": ok, "sentence": sentence, "limits": limits, "warnings": [discretion.sentence(one) for one in warnings]}
+    return found.to_dict() | {
+        "ok": found.ok if limits else None,
+        "sentence": " ".join(found.sentences[: len(found.sentences) - len(found.gaps)]),
+        "gaps": [say(gap) for gap in found.gaps],
+        "limits": limits,
+        "warnings": [say(one) for one in warnings],
+    }
 
 
 def _histograms(found: Assessment) -> list[dict[str, Any]]:
@@ -187,9 +188,3 @@ def _attribute(name: str, original: Microdata, discretion: Discretion) -> dict[s
         "values": {("(withheld)" if text in rare else text): weight for text, weight in said.values.items()},
         "default": said.unlisted,
     }
-
-
-def _not_kept(broken: int, limits: int) -> str:
-    if limits == 1:
-        return "The limit is not kept."
-    return f"{broken} of {limits} limits {'are' if broken > 1 else 'is'} not kept."

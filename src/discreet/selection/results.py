@@ -57,10 +57,10 @@ class Selection(Shown):
             "met": self.met,
             "risk": {"name": self.axes[0], "value": self.risk},
             "loss": {"name": self.axes[1], "value": self.loss},
-            "limits": [
-                {"limit": one.limit, "wanted": one.wanted, "found": one.found, "kept": one.kept, "sentence": one.sentence}
-                for one in self.assessment.verdicts
-            ],
+            "status": self.assessment.status,
+            "judge": self.assessment.judge,
+            "gaps": list(self.assessment.gaps),
+            "limits": [one.to_dict() for one in self.assessment.verdicts],
             "standing_in_the_way": list(self.standing),
             "plan": self.plan.model_dump(mode="json", exclude_defaults=True),
             "frontier": [

@@ -117,8 +117,9 @@ def _selection(
     axes = (evaluate.risk_axis, options.loss)
     told = [*reasons(chosen, found, assessment, axes, evaluate.worst, options), *out_of_reach(evaluate, standing)]
     busy = sum(one.outcome.seconds for one in (*rough, *found))
+    met = assessment.ok or not policy.limits
     return Selection(
-        chosen.plan, policy, assessment.ok, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment,
+        chosen.plan, policy, met, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment,
         tuple(place(placed)), edge, {one.name: plans[one.name] for one in edge}, len(found), len(rough), standing, tuple(told),
         time.monotonic() - began, searching, busy,
     )  # fmt: skip

@@ -1,0 +1,106 @@
+"""One limit judged against the worse of two intruders: one who has the release alone, and one who knows the original values.
+
+The same function judges a release in ``assess`` and a candidate plan in ``select``, so that the wizard never prefers a plan that
+the assessment would then reject. A limit is met only where every number that it must be judged on was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from discreet import registry
+from discreet.model.contracts import Direction
+from discreet.model.results import KNOWS_ORIGINALS, RELEASE_ALONE, Status, Verdict
+from discreet.model.score import Score
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The scores that limits are judged on.
+
+    ``release`` are the risks of the release alone, ``informed`` those with the original values in the intruder's hands, of the
+    measures that have both. ``bound`` names measures that cannot be taken without the original values: their score stands in
+    ``release``, and is the informed intruder's all the same. ``missing`` gives, by measure, why the informed number is not there.
+    """
+
+    release: Mapping[str, Score] = field(default_factory=dict)
+    informed: Mapping[str, Score] = field(default_factory=dict)
+    losses: Mapping[str, Score] = field(default_factory=dict)
+    bound: frozenset[str] = frozenset()
+    missing: Mapping[str, str] = field(default_factory=dict)
+    judge: Literal["both", "release"] = "both"
+
+
+def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
+    """One limit against what was measured; the sentence says by how much it is met or missed, and for which intruder.
+
+    >>> scores = {"k_anonymity": Score("k_anonymity", {"k": 4})}
+    >>> judge_limit("k_anonymity.k", 3, Evidence(release=scores)).sentence
+    'k_anonymity.k is 4; at least 3 is required (1 to spare)'
+    """
+    kind, measure, name, better = registry.direction(limit)
+    if kind == "loss":
+        loss = number_of(evidence.losses, measure, name)
+        status: Status = "incomplete" if loss is None else "met" if meets(loss, required, better) else "not met"
+        return Verdict(limit, required, loss, status, _sentence(limit, required, better, loss, status, ""))
+    alone = number_of(evidence.release, measure, name)
+    informed = number_of(evidence.informed, measure, name)
+    if measure in evidence.bound:
+        alone, informed = None, alone
+    judged_informed = evidence.judge == "both" or measure in evidence.bound
+    numbers = {RELEASE_ALONE: alone} if measure not in evidence.bound else {}
+    if judged_informed and (measure in evidence.bound or measure in evidence.informed or measure in evidence.missing):
+        numbers[KNOWS_ORIGINALS] = informed
+    measured = {who: number for who, number in numbers.items() if number is not None}
+    if not measured:
+        why = f": {evidence.missing[measure]}" if measure in evidence.missing else ""
+        who = next(iter(numbers), None)
+        return Verdict(limit, required, None, "incomplete", f"{limit} could not be measured{why}", who, alone, informed)
+    worst = worse_of(measured, better)
+    number = measured[worst]
+    status = "not met" if not meets(number, required, better) else "met" if len(measured) == len(numbers) else "incomplete"
+    aside = ""
+    if worst == KNOWS_ORIGINALS and alone is not None:
+        aside = f" for an intruder who knows the original values ({show_number(alone)} on the release alone)"
+    told = _sentence(limit, required, better, number, status, aside)
+    if status == "incomplete":
+        missing = next(who for who in numbers if who not in measured)
+        whose = "on the release alone" if missing == RELEASE_ALONE else "for an intruder who knows the original values"
+        why = f": {evidence.missing[measure]}" if measure in evidence.missing else ""
+        told = f"{told}, but {whose} it could not be measured{why}"
+    return Verdict(limit, required, number, status, told, worst, alone, informed)
+
+
+def worse_of(measured: Mapping[str, float], better: Direction) -> str:
+    """The intruder with the worse number; of equal numbers the first."""
+    return max(measured, key=measured.__getitem__) if better == "low" else min(measured, key=measured.__getitem__)
+
+
+def meets(number: float, required: float, better: Direction) -> bool:
+    """Whether a number is on the safe side of a limit, or on it."""
+    return number <= required if better == "low" else number >= required
+
+
+def number_of(scores: Mapping[str, Score], measure: str, name: str) -> float | None:
+    """A field of a score as a number; None where it was not measured."""
+    value = scores[measure].summary.get(name) if measure in scores else None
+    if value is None or isinstance(value, Mapping):
+        return None
+    return None if math.isnan(value) else float(value)
+
+
+def show_number(number: float | None) -> str:
+    """A number as sentences say it."""
+    return "unknown" if number is None else f"{number:,.6g}"
+
+
+def _sentence(limit: str, required: float, better: Direction, number: float | None, status: Status, aside: str) -> str:
+    if number is None:
+        return f"{limit} could not be measured"
+    word = "at most" if better == "low" else "at least"
+    by = show_number(abs(number - required))
+    margin = f" (off by {by})" if status == "not met" else f" ({by} to spare)" if number != required else ""
+    return f"{limit} is {show_number(number)}{aside}; {word} {show_number(required)} is required{margin}"
