@@ -68,7 +68,7 @@ def test_limits_that_cannot_be_met_end_with_exit_1_and_the_nearest_plan(folder: 
     policy(folder, limits={"k_anonymity.k": 4, "ncp.loss": 0})
     done = RUN.invoke(app, ["select", "data.csv", "-p", "policy.yaml", "-o", "chosen.yaml"])
     assert done.exit_code == 1
-    assert "no plan that was tried keeps every limit; the nearest is in chosen.yaml; in the way:" in done.stderr
+    assert "no plan that was tried meets every limit; the nearest is in chosen.yaml; in the way:" in done.stderr
     assert "stands in the way" in done.stdout
     assert discreet.read("data.csv", "chosen.yaml").policy.limits == {"k_anonymity.k": 4, "ncp.loss": 0}
 

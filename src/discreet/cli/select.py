@@ -46,16 +46,17 @@ def select(
     if json:
         show.as_json(found.to_dict() | {"placed": [one.to_dict() for one in found.placed]})
     else:
+        show.verdict(found.assessment)
         show.table("Plan", ("step", "what it does"), [(at, step_text(step)) for at, step in enumerate(found.plan.steps, 1)])
         show.limits(found.assessment.verdicts)
         rows = [
             (one.name, abs(one.risk), one.loss, one.kept, "; ".join(map(step_text, found.plans[one.name].steps)))
             for one in found.frontier
         ]
-        show.table("Frontier", ("plan", found.axes[0], found.axes[1], "keeps the limits", "steps"), rows)
+        show.table("Frontier", ("plan", found.axes[0], found.axes[1], "meets the limits", "steps"), rows)
         for sentence in found.sentences:
             print(sentence)
     if not found.met:
-        show.say(f"no plan that was tried keeps every limit; the nearest is in {out}; in the way: {', '.join(found.standing)}")
+        show.say(f"no plan that was tried meets every limit; the nearest is in {out}; {found.obstacles}")
         raise typer.Exit(1)
     show.say(f"the policy with the plan is in {out}: discreet mask {source} RELEASE -p {out} makes the release")

@@ -66,7 +66,9 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
         "assessment": _assessed(release, assessment, evidence, table) | {"warnings": warnings},
     }  # fmt: skip
     verdict = evidence["verdict"]["sentence"]
-    result = {"records": release.t, "original_records": release.n, "ok": made["ok"], "verdict": verdict}
+    result = {
+        "records": release.t, "original_records": release.n, "ok": made["ok"], "status": assessment.status, "verdict": verdict,
+    }  # fmt: skip
     return {"made": made, "result": result, "sentence": f"{release.t:,} of {release.n:,} records are released. {verdict}"}
 
 
