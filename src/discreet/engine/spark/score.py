@@ -29,8 +29,9 @@ class SparkScore(Score):
         per_attribute: pl.DataFrame | None = None,
         notes: tuple[str, ...] = (),
         riskiest: Callable[[int], pl.DataFrame] | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
-        super().__init__(measure, summary, self._collect, per_attribute, notes=notes, riskiest=riskiest)
+        super().__init__(measure, summary, self._collect, per_attribute, notes=notes, riskiest=riskiest, bounds=bounds)
         self.frame = frame
 
     def _collect(self) -> pl.DataFrame:
