@@ -40,7 +40,7 @@ class SparkScore(Score):
         found: pl.DataFrame = made
         return found
 
-    def write_all(self, found: Mapping[str, SparkScore], target: str) -> None:
+    def write_all(self, found: Mapping[str, SparkScore], target: str, *, overwrite: bool = True) -> None:
         """Write a row a record with columns MEASURE.FIELD, by Spark: no row comes here."""
         from discreet.engine.spark.target import write_frame
 
@@ -50,4 +50,4 @@ class SparkScore(Score):
                 frame = score.frame()
                 frame = frame.withColumnsRenamed({field: f"{name}.{field}" for field in frame.columns if field != RECORD})
                 joined = frame if joined is None else joined.join(frame, RECORD)
-            write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores", private=True)
+            write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores", private=True, overwrite=overwrite)

@@ -47,7 +47,7 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     tell("writing the masked table", 0, 1)
     write_target(table, masked, private=True)
     keep_labels(masked, table.labels, table.variable_labels)
-    verbs.write_link(release, folder / LINK)
+    verbs.write_link(release, folder / LINK, overwrite=True)
     tell("writing the report", 0, 1)
     original = Path(brief["folder"]) / brief["dataset"]["file"]
     evidence = gather(data, release, assessment, by=brief["by"], original_file=original, masked_file=masked)

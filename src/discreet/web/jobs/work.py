@@ -51,7 +51,7 @@ def import_(brief: Brief, _voice: Voice) -> Message:
     tell(f"reading {brief['name']}", 0, 1)
     source: str = brief["source"]
     if not is_url(source) and format_of(Path(source)).streams:
-        records, _ = convert(source, target, policy)
+        records, _ = convert(source, target, policy, overwrite=True)
         keep_labels(target, {}, {})
     else:
         data = read_source(source, policy)
