@@ -7,7 +7,8 @@ left, and whole subtrees where nobody asks. Group numbers stay dense, so that a 
 the records are sorted by group and counted with a table of one group.
 
 The records counted may be of several *classes*, each with its own codes: records that lack an attribute (a null that agrees with
-anything) or tell it coarsely are another class. A query's count is the sum over classes.
+anything) or tell it coarsely are another class. A query's count is the sum over classes. Where cells agree by
+overlap, a query is in several groups at once (:mod:`discreet.engine.overlap.splitting`).
 
 The answer is the same to the last bit for any number of threads: counts are integers, and each query's sum runs over the sets in
 the order of the tree.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -28,10 +29,14 @@ from discreet.engine import known_kernels as kernels
 from discreet.engine.columns import threads
 from discreet.engine.families import Family
 from discreet.engine.known_terms import Pattern, Terms
+from discreet.engine.overlap import kernels as related
+from discreet.engine.overlap.splitting import Cells, Classes, Links, number_cells
 from discreet.engine.progress import tell
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from discreet.engine.overlap.relations import Relation
 
 _SMALL = 1 << 16
 _TABLE_PER_RECORD = 2
@@ -39,17 +44,21 @@ _TABLE_PER_RECORD = 2
 
 @dataclass(frozen=True)
 class RecordClass:
-    """Records that tell the same attributes: their rows (all where None), and codes of rows and queries a place in the order."""
+    """Records that tell the same attributes: their rows (all where None), and codes of rows and queries by attribute.
+
+    ``relations`` says which codes of each attribute agree; where it is empty, equal codes do.
+    """
 
     rows: NDArray[np.uint32] | None
     size: int
     codes: Sequence[NDArray[Any]]
     asked: Sequence[NDArray[Any]]
     cardinalities: Sequence[int]
+    relations: Sequence[Relation] = ()
 
     def asked_by(self, some: NDArray[np.int64]) -> RecordClass:
         """The same records, asked for by some of the queries."""
-        return RecordClass(self.rows, self.size, self.codes, [one[some] for one in self.asked], self.cardinalities)
+        return replace(self, asked=[one[some] for one in self.asked])
 
 
 @dataclass(frozen=True)
@@ -97,13 +106,33 @@ class Queries:
 
 @dataclass
 class _List:
-    """Records and queries of one class, each with its group of the set at hand."""
+    """Records and queries of one class, each with its group of the set at hand.
+
+    Where cells agree by overlap, ``asked`` are classes of queries instead, and ``links`` the groups that agree with each.
+    """
 
     who: NDArray[np.uint32] | None
     group: NDArray[np.uint32]
     asking: NDArray[np.uint32]
     asked: NDArray[np.uint32]
     groups: int
+    links: Links | None = None
+
+
+@dataclass
+class _Split:
+    """One class's records counted by a set with one attribute more.
+
+    A record's key is ``group * cardinality + code``; ``table`` holds the records of each key. ``asked`` are the queries' codes;
+    where cells agree by overlap, ``cells`` knows the keys of each class of queries instead.
+    """
+
+    records: _List
+    codes: NDArray[Any]
+    asked: NDArray[Any]
+    cardinality: int
+    table: NDArray[np.int32]
+    cells: Cells | None = None
 
 
 @dataclass
@@ -118,19 +147,16 @@ class Found:
     likelihood: NDArray[np.float64]
     count_all: NDArray[np.int64]
     visited: int
-    kept_mass: NDArray[np.float64]
-    """The sum over the kept sets but the empty one with every count 1, and the same over all sets: exact, without a walk."""
-    whole_mass: NDArray[np.float64]
 
     @classmethod
     def empty(cls, size: int) -> Found:
         """For so many queries, to be filled in."""
-        risk, lower, upper, top, likelihood, kept, whole = (np.zeros(size) for _ in range(7))
-        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0, kept, whole)
+        risk, lower, upper, top, likelihood = (np.zeros(size) for _ in range(5))
+        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0)
 
     def fill(self, some: NDArray[np.int64], found: Found) -> None:
         """Write what was found of some of the queries."""
-        for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all", "kept_mass", "whole_mass"):
+        for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all"):
             getattr(self, name)[some] = getattr(found, name)
         self.visited = max(self.visited, found.visited)
 
@@ -138,7 +164,7 @@ class Found:
         """The sums of records that ask as these did: ``kind`` names the one that each asks like."""
         return Found(
             self.risk[kind], self.lower[kind], self.upper[kind], self.top[kind], self.top_node[kind], self.likelihood[kind],
-            self.count_all[kind], self.visited, self.kept_mass[kind], self.whole_mass[kind],
+            self.count_all[kind], self.visited,
         )  # fmt: skip
 
 
@@ -197,7 +223,7 @@ class Counter:
             self.add(tree, parts, node, active, sums)
             visited += 1
             if inner:
-                state.append([self.descend(*one) for one in lists])
+                state.append([self.descend(one) for one in lists])
                 stay = np.empty(len(active), dtype=np.uint32)
                 actives.append(stay[: kernels.remain(active, self.found, stay)])
             node += 1
@@ -214,7 +240,7 @@ class Counter:
                 active = active[self.found[active] > 1]
                 if place in pattern.unknown or place in pattern.lost or not len(active):
                     continue
-                lists = [self.descend(*one) for one in self.split(lists, place, active, None, True)]
+                lists = [self.descend(one) for one in self.split(lists, place, active, None, True)]
             counted[self.queries.pattern == shape] = self.found[self.queries.pattern == shape]
         return counted
 
@@ -224,20 +250,25 @@ class Counter:
         made = []
         for one in self.classes:
             who = everyone if one.size else everyone[:0]
-            made.append(_List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), min(1, one.size)))
+            groups, links = min(1, one.size), Links.all_in_one() if one.relations else None
+            made.append(_List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), groups, links))
         return made
 
     def split(
         self, lists: Sequence[_List], place: int, active: NDArray[np.uint32], silent: NDArray[np.bool_] | None, inner: bool
-    ) -> list[tuple[_List, NDArray[Any], NDArray[Any], int, NDArray[np.int32]]]:
+    ) -> list[_Split]:
         """Count the set with one attribute more: each active query's count is in ``found`` afterwards."""
         self.found[active] = 0
         made = []
         for one, own in zip(lists, self.classes, strict=True):
             if silent is not None:
                 loud = ~silent[one.asking]
-                one = _List(one.who, one.group, one.asking[loud], one.asked[loud], one.groups)  # noqa: PLW2901 - a narrower view
+                one = replace(one, asking=one.asking[loud], asked=one.asked[loud])  # noqa: PLW2901 - a narrower view
             codes, asked, cardinality = own.codes[place], own.asked[place], own.cardinalities[place]
+            if one.links is not None:
+                copied = inner and len(self.classes) > 1
+                made.append(self._split_related(one, one.links, codes, asked, own.relations[place], copied=copied))
+                continue
             room = one.groups * cardinality
             if room > max(_SMALL, _TABLE_PER_RECORD * len(one.group)):
                 one, room = _sorted(one, codes, asked, cardinality)  # noqa: PLW2901 - the same list with its own groups
@@ -245,8 +276,32 @@ class Counter:
                 cardinality = 1
             table = self._count(one, codes, cardinality, room)
             self.each(kernels.look, len(one.asking), one.asking, one.asked, asked, cardinality, table, self.found)
-            made.append((one, codes, asked, cardinality, table.copy() if inner and len(self.classes) > 1 else table))
+            made.append(_Split(one, codes, asked, cardinality, table.copy() if inner and len(self.classes) > 1 else table))
         return made
+
+    def _split_related(
+        self, one: _List, links: Links, codes: NDArray[Any], asked: NDArray[Any], relation: Relation, *, copied: bool
+    ) -> _Split:
+        """The same where cells agree by overlap: classes of queries look at every cell of their groups that agrees."""
+        number, cardinality = len(links.starts) - 1, len(relation.place)
+        classes = Classes.split(one.asking, one.asked, number, asked, len(relation.starts) - 1, self._in_parts)
+        if one.groups * cardinality > max(_SMALL, _TABLE_PER_RECORD * len(one.group)):
+            new, first, cell_code, table = number_cells(one.who, one.group, one.groups, codes, cardinality)
+            cells = Cells(links, classes, cardinality, relation, table, first, cell_code)
+            one, codes, cardinality = replace(one, group=new), _Zeros.like(codes), 1
+        else:
+            table = self._count(one, codes, cardinality, one.groups * cardinality)
+            table = table.copy() if copied else table  # the next class is counted in the same memory
+            cells = Cells(links, classes, cardinality, relation, table)
+        counts = cells.look(self._in_parts)
+        self.each(related.spread, len(one.asking), one.asking, classes.of, counts, self.found)
+        return _Split(one, codes, asked, cardinality, table, cells)
+
+    def _in_parts(self, job: Callable[[int, int], object], size: int) -> None:
+        """Run a function of a start and a stop over a list, on all threads where it is long."""
+        workers = self.workers if size > _SMALL else 1
+        bounds = _slices(size, workers)
+        self._together([lambda at=at: job(bounds[at], bounds[at + 1]) for at in range(workers)])  # type: ignore[misc]
 
     def _count(self, one: _List, codes: NDArray[Any], cardinality: int, room: int) -> NDArray[np.int32]:
         size = len(one.group)
@@ -269,13 +324,18 @@ class Counter:
             tables[0] += other
         return tables[0]
 
-    def descend(self, one: _List, codes: NDArray[Any], asked: NDArray[Any], cardinality: int, table: NDArray[np.int32]) -> _List:
+    def descend(self, split: _Split) -> _List:
         """The lists of the set just counted: groups where a query is not alone, numbered anew."""
-        marked = np.zeros(len(table), dtype=np.uint8)
-        asking = kernels.mark(one.asking, one.asked, asked, cardinality, table, self.found, marked)
-        groups, staying = kernels.number(table, marked)
-        new_asking, new_asked = np.empty(asking, np.uint32), np.empty(asking, np.uint32)
-        kernels.keep_queries(one.asking, one.asked, asked, cardinality, table, self.found, new_asking, new_asked)
+        one, codes, asked, cardinality, table = split.records, split.codes, split.asked, split.cardinality, split.table
+        links = None
+        if split.cells is not None:
+            new_asking, new_asked, links, groups, staying = self._descend_related(one, split.cells, table)
+        else:
+            marked = np.zeros(len(table), dtype=np.uint8)
+            asking = kernels.mark(one.asking, one.asked, asked, cardinality, table, self.found, marked)
+            groups, staying = kernels.number(table, marked)
+            new_asking, new_asked = np.empty(asking, np.uint32), np.empty(asking, np.uint32)
+            kernels.keep_queries(one.asking, one.asked, asked, cardinality, table, self.found, new_asking, new_asked)
         size = len(one.group)
         workers = self.workers if size > _SMALL else 1
         bounds = _slices(size, workers)
@@ -290,17 +350,36 @@ class Counter:
             self._together([lambda at=at: measure(at) for at in range(workers)])  # type: ignore[misc]
         begin = list(accumulate(stay))
         all_stay = begin[-1] == size
-        who = None if all_stay else np.empty(begin[-1], np.uint32)
+        new_who = None if all_stay else np.empty(begin[-1], np.uint32)
         group = np.empty(begin[-1], np.uint32)
         self._together(
             [
                 lambda at=at: kernels.keep(  # type: ignore[misc]
-                    one.who, one.group, codes, cardinality, table, who, group, bounds[at], bounds[at + 1], begin[at]
+                    one.who, one.group, codes, cardinality, table, new_who, group, bounds[at], bounds[at + 1], begin[at]
                 )
                 for at in range(workers)
             ]
         )
-        return _List(one.who if all_stay else who, group, new_asking, new_asked, groups)
+        return _List(one.who if all_stay else new_who, group, new_asking, new_asked, groups, links)
+
+    def _descend_related(
+        self, one: _List, cells: Cells, table: NDArray[np.int32]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Links, int, int]:
+        """The queries that are not alone with their classes, the groups linked to these, and how many groups and records stay."""
+        of = cells.classes.of
+        asks = np.zeros(len(cells.classes), dtype=np.bool_)
+        asks[of[self.found[one.asking] > 1]] = True
+        staying = np.flatnonzero(asks)
+        starts, into = cells.link(staying, self._in_parts)
+        marked = np.zeros(len(table), dtype=np.uint8)
+        related.mark_cells(into, marked)
+        groups, records = kernels.number(table, marked)
+        self._in_parts(lambda start, stop: related.rename_cells(into, table, start, stop), len(into))
+        rank = np.full(len(asks), -1, dtype=np.int64)
+        rank[staying] = np.arange(len(staying))
+        new_asking, new_asked = np.empty(len(of), np.uint32), np.empty(len(of), np.uint32)
+        kept = related.keep_classes(one.asking, of, rank, self.found, new_asking, new_asked)
+        return new_asking[:kept].copy(), new_asked[:kept].copy(), Links(starts, into), groups, records
 
     def empty(self) -> Sums:
         """Nothing added up yet."""
@@ -360,8 +439,7 @@ class Counter:
         whole_mass = whole[:, 0] * (ask.weight - ask.rest) + (whole[:, 1:] * ask.single).sum(axis=1)
         lower = np.maximum(far * ask.spread, near)  # equal but for rounding where nothing was dropped
         upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
-        masses = kept_mass - ask.weight, whole_mass * ask.spread - ask.weight
-        return Found(near, lower, upper, top, sums.top_node, sums.likelihood, count_all, visited, *masses)
+        return Found(near, lower, upper, top, sums.top_node, sums.likelihood, count_all, visited)
 
     def each(self, kernel: Callable[..., Any], size: int, *arguments: Any, least: int = _SMALL) -> None:
         """Run a kernel over slices of a list, on all threads where the list is long."""

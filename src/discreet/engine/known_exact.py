@@ -18,6 +18,7 @@ import numpy as np
 
 from discreet.engine.compiled import compiled
 from discreet.engine.known_kernels import by_group
+from discreet.engine.overlap.splitting import agreeing_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,12 +39,15 @@ def masks_of(
     lengths = np.zeros(len(chosen) + 1, dtype=np.int64)
     for one, own in zip(lists, classes, strict=True):
         keep = rank[one.asking] >= 0
-        asking, asked = rank[one.asking[keep]], one.asked[keep]
+        who, asked = one.asking[keep], one.asked[keep]
+        if one.links is not None:  # a query that agrees by overlap is in several groups
+            who, asked = agreeing_groups(one.links, who, asked)
+        asking = rank[who]
         wanted_groups = np.zeros(one.groups, dtype=np.bool_)
         wanted_groups[asked] = True
         members = np.flatnonzero(wanted_groups[one.group])  # few: the groups are small
         order, begin = by_group(one.group[members], one.groups)
-        lengths[asking + 1] += begin[asked + 1] - begin[asked]
+        np.add.at(lengths, asking + 1, begin[asked + 1] - begin[asked])
         rows = members[order] if one.who is None else one.who[members[order]]
         parts.append((own, rows, begin, asking, asked))
     starts = np.cumsum(lengths)
@@ -55,18 +59,48 @@ def masks_of(
         for at, place in enumerate(places):
             held[:, at] = own.codes[place][rows]
             wanted[:, at] = own.asked[place][chosen]
-        _fill(held, wanted, begin, asking, asked, fill, made)
+        offset, offsets, run_begin, run_end = _runs(own, places)
+        _fill(held, wanted, begin, asking, asked, offset, offsets, run_begin, run_end, fill, made)
     return made, starts
 
 
+def _runs(own: Any, places: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The runs of codes that agree, of all places in one list: where each place's offsets begin (-1: equal codes), and these."""
+    if not own.relations:
+        return np.full(len(places), -1), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    offset, starts, begin, end = [], [], [], []
+    size = runs = 0
+    for place in places:
+        one = own.relations[place]
+        offset.append(size)
+        starts.append(one.starts + runs)
+        begin.append(one.begin)
+        end.append(one.end)
+        size, runs = size + len(one.starts), runs + len(one.begin)
+    return np.array(offset), np.concatenate(starts), np.concatenate(begin), np.concatenate(end)
+
+
 @compiled
-def _fill(held: Any, wanted: Any, begin: Any, asking: Any, asked: Any, fill: Any, made: Any) -> None:
+def _fill(
+    held: Any, wanted: Any, begin: Any, asking: Any, asked: Any, offset: Any, starts: Any, run_begin: Any, run_end: Any,
+    fill: Any, made: Any,
+) -> None:  # fmt: skip
     for at in range(len(asking)):
         query, group = asking[at], asked[at]
         for row in range(begin[group], begin[group + 1]):
             mask = np.int64(0)
             for place in range(held.shape[1]):
-                if held[row, place] == wanted[query, place]:
+                code = held[row, place]
+                same = False
+                if offset[place] < 0:
+                    same = code == wanted[query, place]
+                else:
+                    own = offset[place] + np.int64(wanted[query, place])
+                    for run in range(starts[own], starts[own + 1]):
+                        if run_begin[run] <= code < run_end[run]:
+                            same = True
+                            break
+                if same:
                     mask |= np.int64(1) << place
             made[fill[query]] = mask
             fill[query] += 1

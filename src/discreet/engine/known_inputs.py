@@ -4,7 +4,10 @@
 * ``wildcard``: a null agrees with anything on either side. A class for each pattern of nulls.
 * with an original: the intruder holds true values and searches the masked table. A masked cell agrees with what it contains, so
   an attribute's masked values are laid in *layers* of disjoint cells (plain values, intervals of a width, … , blanks), in each
-  of which a true value has at most one cell. A class for each combination of layers.
+  of which a true value has at most one cell. A class for each combination of layers; where these are many, one class of all
+  records whose cells agree by overlap (:mod:`discreet.engine.overlap`).
+
+Where the release holds coarse cells and no original is given, see :mod:`discreet.engine.overlap.tables`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.engine.cells.atoms import Atoms
 from discreet.engine.coarse import Coarse, coarse
 from discreet.engine.columns import Column, encode, value_weights
 from discreet.engine.compiled import compiled
@@ -22,6 +26,8 @@ from discreet.engine.groups import group_ids
 from discreet.engine.hierarchies import hierarchy_of
 from discreet.engine.known_counts import Queries, RecordClass
 from discreet.engine.known_terms import Pattern
+from discreet.engine.overlap.columns import column_relation
+from discreet.engine.overlap.relations import relate
 from discreet.errors import DataError
 from discreet.model.attribute import Level
 from discreet.model.microdata import Microdata
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_CLASSES = 20_000
+_MOST_LAYERED = 16
+"""Combinations of layers up to which a class for each is faster than one class whose cells agree by overlap."""
 
 
 def weights_of(data: Microdata, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
@@ -122,7 +130,7 @@ def by_nulls(
     classes = _classes(
         [(one, 2) for one in layers], size, codes, asked, lambda place, layer: 1 if layer else columns[place].cardinality
     )
-    pattern, patterns = _patterns([one[slots] for one in layers], [None] * len(columns), len(slots))
+    pattern, patterns = patterns_of([one[slots] for one in layers], [None] * len(columns), len(slots))
     return classes, pattern, patterns
 
 
@@ -132,12 +140,16 @@ def by_layers(
     """Masked records in classes by layers, asked for with true values: those of original ``rows[i]`` for record ``slots[i]``."""
     held, true = encode(masked, names), encode(original, names)
     read = [_read(original, one, other) for one, other in zip(true, held, strict=True)]
-    layered = [_layers(one, len(column.values), other.cardinality) for one, column, other in zip(read, true, held, strict=True)]
     unknown = [column.is_null[rows].astype(np.uint8) for column in true]
     lost = [
         (~meaning.contains(other.codes[slots], one.codes[rows])).astype(np.uint8)
         for meaning, one, other in zip(read, true, held, strict=True)
     ]
+    pattern, patterns = patterns_of(unknown, lost, len(slots))
+    layered = [_layers(one, len(column.values), other.cardinality) for one, column, other in zip(read, true, held, strict=True)]
+    sides = [(one[0][other.codes], len(one[1]) + 1) for one, other in zip(layered, held, strict=True) if one is not None]
+    if None in layered or group_ids(sides, len(masked))[1] > _MOST_LAYERED:
+        return _by_containment(read, true, held, rows), pattern, patterns
     blank = np.zeros(max(len(masked), len(slots)), dtype=np.uint8)
 
     def codes(place: int, layer: int) -> NDArray[Any]:
@@ -146,16 +158,34 @@ def by_layers(
     def asked(place: int, layer: int) -> NDArray[Any]:
         if layer == 0:
             return blank[: len(slots)]
-        cell_of: NDArray[np.uint32] = layered[place][1][layer - 1]
+        cell_of: NDArray[np.uint32] = layered[place][1][layer - 1]  # type: ignore[index]
         return np.asarray(cell_of[true[place].codes[rows]])
 
     def cardinality(place: int, layer: int) -> int:
         return 1 if layer == 0 else held[place].cardinality + 1
 
-    sides = [(layer[other.codes], len(maps) + 1) for (layer, maps), other in zip(layered, held, strict=True)]
-    classes = _classes(sides, len(masked), codes, asked, cardinality)
-    pattern, patterns = _patterns(unknown, lost, len(slots))
-    return classes, pattern, patterns
+    return _classes(sides, len(masked), codes, asked, cardinality), pattern, patterns
+
+
+def _by_containment(
+    read: Sequence[Coarse], true: Sequence[Column], held: Sequence[Column], rows: NDArray[np.int64]
+) -> list[RecordClass]:
+    """All masked records as one class, asked for with true values that agree with every cell that holds them."""
+    relations = []
+    for meaning, one in zip(read, true, strict=True):
+        size = meaning.originals
+        values = Atoms(
+            size, np.arange(one.cardinality) >= size, np.append(meaning.ranks, 0)[: one.cardinality],
+            np.append(meaning.ranks + 1, 0)[: one.cardinality], np.zeros(one.cardinality + 1, np.int64), np.zeros(0, np.int64),
+        )  # fmt: skip
+        cells, inside = np.divmod(meaning.keys, max(size, 1))
+        starts = np.searchsorted(cells, np.arange(len(meaning.blank) + 1))
+        masked = Atoms(size, meaning.blank, meaning.first, meaning.last, starts, meaning.ranks[inside])
+        relations.append(relate(values, masked, null=None, null_asks=None, name=one.name))
+    codes = [relation.place[column.codes].astype(np.uint32) for relation, column in zip(relations, held, strict=True)]
+    asked = [column.codes[rows] for column in true]
+    size = len(held[0].codes) if held else 0
+    return [RecordClass(None, size, codes, asked, [len(one.place) for one in relations], relations)]
 
 
 def _read(original: Microdata, true: Column, held: Column) -> Coarse:
@@ -164,8 +194,11 @@ def _read(original: Microdata, true: Column, held: Column) -> Coarse:
     return coarse(true, held, hierarchy, numeric=original.level(true.name) in (Level.NUMERIC, Level.DATE))
 
 
-def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]]:
-    """The layer of each masked code (0: it says nothing), and for each layer the one cell that holds a true value, or none."""
+def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:
+    """The layer of each masked code (0: it says nothing), and for each layer the one cell that holds a true value, or none.
+
+    None where the cells overlap in too many ways for layers.
+    """
     layer = np.zeros(cells, dtype=np.uint8)
     plain = np.flatnonzero(~read.blank & (read.last - read.first == 1))
     maps = [np.full(originals + 1, cells, dtype=np.uint32)]
@@ -184,8 +217,8 @@ def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8]
         inside = every[read.contains(np.full(originals, code), every)]
         at = next((at for at, cover in enumerate(covered) if not cover[inside].any()), None)
         if at is None:
-            if len(covered) == 254:
-                raise DataError("the masked cells of one attribute overlap in more than 254 ways; recode it to fewer")
+            if len(covered) == _MOST_LAYERED:
+                return None
             covered.append(np.zeros(originals, dtype=np.bool_))
             maps.append(np.full(originals + 1, cells, dtype=np.uint32))
             at = len(covered) - 1
@@ -231,7 +264,7 @@ def _classes(
     return made
 
 
-def _patterns(
+def patterns_of(
     unknown: Sequence[NDArray[np.uint8]], lost: Sequence[NDArray[np.uint8] | None], size: int
 ) -> tuple[NDArray[np.int32], list[Pattern]]:
     """The distinct patterns of the queries, and which each has."""
@@ -254,11 +287,8 @@ def cells_agree(data: Microdata, name: str, record: int, row: int, missing: str,
     """Which records of the data agree on an attribute with one record: its cell there, or its true value in the original."""
     column = encode(data, [name])[0]
     if original is None:
-        code = column.codes[record]
-        same = column.codes == code
-        if missing == "wildcard":
-            same = same | column.is_null | (code == column.null_code)
-        return np.asarray(same)
+        relation = column_relation(data, column, null_agrees=missing == "wildcard")
+        return np.asarray(relation.agrees(int(column.codes[record]))[column.codes])
     true = encode(original, [name])[0]
     meaning = _read(original, true, column)
     return meaning.contains(column.codes, np.full(len(data), true.codes[row]))

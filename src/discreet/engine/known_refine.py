@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from discreet.engine.compiled import compiled
 from discreet.engine.known_counts import Counter, Queries, RecordClass
 from discreet.engine.known_exact import MOST_ATTRIBUTES, finish, masks_of
 from discreet.engine.known_sets import KnownSets, Missing, classes_of
+from discreet.engine.overlap.columns import overlaps
 from discreet.engine.progress import tell
 from discreet.model.microdata import Microdata
 
@@ -49,68 +51,68 @@ def refine(
     *,
     alpha: float,
     tolerance: float | None,
-    levels: Sequence[NDArray[np.float64]],
+    threshold: float | None,
     budget: int,
     missing: Missing,
     original: Microdata | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """Narrow the intervals until each is within the tolerance and on one side of its levels; a note where the budget ends.
-
-    A level is a risk for each record, to be told to be above or not.
-    """
+    """Narrow the intervals until each is within the tolerance, or on one side of the threshold; a note where the budget ends."""
     lower, upper = lower.copy(), upper.copy()
     part, spent = _LESS, 0
     for turn in range(_ROUNDS):
-        todo = np.flatnonzero(_wide(lower, upper, tolerance, levels))
+        todo = np.flatnonzero(_wide(lower, upper, tolerance, threshold))
         if not len(todo) or spent >= budget:
             break
         slots = sums.slots[todo]
         classes, queries, ordered = classes_of(data, sums.names, sums.tree, slots, missing, original)
         chances = np.array([data.attribute(name).known for name in ordered])
-        quiet = [_rare(column) for column in encode(data, ordered)] if original is None else [None] * len(ordered)
+        quiet = [_rare(data, column) if original is None else None for column in encode(data, ordered)]
         walk = _Walk(
             classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[todo], slots, exact=turn > 0
         )
-        allowed = _allowed(lower[todo], upper[todo], tolerance, [level[todo] for level in levels]) / alpha
+        allowed = _allowed(lower[todo], upper[todo], tolerance, threshold) / alpha
         low, high = walk.bounds(allowed * part, budget - spent)
         lower[todo] = np.maximum(lower[todo], low * alpha)
         upper[todo] = np.maximum(np.minimum(upper[todo], high * alpha), lower[todo])
         spent += walk.visited
         part *= _LESS
-    left = int(_wide(lower, upper, tolerance, levels).sum())
+    left = int(_wide(lower, upper, tolerance, threshold).sum())
     note = f"{left:,} intervals are wider than asked after {spent:,} counts (max_sets {budget:,}); they are certain all the same"
     return lower, upper, (note,) if left else ()
 
 
-def _doubtful(lower: NDArray[np.float64], upper: NDArray[np.float64], levels: Sequence[NDArray[np.float64]]) -> NDArray[np.bool_]:
-    """Which intervals hold a level."""
-    doubt = np.zeros(len(lower), dtype=np.bool_)
-    for level in levels:
-        doubt |= (lower <= level) & (upper > level)
-    return doubt
-
-
 def _wide(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, levels: Sequence[NDArray[np.float64]]
+    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, threshold: float | None
 ) -> NDArray[np.bool_]:
     """Which intervals are not yet as asked."""
-    wide = _doubtful(lower, upper, levels)
+    wide = np.zeros(len(lower), dtype=np.bool_)
     if tolerance is not None:
         wide |= upper - lower > tolerance * lower
+    if threshold is not None:
+        wide |= (lower <= threshold) & (upper > threshold)
     return wide
 
 
 def _allowed(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, levels: Sequence[NDArray[np.float64]]
+    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, threshold: float | None
 ) -> NDArray[np.float64]:
     """The width that may stay."""
-    allowed = np.full(len(lower), np.inf) if tolerance is None else tolerance * lower
-    doubt = _doubtful(lower, upper, levels)
-    return np.where(doubt, np.minimum(allowed, 0.1 * (upper - lower)), allowed)
+    allowed = np.full(len(lower), np.inf)
+    if tolerance is not None:
+        allowed = tolerance * lower
+    if threshold is not None:
+        doubt = (lower <= threshold) & (upper > threshold)
+        allowed = np.where(doubt, np.minimum(allowed, 0.1 * (upper - lower)), allowed)
+    return allowed
 
 
-def _rare(column: Column) -> NDArray[np.bool_] | None:
-    """Which records do not hold the value that nearly all share, or None where no value is so common. A null counts as rare."""
+def _rare(data: Microdata, column: Column) -> NDArray[np.bool_] | None:
+    """Which records do not hold the value that nearly all share, or None where no value is so common. A null counts as rare.
+
+    An attribute whose cells overlap is never quiet: who holds a rare cell there may agree with the common value all the same.
+    """
+    if overlaps(data, column):
+        return None
     counts = np.bincount(column.codes, minlength=column.cardinality)
     if column.has_null:
         counts[-1] = 0
@@ -300,7 +302,7 @@ class _Walk:
                 silent = np.ones(len(self.learnt), dtype=np.bool_)
                 silent[asked] = False
                 split = counter.split(lists, place, asked, silent, True)
-                children.append([counter.descend(*one) for one in split])
+                children.append([counter.descend(one) for one in split])
             self._visit(
                 children, asked, at + 1, deeper, chance * self.chances[place], learnt[asking] - self.weights[asked, place]
             )
@@ -317,14 +319,14 @@ def _alike(classes: Sequence[RecordClass], place: int) -> float:
 def _rarer(one: Any, rare: NDArray[np.int32], shared: int) -> Any:
     """A list without the records that have no more rare values than all of the group share."""
     keep = rare[one.who] > shared
-    return type(one)(one.who[keep], one.group[keep], one.asking, one.asked, one.groups)
+    return replace(one, who=one.who[keep], group=one.group[keep])
 
 
 def _only(one: RecordClass, members: NDArray[np.bool_]) -> RecordClass:
     """A class without the records that are not members."""
     rows = np.arange(one.size, dtype=np.uint32) if one.rows is None else one.rows
     rows = rows[members[rows]]
-    return RecordClass(rows, len(rows), one.codes, one.asked, one.cardinalities)
+    return replace(one, rows=rows, size=len(rows))
 
 
 @compiled

@@ -16,6 +16,7 @@ from discreet.engine.known_counts import Counter, Found, Queries, RecordClass
 from discreet.engine.known_inputs import alike, by_layers, by_nulls, holders, one_class, queries, weights_of
 from discreet.engine.known_terms import terms
 from discreet.engine.links import links_or_raise
+from discreet.engine.overlap.tables import by_overlap, has_overlaps
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
@@ -142,6 +143,8 @@ def classes_of(
     if original is not None:
         rows = links_or_raise(data, original, "known_sets")[slots]
         classes, pattern, patterns = by_layers(data, original, ordered, slots, rows)
+    elif has_overlaps(data, columns):
+        classes, pattern, patterns = by_overlap(data, columns, slots, null_agrees=missing == "wildcard")
     elif missing == "wildcard" and any(column.has_null for column in columns):
         classes, pattern, patterns = by_nulls(columns, slots, len(data))
     else:

@@ -215,7 +215,7 @@ def _walk(counter: Counter, tree: Family, size: int, made: NDArray[np.int32]) ->
         tell("counting known sets", node, len(tree))
         counter.each(copy_counts, len(active), active, counter.found, made[node])
         if inner:
-            state.append([counter.descend(*one) for one in lists])
+            state.append([counter.descend(one) for one in lists])
             stay = np.empty(len(active), dtype=np.uint32)
             actives.append(stay[: remain(active, counter.found, stay)])
         node += 1

@@ -188,7 +188,7 @@ def _walk(counter: Counter, ask: Ask, tree: _Tree, order: dict[str, int], sums: 
         else:  # counted elsewhere: who is alone here must still be added to the sets below
             counter.found[active] = np.maximum(counter.found[active], 2)
         if inner:
-            state.append([counter.descend(*one) for one in lists])
+            state.append([counter.descend(one) for one in lists])
             stay = np.empty(len(active), dtype=np.uint32)
             actives.append(stay[: kernels.remain(active, counter.found, stay)])
         at += 1
@@ -203,7 +203,7 @@ def _count(counter: Counter, places: Sequence[int], size: int) -> NDArray[np.flo
         active = active[counter.found[active] > 1]
         if not len(active):
             break
-        lists = [counter.descend(*one) for one in counter.split(lists, place, active, None, True)]
+        lists = [counter.descend(one) for one in counter.split(lists, place, active, None, True)]
     return counter.found.astype(np.float64)
 
 

@@ -1,0 +1,1 @@
+"""Agreement by overlap: two cells agree where some value could be behind both."""

@@ -1,0 +1,180 @@
+"""Counting a set with one attribute more where cells agree by overlap.
+
+The groups of records are split by their cells as always: a group of the larger set is a group of the smaller one and a cell. But
+a query no longer falls into one group: it agrees with every cell that overlaps its own, and its count is a sum over several
+groups. All queries with the same cells have the same counts, so they are carried on as one *class*, *linked* to each group of
+records that agrees with it. Cells that agree with a query lie side by side in the order of places
+(:mod:`discreet.engine.overlap.relations`), so a sum over them is one difference of running totals per run. Empty groups are never
+linked, so a class has at most as many links as there are records that agree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.known_kernels import by_group, count
+from discreet.engine.overlap import kernels
+from discreet.errors import DataError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.engine.overlap.relations import Relation
+
+MOST_LINKS = 200_000_000
+"""Links of one set, 4 bytes each, beyond which a table is refused."""
+MOST_LOOKS = 20_000_000_000
+"""Links times classes that one count may look at, beyond which a table is refused: about a minute on one core."""
+_TABLE_LEAST, _TABLE_PER_MEMBER = 1 << 16, 4
+_ADVICE = "generalize to fewer cells that nest, such as the levels of a hierarchy, or measure fewer attributes"
+
+Parallel = Callable[[Callable[[int, int], object], int], None]
+"""Runs a function of a start and a stop over the parts of a list of so many."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """The groups of records that agree with each class of queries: those of class c from ``starts[c]`` to ``starts[c + 1]``."""
+
+    starts: NDArray[np.int64]
+    groups: NDArray[np.uint32]
+
+    @classmethod
+    def all_in_one(cls) -> Links:
+        """One class that agrees with one group."""
+        return cls(np.array([0, 1]), np.zeros(1, np.uint32))
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        return self.starts, self.groups
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of queries in a set with one attribute more: each one's class before, its code, and the class of each query."""
+
+    parent: NDArray[np.int64]
+    code: NDArray[np.int64]
+    of: NDArray[np.uint32]
+
+    @classmethod
+    def split(
+        cls, asking: NDArray[np.uint32], asked: NDArray[np.uint32], number: int, codes: NDArray[Any], cardinality: int,
+        parallel: Parallel,
+    ) -> Classes:  # fmt: skip
+        """Classes by one attribute more: ``asked`` are those of the queries ``asking``, of which there are ``number``."""
+        room, size = number * cardinality, len(asking)
+        if room > max(_TABLE_LEAST, _TABLE_PER_MEMBER * size):
+            new, first, code, _ = number_cells(asking, asked, number, codes, cardinality)
+            return cls(np.repeat(np.arange(number), np.diff(first)), code, new)
+        table = np.zeros(room, dtype=np.int32)
+        count(asking, asked, codes, cardinality, table, 0, size)
+        most = min(room, size)
+        parent, code = np.empty(most, np.int64), np.empty(most, np.int64)
+        made = kernels.list_classes(table, cardinality, parent, code)
+        new = np.empty(size, np.uint32)
+        parallel(lambda start, stop: kernels.class_of(asking, asked, codes, cardinality, table, new, start, stop), size)
+        return cls(parent[:made], code[:made], new)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+@dataclass
+class Cells:
+    """The groups of a set with one attribute more: a dense table ``group x cardinality + place``, or numbered cells.
+
+    ``table`` holds the records of each cell. ``first`` and ``cell_code`` are those of numbered cells, else None.
+    """
+
+    links: Links
+    classes: Classes
+    cardinality: int
+    relation: Relation
+    table: NDArray[np.int32]
+    first: NDArray[np.int64] | None = None
+    cell_code: NDArray[np.int64] | None = None
+
+    def look(self, parallel: Parallel) -> NDArray[np.int32]:
+        """The number of records that agree with each class."""
+        one, size = self.classes, len(self.classes)
+        pairs, cells = kernels.measure_work(one.parent, one.code, self.links.arrays, self.relation.spans)
+        if pairs > MOST_LOOKS:
+            raise DataError(
+                f"known_sets: the coarse cells overlap in {pairs:,} ways in one known set, too many to count; {_ADVICE}"
+            )
+        self._short = cells < len(self.table) // 2
+        found, self._groups = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        start = (one.parent, one.code, self.links.arrays)
+        if self.first is None and self._short:
+            rest = (*start, self.cardinality, self.relation.runs, self.table, found)
+            parallel(lambda low, high: kernels.look_cells(*rest, low, high), size)
+            return found
+        sums = np.empty(len(self.table) + 1, dtype=np.int32)
+        kernels.sum_counts(self.table, sums)
+        if self.first is None:
+            more = (*start, self.cardinality, self.relation.runs, sums, found)
+            parallel(lambda low, high: kernels.look_sums(*more, low, high), size)
+        else:
+            most = (*start, self.first, self.cell_code, self.relation.runs, sums, found, self._groups)
+            parallel(lambda low, high: kernels.look_numbered(*most, low, high), size)
+        return found
+
+    def link(self, staying: NDArray[np.int64], parallel: Parallel) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """The cells that agree with some of the classes and hold records, in one list, and where each class's begin."""
+        parent, code, size = self.classes.parent[staying], self.classes.code[staying], len(staying)
+        start = (parent, code, self.links.arrays)
+        made = self._groups[staying]
+        ranks = cells = np.zeros(0, np.int32)
+        if self.first is None and self._short:
+            rest = (*start, self.cardinality, self.relation.runs, self.table, made)
+            parallel(lambda low, high: kernels.count_cells(*rest, low, high), size)
+        elif self.first is None:
+            ranks, cells = np.empty(len(self.table) + 1, np.int32), np.empty(len(self.table), np.int32)
+            kernels.list_cells(self.table, ranks, cells)
+            more = (*start, self.cardinality, self.relation.runs, ranks, made)
+            parallel(lambda low, high: kernels.look_sums(*more, low, high), size)
+        begin = np.concatenate(([0], np.cumsum(made, dtype=np.int64)))
+        if begin[-1] > MOST_LINKS:
+            raise DataError(
+                f"known_sets: the coarse cells overlap in {begin[-1]:,} ways in one known set, and at most {MOST_LINKS:,} have a "
+                f"place in memory; {_ADVICE}"
+            )
+        into = np.empty(begin[-1], np.uint32)
+        write: Callable[..., None]
+        most: tuple[Any, ...]
+        if self.first is not None:
+            write, most = kernels.write_numbered, (*start, self.first, self.cell_code, self.relation.runs, begin, into)
+        elif self._short:
+            write, most = kernels.write_cells, (*start, self.cardinality, self.relation.runs, self.table, begin, into)
+        else:
+            write, most = kernels.write_ranks, (*start, self.cardinality, self.relation.runs, ranks, cells, begin, into)
+        job: Callable[..., None] = partial(write, *most)
+        parallel(job, size)
+        return begin, into
+
+
+def number_cells(
+    who: NDArray[np.uint32] | None, group: NDArray[np.uint32], groups: int, codes: NDArray[Any], cardinality: int
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Cells numbered one by one, for sets that are not worth a table: each member's, each group's first, codes and counts."""
+    order, begin = by_group(group, groups)
+    size = len(group)
+    new, first = np.empty(size, np.uint32), np.empty(groups + 1, np.int64)
+    cell_code, table = np.empty(size, np.int64), np.empty(size, np.int32)
+    cells = kernels.number_cells(who, codes, order, begin, cardinality, new, first, cell_code, table)
+    return new, first, cell_code[:cells], table[:cells]
+
+
+def agreeing_groups(
+    links: Links, asking: NDArray[np.uint32], asked: NDArray[np.uint32]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Some queries, each listed once for every group that agrees with it, and these groups."""
+    begin, lengths = links.starts[asked], links.starts[asked.astype(np.int64) + 1] - links.starts[asked]
+    steps = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(asking, lengths), links.groups[np.repeat(begin, lengths) + steps]

@@ -1,0 +1,49 @@
+"""Tables whose cells overlap: who is counted and who asks there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.columns import Column, width_for
+from discreet.engine.known_counts import RecordClass
+from discreet.engine.known_inputs import patterns_of
+from discreet.engine.known_terms import Pattern
+from discreet.engine.overlap.columns import asks_nothing, column_relation, overlaps
+from discreet.engine.overlap.relations import Relation
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Asked = tuple[list[RecordClass], "NDArray[np.int32]", list[Pattern]]
+
+
+def has_overlaps(data: Microdata, columns: Sequence[Column]) -> bool:
+    """Whether two different cells of some column agree, so that records agree that do not say the same."""
+    return any(overlaps(data, column) for column in columns)
+
+
+def by_overlap(data: Microdata, columns: Sequence[Column], slots: NDArray[np.int64], *, null_agrees: bool) -> Asked:
+    """One class of all records, asked for by some of them; cells agree where they overlap.
+
+    A query is not found by attributes where its own cell says nothing: such queries are a pattern of their own.
+    """
+    relations = [column_relation(data, column, null_agrees=null_agrees) for column in columns]
+    blank = [asks_nothing(data, column, null_agrees=null_agrees) for column in columns]
+    unknown = [flags[column.codes[slots]].astype(np.uint8) for flags, column in zip(blank, columns, strict=True)]
+    pattern, patterns = patterns_of(unknown, [None] * len(columns), len(slots))
+    return [related_class(columns, relations, slots)], pattern, patterns
+
+
+def related_class(columns: Sequence[Column], relations: Sequence[Relation], slots: NDArray[np.int64]) -> RecordClass:
+    """All records of a table, asked for by some of them, where codes agree as the relations say."""
+    size = len(columns[0].codes) if columns else 0
+    codes: list[NDArray[Any]] = []
+    for column, relation in zip(columns, relations, strict=True):
+        narrow = relation.place.astype(width_for(max(len(relation.place) - 1, 0)))
+        codes.append(narrow[column.codes])
+    asked = [column.codes[slots] for column in columns]
+    return RecordClass(None, size, codes, asked, [len(relation.place) for relation in relations], relations)

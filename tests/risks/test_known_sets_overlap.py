@@ -1,0 +1,169 @@
+"""known_sets where cells are coarse: two cells agree where some value could be behind both. Against nested loops."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet import Policy
+from discreet.engine import known_counts
+from discreet.model.microdata import Microdata
+from discreet.risks.known_sets import KnownSets
+
+Cell = tuple[str | None, frozenset[Any] | None]
+"""A cell's text, and all it may stand for (None: anything); a null is (None, None)."""
+
+_GRID = [at / 2 for at in range(-4, 20)]  # whole numbers and one number in each gap: bounds are whole
+_FIRST = datetime.date(2014, 4, 28)
+_DAYS = [_FIRST + datetime.timedelta(at) for at in range(12)]
+_LEAVES = ("a", "b", "c", "d", "e")
+_GROUPS = ({"ab": ("a", "b"), "cd": ("c", "d"), "e": ("e",)}, {"abcd": ("ab", "cd"), "rest": ("e",)})
+_LABELS = {"ab": "ab", "cd": "cd", "abcd": "abcd", "rest": "e"}
+
+
+def number_cells() -> st.SearchStrategy[Cell]:
+    whole = st.integers(0, 6)
+
+    def between(ends: tuple[int, int], form: int) -> Cell:
+        low, high = min(ends), max(ends)
+        text = (f"{low}..{high}", f"[{low}, {high}]", f"({low}, {high}]", f"<{low}", f">={high}", f"<={low}", f">{high}")[form]
+        inside = [
+            (low <= one < high, low <= one <= high, low < one <= high, one < low, one >= high, one <= low, one > high)[form]
+            for one in _GRID
+        ]
+        return text, frozenset(one for one, is_in in zip(_GRID, inside, strict=True) if is_in)
+
+    groups = st.frozensets(whole, min_size=1, max_size=3).map(
+        lambda some: ("{" + "|".join(map(str, sorted(some))) + "}", frozenset(map(float, some)))
+    )
+    return st.one_of(
+        whole.map(lambda one: (str(one), frozenset({float(one)}))),
+        st.builds(between, st.tuples(whole, whole), st.integers(0, 6)),
+        groups,
+    )  # fmt: skip
+
+
+def date_cells() -> st.SearchStrategy[Cell]:
+    at = st.integers(0, len(_DAYS) - 2)
+
+    def between(ends: tuple[int, int], form: int) -> Cell:
+        low, high = _DAYS[min(ends)], _DAYS[max(ends) + 1]
+        text = (f"{low}..{high}", f"[{low}, {high}]", f">={low}", "2014-05")[form]
+        inside = [(low <= one < high, low <= one <= high, one >= low, one.month == 5)[form] for one in _DAYS]
+        return text, frozenset(one for one, is_in in zip(_DAYS, inside, strict=True) if is_in)
+
+    plain = at.map(lambda one: (str(_DAYS[one]), frozenset({_DAYS[one]})))
+    return st.one_of(plain, st.builds(between, st.tuples(at, at), st.integers(0, 3)))
+
+
+def label_cells() -> st.SearchStrategy[Cell]:
+    labels = st.sampled_from(sorted(_LABELS)).map(lambda one: (one, frozenset(_LABELS[one])))
+    groups = st.frozensets(st.sampled_from(_LEAVES), min_size=1, max_size=3).map(
+        lambda some: ("{" + "|".join(sorted(some)) + "}", some)
+    )
+    return st.one_of(st.sampled_from(_LEAVES).map(lambda one: (one, frozenset({one}))), labels, groups)
+
+
+KINDS = (number_cells, date_cells, label_cells)
+CHANCES = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0])
+
+
+@st.composite
+def tables(draw: Any) -> tuple[Microdata, list[list[Cell]], list[float], list[float]]:
+    size, width = draw(st.integers(1, 9)), draw(st.integers(1, 4))
+    columns, attributes, cells, chances = {}, {}, [], []
+    for at in range(width):
+        kind = draw(st.sampled_from(KINDS))
+        some = st.one_of(kind(), kind(), kind(), st.sampled_from([(None, None), ("*", None)]))
+        column = draw(st.lists(some, min_size=size, max_size=size))
+        # one cell that only numbers or dates have, so that the reader knows which of them the column holds
+        column[0] = {number_cells: ("0..9", frozenset(one for one in _GRID if 0 <= one < 9)), date_cells: (
+            "2014-05-01..2014-05-04", frozenset(_DAYS[3:6])), label_cells: ("a", frozenset("a"))}[kind]  # fmt: skip
+        columns[f"k{at}"] = pl.Series([text for text, _ in column], dtype=pl.String)
+        chances.append(draw(CHANCES))
+        attributes[f"k{at}"] = {"known": chances[-1]} | ({"hierarchy": {"groups": _GROUPS}} if kind is label_cells else {})
+        cells.append(column)
+    ill = draw(st.lists(st.sampled_from(["Flu", "Cancer", "none"]), min_size=size, max_size=size))
+    columns["ill"] = pl.Series(ill)
+    attributes["ill"] = {"sensitivity": 1.0, "values": {"Flu": 0.25, "Cancer": 1.0}}
+    weights = [{"Flu": 0.25, "Cancer": 1.0, "none": 0.0}[value] for value in ill]
+    return Microdata(pl.DataFrame(columns), Policy.from_dict({"attributes": attributes})), cells, chances, weights
+
+
+def agree(one: Cell, other: Cell, missing: str) -> bool:
+    if "*" in (one[0], other[0]):
+        return True
+    if one[0] is None or other[0] is None:
+        return missing == "wildcard" or one[0] is other[0]
+    return one[0] == other[0] or bool(one[1] & other[1])  # type: ignore[operator]
+
+
+def brute(cells: list[list[Cell]], chances: list[float], weights: list[float], missing: str, epsilon: float) -> list[float]:
+    """The definition: every set of attributes, every record, every other record."""
+    size, width = len(weights), len(cells)
+    made = [0.0] * size
+    for length in range(width + 1):
+        for some in combinations(range(width), length):
+            chance = 1.0
+            for at in some:
+                chance *= chances[at]
+            if length and not chance > epsilon:
+                continue
+            for row in range(size):
+                count = sum(all(agree(cells[at][row], cells[at][other], missing) for at in some) for other in range(size))
+                made[row] += chance / count * weights[row]
+    return made
+
+
+@pytest.mark.parametrize("small", [1 << 16, 1])
+@given(tables(), st.sampled_from(["category", "wildcard"]), st.sampled_from([0.0, 0.01, 0.2]))
+@settings(max_examples=150, deadline=None)
+def test_risk_and_bounds_are_those_of_nested_loops(small: int, table: Any, missing: Any, epsilon: float) -> None:
+    data, cells, chances, weights = table
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(known_counts, "_SMALL", small)
+        patch.setattr(known_counts, "_TABLE_PER_RECORD", 2 if small > 1 else 0)
+        measure = KnownSets(alpha=1, epsilon=epsilon, missing=missing, threshold=0.1)
+        found = measure.measure(data).per_record
+        narrow = KnownSets(alpha=1, epsilon=max(epsilon, 0.2), missing=missing, tolerance=1e-6, decide=True).measure(data)
+    kept = brute(cells, chances, weights, missing, epsilon)
+    every = brute(cells, chances, weights, missing, 0.0)
+    assert found["risk"].to_list() == pytest.approx(kept, rel=1e-9, abs=1e-12)
+    for (low, high), true in zip(found.select("lower", "upper").iter_rows(), every, strict=True):
+        assert low * (1 - 1e-9) <= true <= high * (1 + 1e-9)
+    for (low, high), true in zip(narrow.per_record.select("lower", "upper").iter_rows(), every, strict=True):
+        assert low * (1 - 1e-9) <= true <= high * (1 + 1e-9)
+        assert high - low <= 1e-6 * low + 1e-12
+    for record in range(len(data)):
+        told = measure.explain(data, record)[0]
+        assert float(re.search(r"risk (\S+) over", told)[1]) == pytest.approx(kept[record], rel=1e-5)  # type: ignore[index]
+
+
+@given(tables(), st.integers(0, 8), st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_coarser_cell_never_lowers_a_count_so_nobody_else_is_at_more_risk(table: Any, row: int, data: st.DataObject) -> None:
+    released, cells, _, weights = table
+    row %= len(weights)
+    at = data.draw(st.integers(0, len(cells) - 1))
+    series = released.frame[f"k{at}"].to_list()
+    series[row] = "*"
+    coarser = released.with_columns({f"k{at}": pl.Series(series, dtype=pl.String)})
+    measure = KnownSets(alpha=1, epsilon=0, missing="wildcard")
+    before, after = (measure.measure(one).per_record["risk"].to_list() for one in (released, coarser))
+    assert all(new <= old * (1 + 1e-9) for old, new in zip(before, after, strict=True))
+
+
+def test_a_label_of_the_hierarchy_agrees_with_its_values() -> None:
+    """Fails where labels are values of their own: then the coarse record is found by its label alone, with risk 1."""
+    attributes = {"zip": {"known": 1, "hierarchy": {"prefixes": [4]}}, "ill": {"sensitivity": 1}}
+    policy = Policy.from_dict({"attributes": attributes})
+    data = Microdata(pl.DataFrame({"zip": ["48201", "48202", "4820*", "48203"], "ill": ["y"] * 4}), policy)
+    risk = KnownSets(alpha=1, epsilon=0).measure(data).per_record["risk"].to_list()
+    assert risk == pytest.approx([0.25 + 1 / 2, 0.25 + 1 / 2, 0.25 + 1 / 4, 0.25 + 1 / 2])
