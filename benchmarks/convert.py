@@ -35,7 +35,7 @@ def main() -> None:
         for kind, table in (("as generated", frame), ("integer codes", codes)):
             table.write_csv(source)
             ways: dict[str, Callable[[], object]] = {
-                "discreet convert": lambda: convert(source, target, Policy()),
+                "discreet convert": lambda: convert(source, target, Policy(), overwrite=True),
                 "Polars scan_csv, sink_parquet": lambda: pl.scan_csv(source).sink_parquet(target),
                 "Polars read_csv, write_parquet": lambda: pl.read_csv(source).write_parquet(target),
             }

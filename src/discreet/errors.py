@@ -16,11 +16,57 @@ and the value, and where there is one, what would work instead.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_SYSTEMS = r"(?:postgres(?:ql)?|mysql|mariadb|sqlite|duckdb|spark|sc|jdbc|oracle|mssql|redis|mongodb)(?:\+\w+)?"
+# an address begins a word, else a password with :// in it would be taken for a second address
+_ADDRESS = re.compile(r"(?<![^\s'\"(\[=,;])([A-Za-z][A-Za-z0-9+.\-]{0,30})://")
+_HOST = r"(?:[\w.\-]*|\[[0-9A-Fa-f:.%]+\])(?::\d{1,5}(?!\d))?"
+_PLAIN = re.compile(rf"(?:[^\s:@/?#;'\"]*@)?{_HOST}(?=$|[/\s?#;'\",)\]…]|:\s|:$)")
+_WITHOUT_SLASHES = re.compile(rf"\b({_SYSTEMS}):/?(?!/)[^@]*@", re.IGNORECASE | re.DOTALL)
+_WITHOUT_SCHEME = re.compile(r"[^\s:/@'\"]+:(?!//)[^\s]*@")
+_OPTION = re.compile(r"\b(\w*(?:passw(?:or)?d|pwd|token|secret|key))=[^;&\s#]+", re.IGNORECASE)
+
+
+def redact_credentials(text: str) -> str:
+    """A text without the passwords of the addresses in it; where an address is malformed, more is left out rather than less.
+
+    >>> redact_credentials("postgresql://anna:se#cr@et@host/db#t: cannot be read")
+    'postgresql://…@host/db#t: cannot be read'
+    >>> redact_credentials("postgresql://anna@host/db#t: cannot be read")
+    'postgresql://anna@host/db#t: cannot be read'
+    >>> redact_credentials("mysql://anna:secret")
+    'mysql://…'
+    """
+    if ":" not in text:
+        return text
+    marks = list(_ADDRESS.finditer(text))
+    starts = [*(mark.start() for mark in marks), len(text)]
+    before = text[: starts[0]]
+    parts = [_WITHOUT_SCHEME.sub("…@", _WITHOUT_SLASHES.sub(r"\1:…@", before))]
+    parts += [f"{mark[1]}://{_redact_rest(text[mark.end() : end])}" for mark, end in zip(marks, starts[1:], strict=True)]
+    return "".join(parts)
+
+
+def _redact_rest(rest: str) -> str:
+    """What stands behind ``scheme://``, without what may be a password."""
+    last = rest.rfind("@")
+    plain = _PLAIN.match(rest)
+    if plain is not None and last < plain.end():
+        return _OPTION.sub(r"\1=…", rest)
+    if last < 0:  # what stands behind the colon is no port, so it may be a password whose host is missing
+        return "…"
+    host = _PLAIN.match(rest, last + 1)
+    following = rest[host.end() : host.end() + 1] if host is not None else ""
+    return "…@" + _OPTION.sub(r"\1=…", rest[last + 1 :]) if following in ("/", ":") else "…"
 
 
 class DiscreetError(Exception):
-    """Base of all errors that are the input's or the call's fault, never the program's."""
+    """Base of all errors that are the input's or the call's fault, never the program's; none holds a password."""
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*(redact_credentials(one) if isinstance(one, str) else one for one in words))
 
 
 class SourceError(DiscreetError):

@@ -72,16 +72,22 @@ def scan(
     return scan_source(source, loaded, _instances("risk", measures, loaded), notice, by_record=by_record)
 
 
-def write(data: Microdata | Release, target: str | Path) -> None:
+def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = False, drop_dependents: bool = False) -> None:
     """Write a table to a file or database table: whole, or not at all.
 
     Of a release is written what may leave the house: rows shuffled by the plan's seed, no identifiers that no step worked
     on, no labels of values that are gone (see :func:`discreet.masking.release.released`). Any other table may hold originals:
     its file can be read by its owner alone.
+
+    A target that exists needs ``overwrite``; the source of the data is never overwritten. A replaced table of PostgreSQL or
+    MySQL keeps its grants, comments, indexes, row-level security and views; what the new columns do not allow is refused
+    unless ``drop_dependents`` gives it up.
     """
     from discreet.convert import write_target
+    from discreet.convert.destinations import check_source
 
     public = isinstance(data, Release)
+    check_source(target, *_sources(data))
     if isinstance(data, Release):
         from discreet.masking.release import released
 
@@ -89,25 +95,32 @@ def write(data: Microdata | Release, target: str | Path) -> None:
     if engines.is_distributed(data):
         from discreet.convert.formulas import PATTERN
 
-        data.write(str(target), private=not public, formulas=PATTERN if public else "")
+        data.write(str(target), private=not public, formulas=PATTERN if public else "", overwrite=overwrite)
         return
-    write_target(data, target, private=not public, public=public)
+    write_target(data, target, private=not public, public=public, overwrite=overwrite, drop_dependents=drop_dependents)
 
 
-def write_link(release: Release, target: str | Path) -> None:
+def write_link(release: Release, target: str | Path, *, overwrite: bool = False) -> None:
     """Write which original each written row of a release comes from: for the owner alone, and for :func:`link`.
 
     A file, and a folder that Spark writes on this machine, can be read by their owner alone; a table has the rights that
-    its database gives it.
+    its database gives it. A target that exists needs ``overwrite``.
     """
     from discreet.convert import write_target
+    from discreet.convert.destinations import check_source
     from discreet.masking.release import link as made
 
+    check_source(target, *_sources(release))
     found = made(release)
     if engines.is_distributed(found):
-        found.write(str(target), private=True)
+        found.write(str(target), private=True, overwrite=overwrite)
         return
-    write_target(found, target, private=True)
+    write_target(found, target, private=True, overwrite=overwrite)
+
+
+def _sources(data: Microdata | Release) -> set[str]:
+    """Where the rows of a table came from."""
+    return {data.original.source, data.masked.source} if isinstance(data, Release) else {data.source}
 
 
 def analyze(data: Microdata) -> Profile:

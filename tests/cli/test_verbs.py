@@ -124,7 +124,7 @@ def test_identifiers_that_a_plan_leaves_in_are_told(run: Run) -> None:
     assert "no step works on Name, SSN, which would name people, so they are left out" in err
     assert "John" not in Path("out.csv").read_text()
     Path("none.yaml").write_text(Path("none.yaml").read_text() + "\nplan: {identifiers: kept}")
-    code, _, err = run("mask", "table.csv", "out.csv", "-p", "none.yaml")
+    code, _, err = run("mask", "table.csv", "out.csv", "-p", "none.yaml", "--overwrite")
     assert code == 0
     assert "still names people by Name, SSN" in err
     assert "John" in Path("out.csv").read_text()

@@ -50,7 +50,7 @@ frame = pl.read_parquet(source)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     if how == "convert":
-        convert(source, target, Policy())
+        convert(source, target, Policy(), overwrite=True)
     else:
         write_target(Microdata(frame), target)
 except SourceError as error:

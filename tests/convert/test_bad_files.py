@@ -116,7 +116,7 @@ def test_any_text_gives_a_table_or_a_sentence(tmp_path: Path, content: str) -> N
     path.write_bytes(content.encode())
     said = sentence_of(lambda: read_source(path, Policy()))
     assert not said or said.startswith(str(path))
-    assert bool(said) == bool(sentence_of(lambda: convert(path, target, Policy())))
+    assert bool(said) == bool(sentence_of(lambda: convert(path, target, Policy(), overwrite=True)))
     if not said:
         assert pl.read_parquet(target).equals(read_source(path, Policy()).frame)
 
@@ -143,7 +143,7 @@ def test_a_gzip_file_that_is_none(tmp_path: Path) -> None:
 def test_a_column_that_the_policy_names_and_the_file_lacks(tmp_path: Path) -> None:
     path = sample(tmp_path, ".csv")
     policy = Policy.from_dict({"attributes": {"aa": {"role": "key"}}})
-    for run in (lambda: read_source(path, policy), lambda: convert(path, tmp_path / "t.parquet", policy)):
+    for run in (lambda: read_source(path, policy), lambda: convert(path, tmp_path / "t.parquet", policy, overwrite=True)):
         with pytest.raises(PolicyError, match="'aa' is not a column"):
             run()
     assert not (tmp_path / "t.parquet").exists()

@@ -128,7 +128,7 @@ def test_missing_markers_hold_for_tables(database: str) -> None:
 @pytest.mark.servers
 def test_a_file_is_converted_to_a_table_and_back(database: str, tmp_path: Path) -> None:
     Microdata(FRAME).frame.write_parquet(tmp_path / "in.parquet")
-    assert convert(tmp_path / "in.parquet", f"{database}#way", Policy()) == FRAME.shape
+    assert convert(tmp_path / "in.parquet", f"{database}#way", Policy(), overwrite=True) == FRAME.shape
     assert convert(f"{database}#way", tmp_path / "out.parquet", Policy()) == FRAME.shape
     assert pl.read_parquet(tmp_path / "out.parquet").equals(FRAME)
 

@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from discreet.convert import read_source, write_target
+from discreet.convert import duckdb_file, read_source, write_target
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -64,7 +64,8 @@ def test_rights_and_links_stay(file: Path) -> None:
     assert read_source(f"duckdb:///{file}#s.t", Policy()).frame.equals(NEW)
 
 
-def test_a_file_that_somebody_else_has_open_stays_as_it_is(file: Path) -> None:
+def test_a_file_that_somebody_else_has_open_stays_as_it_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb_file, "_WAIT", 0.2)
     before = file.read_bytes()
     with duckdb.connect(str(file), read_only=True), pytest.raises(SourceError, match="cannot be written"):
         write_target(Microdata(NEW), f"duckdb:///{file}#s.t")

@@ -75,7 +75,7 @@ def test_json_lines_refuse_infinity(tmp_path: Path) -> None:
         write_target(Microdata(frame), tmp_path / "t.jsonl")
     frame.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(SourceError, match="'x' holds infinity"):
-        convert(tmp_path / "t.parquet", tmp_path / "t.jsonl", Policy())
+        convert(tmp_path / "t.parquet", tmp_path / "t.jsonl", Policy(), overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
 
 
@@ -117,7 +117,7 @@ def test_streaming_is_reading_and_writing(tmp_path: Path, source: str, target: s
     assume(frame["text"].count())
     write_target(Microdata(frame), tmp_path / f"in{source}")
     policy = Policy.from_dict({"missing": ["n/a"], "attributes": {"text": {"role": "key", "missing": ["true", "01234"]}}})
-    shape = convert(tmp_path / f"in{source}", tmp_path / f"streamed{target}", policy)
+    shape = convert(tmp_path / f"in{source}", tmp_path / f"streamed{target}", policy, overwrite=True)
     data_read = read_source(tmp_path / f"in{source}", policy)
     write_target(data_read, tmp_path / f"whole{target}")
     assert shape == data_read.frame.shape
@@ -132,7 +132,8 @@ def test_streaming_falls_back_where_a_late_value_does_not_fit(tmp_path: Path) ->
     assert pl.read_parquet(tmp_path / "t.parquet").schema == {"a": pl.String, "b": pl.Float64}
 
 
-def test_a_file_may_be_converted_onto_itself(tmp_path: Path) -> None:
+def test_a_file_is_never_converted_onto_itself(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a;b\n1,5;x\n")
-    assert convert(tmp_path / "t.csv", tmp_path / "t.csv", Policy()) == (1, 2)
-    assert (tmp_path / "t.csv").read_text() == "a,b\n1.5,x\n"
+    with pytest.raises(SourceError, match=r"would overwrite the source .*t\.csv; name another target"):
+        convert(tmp_path / "t.csv", tmp_path / "t.csv", Policy(), overwrite=True)
+    assert (tmp_path / "t.csv").read_text() == "a;b\n1,5;x\n"

@@ -101,7 +101,8 @@ def counted(data: discreet.Microdata, epsilon: float, partitions: int, most_valu
         for row, key in enumerate(zip(*[together[name].to_pylist() for name in keys], strict=True)):
             homes[hash(key) % partitions].append(row)
         moving = [batch for home in homes.values() for batch in stage(together.take(pa.array(home)).to_batches())]
-    finish = Finish(layout.width, True, 1.0, work.parts.kept_below[0, 0], work.parts.whole_below[0, 0], known_sums._spread(work))
+    below = work.parts.kept_below[0, 0], work.parts.whole_below[0, 0]
+    finish = Finish(layout.width, True, 1.0, *below, known_sums._spread(work), work.records)
     done = pl.from_arrow(pa.Table.from_batches(list(finish(moving))))
     assert isinstance(done, pl.DataFrame)
     top = pl.Series("top_set", ["+".join(members[node]) for node in done["top_node"].to_list()], dtype=pl.String)

@@ -154,7 +154,7 @@ def test_where_no_plan_keeps_the_limits_the_nearest_is_given_and_what_stands_in_
     assert not found.met
     assert found.standing
     assert set(found.standing) < {"k_anonymity.k", "ncp.loss"}
-    assert any("No plan keeps every limit; this is the nearest" in sentence for sentence in found.sentences)
+    assert any("No plan meets every limit; this is the nearest" in sentence for sentence in found.sentences)
     assert any("stands in the way" in sentence for sentence in found.sentences)
 
 

@@ -63,8 +63,8 @@ def one_sentence(done: subprocess.CompletedProcess[str], about: str) -> None:
 
 def calls(source: Path, target: str) -> list[list[str]]:
     return [
-        ["convert", str(source), target],
-        ["mask", str(source), target, "-p", str(source.with_name("policy.yaml"))],
+        ["convert", str(source), target, "--overwrite"],
+        ["mask", str(source), target, "-p", str(source.with_name("policy.yaml")), "--overwrite"],
     ]
 
 
@@ -98,7 +98,7 @@ def test_a_read_only_target(cli: Run, source: Path, small_disk: Path, record_pro
         path.chmod(0o555)
     before = {path.name: path.read_bytes() for path in small_disk.iterdir()}
     for target in targets:
-        one_sentence(cli("convert", str(source), target, preexec_fn=None if shut else limited), "t.")
+        one_sentence(cli("convert", str(source), target, "--overwrite", preexec_fn=None if shut else limited), "t.")
         assert {path.name: path.read_bytes() for path in small_disk.iterdir()} == before
     record_property("targets shut", len(targets))
 
@@ -115,7 +115,7 @@ def test_a_lost_connection(cli: Run, source: Path, postgresql: str, effort: Any,
         found: list[int] = []
         watcher = threading.Thread(target=_cut, args=(engine, stop, found))
         watcher.start()
-        done = cli("convert", str(source), target)
+        done = cli("convert", str(source), target, "--overwrite")
         stop.set()
         watcher.join()
         if found:
@@ -154,7 +154,7 @@ def test_too_little_memory(cli: Run, source: Path, tmp_path: Path, effort: Any, 
             resource.setrlimit(resource.RLIMIT_AS, (size << 20, size << 20))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-        done = cli("mask", str(source), str(target), "-p", str(source.with_name("policy.yaml")), preexec_fn=limit)
+        done = cli("mask", str(source), str(target), "-p", str(source.with_name("policy.yaml")), "--overwrite", preexec_fn=limit)
         if done.returncode == 0:
             whole += 1
             assert len(read_source(target, Policy())) == ROWS

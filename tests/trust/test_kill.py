@@ -16,7 +16,7 @@ from discreet.model.policy import Policy
 
 ROWS = 20_000
 FILES = [".csv", ".tsv.gz", ".parquet", ".arrow", ".jsonl", ".xlsx", ".sav", ".dta", ".xpt"]
-TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.part\..+|.+(-journal|\.wal)")
+TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.part\..+|\..+\.lock|.+(-journal|\.wal)")
 POLICY = """
 attributes: {age: {role: key}, town: {role: key}, pay: {role: confidential}}
 limits: {k_anonymity.k: 2}
@@ -91,7 +91,14 @@ def test_convert_can_be_killed(
     targets = targets_in(tmp_path, *(str(request.getfixturevalue(one)) for one in ("postgresql", "mysql")[: 1 + long]))
     if not long:  # in a hurry: a few of the files, and the databases that are at hand
         targets = {what: targets[what] for what in ("t.csv", "t.xlsx", "t.sqlite", "t.duckdb", "postgresql")}
-    kill_often(killer, sources, targets, effort(6, 120), lambda source, target: ["convert", str(source), target], each=long)
+    kill_often(
+        killer,
+        sources,
+        targets,
+        effort(6, 120),
+        lambda source, target: ["convert", str(source), target, "--overwrite"],
+        each=long,
+    )
     record_property("runs killed", killer.killed)
     record_property("runs that ended first", killer.finished)
 
@@ -102,7 +109,9 @@ def test_mask_can_be_killed(killer: Any, sources: list[Path], tmp_path: Path, ef
     if not long:
         targets = {what: targets[what] for what in ("t.parquet", "t.sqlite")}
     policy = str(sources[0].with_name("policy.yaml"))
-    kill_often(killer, sources, targets, effort(2, 60), lambda one, out: ["mask", str(one), out, "-p", policy], each=long)
+    kill_often(
+        killer, sources, targets, effort(2, 60), lambda one, out: ["mask", str(one), out, "-p", policy, "--overwrite"], each=long
+    )
     record_property("runs killed", killer.killed)
     record_property("runs that ended first", killer.finished)
 
@@ -113,7 +122,17 @@ def test_select_can_be_killed_and_goes_on(
 ) -> None:
     pl.read_parquet(sources[0]).head(200).write_parquet(tmp_path / "small.parquet")
     shutil.copy(sources[0].with_name("policy.yaml"), tmp_path)
-    call = ["select", str(tmp_path / "small.parquet"), "-p", str(tmp_path / "policy.yaml"), "--trials", "6", "--seed", "4"]
+    call = [
+        "select",
+        str(tmp_path / "small.parquet"),
+        "-p",
+        str(tmp_path / "policy.yaml"),
+        "--trials",
+        "6",
+        "--seed",
+        "4",
+        "--overwrite",
+    ]
     killer.run("select", *call, "-o", str(tmp_path / "whole.yaml"), "--resume", str(tmp_path / "whole.journal"))
     wanted = (tmp_path / "whole.yaml").read_text()
     while killer.killed < effort(2, 30):

@@ -173,7 +173,7 @@ def test_a_source_that_carries_dictionaries_and_metadata_leaves_none(tmp_path: P
     for given in (frame, content, frame.to_pandas(), tmp_path / "o.parquet"):
         made = discreet.mask(discreet.read(given, POLICY))
         for suffix in (".parquet", ".arrow"):
-            discreet.write(made, tmp_path / f"t{suffix}")
+            discreet.write(made, tmp_path / f"t{suffix}", overwrite=True)
             for layer in layers(tmp_path / f"t{suffix}"):
                 assert not planted(layer)
 
@@ -206,7 +206,7 @@ def test_a_database_file_holds_nothing_of_the_table_that_a_release_takes_the_pla
     write_target(read_source(source, Policy()), target)
     write_target(Microdata(other), f"{system}:///{file}#other")
     assert {"Quetzalcoatl", "person-77415"} <= set(planted(file.read_bytes()))
-    discreet.write(release, target)
+    discreet.write(release, target, overwrite=True)
     assert not planted(file.read_bytes())
     assert [path.name for path in tmp_path.iterdir()] == ["t.db"]
     assert read_source(f"{system}:///{file}#other", Policy()).frame.equals(other)
@@ -227,7 +227,7 @@ def _names(file: Path, system: str) -> list[str]:
 def test_no_server_holds_anything_planted(release: discreet.Release, request: pytest.FixtureRequest, system: str) -> None:
     url = str(request.getfixturevalue(system))
     before = set(_tables(url))  # of other tests on this server
-    discreet.write(release, f"{url}#released")
+    discreet.write(release, f"{url}#released", overwrite=True)
     held = read_source(f"{url}#released", Policy())
     assert not planted(repr(held.frame.to_dicts()).encode())
     assert set(held.columns) == {"town", "income", "note", "job"}

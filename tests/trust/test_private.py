@@ -38,6 +38,11 @@ def _usual_mask() -> Iterator[None]:
 
 
 @pytest.fixture
+def cli(quick_cli: Run) -> Run:
+    return quick_cli
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "policy.yaml").write_text(POLICY)
     (tmp_path / "policy.yaml").chmod(0o600)

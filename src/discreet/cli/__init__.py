@@ -29,10 +29,10 @@ def main() -> None:
     except MemoryError:
         _stop("not enough memory for this table; use fewer attributes, a smaller table, or a larger machine", 2)
     except Exception as error:
-        from discreet.errors import DiscreetError
+        from discreet.errors import DiscreetError, redact_credentials
 
         if isinstance(error, OSError):
-            _stop(f"{error.filename or 'the file'}: {error.strerror or error}", 2)
+            _stop(redact_credentials(f"{error.filename or 'the file'}: {error.strerror or error}"), 2)
         if not isinstance(error, DiscreetError) or os.environ.get("DISCREET_DEBUG"):
             raise
         _stop(str(error), 2)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Engine, Json, Link, PolicyFile
+from discreet.cli.options import Engine, Json, Link, Overwrite, PolicyFile
 
 
 def assess(
@@ -19,12 +19,21 @@ def assess(
         Path | None, typer.Option("--records", help="Write a row a masked record here: each adversary's chance, and the worst.")
     ] = None,
     link: Link = None,
+    overwrite: Overwrite = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Measure risks before and after and what was lost, and judge both by the policy's limits."""
     from discreet import verbs
+    from discreet.convert import load_policy
+    from discreet.convert.destinations import check_targets
 
+    check_targets(
+        {"--records": records},
+        {"ORIGINAL": original, "MASKED": masked, "--policy": policy, "--link": link},
+        policy=load_policy(policy),
+        overwrite=overwrite,
+    )
     with show.progress():
         before, after = verbs.read(original, policy, engine=engine), verbs.read(masked, policy, engine=engine)
         if link is not None:
@@ -34,7 +43,7 @@ def assess(
             from discreet.convert import write_target
             from discreet.model.microdata import Microdata
 
-            write_target(Microdata(found.per_record()), records, private=True)
+            write_target(Microdata(found.per_record()), records, private=True, overwrite=overwrite)
     if json:
         show.as_json(
             {

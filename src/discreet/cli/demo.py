@@ -36,8 +36,8 @@ def demo(
     made = hospital(records)
     with show.progress():
         _title("1. convert: a table of patients, made up, from CSV to Parquet")
-        verbs.write(made, table)
-        height, width = convert.convert(table, parquet, Policy())
+        verbs.write(made, table, overwrite=True)
+        height, width = convert.convert(table, parquet, Policy(), overwrite=True)
         print(f"{height:,} records x {width} attributes: {table} -> {parquet}\n")
 
         _title("2. analyze: what each attribute is to the owner and to an intruder, as proposed")
@@ -62,7 +62,7 @@ def demo(
 
         _title("4. mask: the plan, step by step")
         release = verbs.mask(data)
-        verbs.write(release, released)
+        verbs.write(release, released, overwrite=True)
         show.release(release)
 
         _title("5. assess: risk before and after, what was lost, and the verdict")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Engine, Json, PolicyFile, Source
+from discreet.cli.options import DropDependents, Engine, Json, Overwrite, PolicyFile, Source
 from discreet.cli.report import Reveal, evidence, ready
 from discreet.cli.report import write as write_report
 
@@ -23,16 +23,26 @@ def mask(
         str | None,
         typer.Option("--link", help="Write here which original each masked row comes from; confidential, for loss and assess."),
     ] = None,
+    overwrite: Overwrite = False,
+    drop_dependents: DropDependents = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
     from discreet import verbs
+    from discreet.convert import load_policy
+    from discreet.convert.destinations import check_targets
     from discreet.errors import PolicyError
     from discreet.masking.release import untouched
     from discreet.model.results import NO_LIMITS
     from discreet.selection.validate import errors, validate
 
+    check_targets(
+        {"OUT": out, "--report": report, "--link": link},
+        {"SOURCE": source, "--policy": policy},
+        policy=load_policy(policy),
+        overwrite=overwrite,
+    )
     if report is not None:
         ready(report)
     with show.progress():
@@ -42,11 +52,11 @@ def mask(
             raise PolicyError(f"{policy}: {wrong[0]}")
         release = verbs.mask(data)
         assessment = verbs.assess(data, release) if data.policy.limits or report is not None else None
-        verbs.write(release, out)
+        verbs.write(release, out, overwrite=overwrite, drop_dependents=drop_dependents)
         if link is not None:
-            verbs.write_link(release, link)
+            verbs.write_link(release, link, overwrite=overwrite)
         if report is not None:
-            write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report)
+            write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
     warnings = [*(one.sentence for one in findings), *release.warnings]
     if link is not None and "://" in link:

@@ -11,7 +11,7 @@ from discreet.errors import DataError
 from discreet.model.score import Score
 
 
-def write_records(found: Mapping[str, Score], target: Path) -> None:
+def write_records(found: Mapping[str, Score], target: Path, *, overwrite: bool = False) -> None:
     """Write what each measure says of each record; scores that another engine holds are written by it."""
     import polars as pl
 
@@ -20,7 +20,7 @@ def write_records(found: Mapping[str, Score], target: Path) -> None:
 
     if found and all(isinstance(score, Written) for score in found.values()):
         elsewhere: Any = next(iter(found.values()))
-        elsewhere.write_all(found, str(target))
+        elsewhere.write_all(found, str(target), overwrite=overwrite)
         return
     frames = {name: score.per_record for name, score in found.items() if score.per_record is not None}
     if not frames:
@@ -30,4 +30,4 @@ def write_records(found: Mapping[str, Score], target: Path) -> None:
         told = ", ".join(f"{name} {frame.height:,}" for name, frame in frames.items())
         raise DataError(f"{target}: the measures have different numbers of rows ({told}); write them one by one with -m")
     named = [frame.rename({field: f"{name}.{field}" for field in frame.columns}) for name, frame in frames.items()]
-    write_target(Microdata(pl.concat(named, how="horizontal")), target, private=True)
+    write_target(Microdata(pl.concat(named, how="horizontal")), target, private=True, overwrite=overwrite)

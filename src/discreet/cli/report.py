@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Link, PolicyFile
+from discreet.cli.options import Link, Overwrite, PolicyFile
 
 if TYPE_CHECKING:
     from discreet.model.microdata import Microdata
@@ -30,15 +30,24 @@ def report(
     reveal: Reveal = False,
     by: By = None,
     link: Link = None,
+    overwrite: Overwrite = False,
     selection: Annotated[
         Path | None, typer.Option("--selection", help="What 'discreet select --json' printed, to show what else was tried.")
     ] = None,
 ) -> None:
     """Tell what a release is, how risky and how costly, in one file that opens offline."""
     from discreet import verbs
+    from discreet.convert import load_policy
+    from discreet.convert.destinations import check_targets
 
     if out is None and json is None and pdf is None:
         raise typer.BadParameter("name a file: -o report.html, --json report.json or --pdf report.pdf")
+    check_targets(
+        {"--out": out, "--json": json, "--pdf": pdf},
+        {"ORIGINAL": original, "MASKED": masked, "--policy": policy, "--link": link, "--selection": selection},
+        policy=load_policy(policy),
+        overwrite=overwrite,
+    )
     ready(out, json, pdf)
     search = None
     if selection is not None:
@@ -49,7 +58,7 @@ def report(
         before, after = verbs.read(original, policy), verbs.read(masked, policy)
         after = verbs.link(before, after, link)
         content = evidence(before, after, None, original, masked, reveal=reveal, by=by, selection=search)
-        write(content, out=out, json=json, pdf=pdf)
+        write(content, out=out, json=json, pdf=pdf, overwrite=overwrite)
 
 
 def evidence(
@@ -80,7 +89,14 @@ def ready(*targets: Path | None) -> None:
     altair()
 
 
-def write(content: dict[str, Any], *, out: Path | None, json: Path | None = None, pdf: Path | None = None) -> None:
+def write(
+    content: dict[str, Any],
+    *,
+    out: Path | None,
+    json: Path | None = None,
+    pdf: Path | None = None,
+    overwrite: bool = False,
+) -> None:
     """Write the forms that were asked for, each whole or not at all; all are made before any is written."""
     from discreet.convert.atomic import write_bytes
     from discreet.report.browser import pdf as printed
@@ -94,5 +110,5 @@ def write(content: dict[str, Any], *, out: Path | None, json: Path | None = None
     }
     for target, made in files.items():
         if target is not None:
-            write_bytes(target, made)
+            write_bytes(target, made, overwrite=overwrite)
             show.say(f"the report is in {target}")

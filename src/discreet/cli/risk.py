@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.options import Engine, Json, Link, PolicyFile, Source
+from discreet.cli.options import Engine, Json, Link, Overwrite, PolicyFile, Source
 
 
 def risk(
@@ -23,13 +23,22 @@ def risk(
     records: Annotated[Path | None, typer.Option("--records", help="Write one row a record here, columns MEASURE.FIELD.")] = None,
     explain: Annotated[int | None, typer.Option("--explain", min=1, help="Explain one record, counted from 1.")] = None,
     link: Link = None,
+    overwrite: Overwrite = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Measure the risk of every record, by each adversary that the policy names."""
     from discreet import verbs
     from discreet.cli.records import write_records
+    from discreet.convert import load_policy
+    from discreet.convert.destinations import check_targets
 
+    check_targets(
+        {"--records": records},
+        {"SOURCE": source, "--policy": policy, "--original": original, "--link": link},
+        policy=load_policy(policy),
+        overwrite=overwrite,
+    )
     with show.progress():
         if original is None:
             data = verbs.scan(source, policy, measure or None, show.say, by_record=records is not None, engine=engine)
@@ -43,7 +52,7 @@ def risk(
         found = verbs.risk(data, measure or None, true)
         told = verbs.explain(data, explain - 1, measure or None, true) if explain is not None else []
         if records is not None:
-            write_records(found, records)
+            write_records(found, records, overwrite=overwrite)
     if json:
         content = {"records": len(data), "measures": {name: score.to_dict() for name, score in found.items()}}
         show.as_json(content | ({"explanation": told} if told else {}))

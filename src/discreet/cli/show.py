@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from discreet.errors import redact_credentials
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -56,7 +58,7 @@ def text(value: Any) -> str:
 
 def say(sentence: str) -> None:
     """A message, beside the numbers."""
-    print(sentence, file=sys.stderr)
+    print(redact_credentials(sentence), file=sys.stderr)
 
 
 def as_json(content: Mapping[str, Any]) -> None:

@@ -27,6 +27,12 @@ _FORM = {
     "postgresql": "postgresql://user:password@host/database#table", "mysql": "mysql://user:password@host/database#table",
     "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table",
 }  # fmt: skip
+# one @ at most, so that nobody can take a piece of a password for the host; no reserved character but in the password
+_SERVER = re.compile(
+    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]*)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,30}")
+_ESCAPES = "%23 for a #, %40 for an @, %2F for a / and %3A for a : in a user name or password"
 _PART = re.compile(r'"((?:[^"]|"")+)"(?=\.|$)|([^."][^.]*)')
 
 
@@ -58,25 +64,47 @@ def parse_address(text: str) -> Address:
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
-    scheme = text.partition("://")[0].partition("+")[0].lower()
+    scheme = text.partition("://")[0]
+    if not _SCHEME.fullmatch(scheme):  # it may hold a password, whose :// was taken for that of an address
+        raise SourceError(f"…://…: is not the address of a database table; the form is {_FORM['postgresql']}")
+    scheme = scheme.partition("+")[0].lower()
     if scheme not in SCHEMES:
         raise SourceError(f"{scheme}://…: '{scheme}' is not a database that can be read; {nearest(scheme, SCHEMES)}")
     system = SCHEMES[scheme]
     base, _, table = text.rpartition("#") if "#" in text else (text, "", "")
-    form = f"the form is {_FORM[system]}, with %23 for a # and %40 for an @ in a password"
+    form = f"the form is {_FORM[system]}" + ("" if system in _FILES else f", with {_ESCAPES}")
+    wrong = SourceError(f"{scheme}://…: is not the address of a database table; {form}")
+    check_address(base, wrong)
     try:
         url = make_url(base)
     except (SQLAlchemyError, ValueError):
-        raise SourceError(f"{scheme}://…: is not the address of a database table; {form}") from None
+        raise wrong from None
     if not url.database:
         raise SourceError(f"{scheme}://…: names no database; {form}")
-    if "@" in table and "@" not in base and system not in _FILES:  # what looks like a table is the end of a password
-        raise SourceError(f"{scheme}://…: is not the address of a database table; {form}")
+    if "@" in table and system not in _FILES:  # what looks like a table may be the end of a password
+        raise wrong
     shown = _shown(url, scheme)
     if not table:
         raise SourceError(f"{shown}: names no table; put it behind #, such as {shown}#patients")
     schema, name = _parts(unquote(table), shown)
     return Address(system, url, schema, name, f"{shown}#{unquote(table)}")
+
+
+def check_address(base: str, wrong: SourceError | None = None) -> None:
+    """Raise where it is not certain which part of an address is the password; nothing of it is shown.
+
+    ``base`` is an address without a table.
+    """
+    scheme, _, rest = base.partition("://")
+    wrong = wrong or SourceError(f"{scheme[:30]}://…: is not the address of a database; the form has {_ESCAPES}")
+    known = SCHEMES.get(scheme.partition("+")[0].lower())
+    if known in _FILES:
+        if rest and not rest.startswith("/"):
+            raise wrong
+    elif known is not None:
+        parts = _SERVER.fullmatch(base)
+        if parts is None or int(parts["port"] or 0) > 65535:
+            raise wrong
 
 
 def _shown(url: URL, scheme: str) -> str:

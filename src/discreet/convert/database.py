@@ -6,10 +6,12 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 from discreet.convert.address import Address, parse_address
+from discreet.convert.atomic import exists_already
 from discreet.convert.failures import first_line, told
 from discreet.convert.tables import Table
 from discreet.errors import SourceError
@@ -17,6 +19,15 @@ from discreet.errors import SourceError
 _MODULES = {
     "postgresql": "postgresql:PostgreSQL", "mysql": "mysql:MySQL", "sqlite": "sqlite_file:SQLite", "duckdb": "duckdb_file:DuckDB",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How a table is written; see :meth:`Database.write`."""
+
+    private: bool = False
+    overwrite: bool = True
+    drop_dependents: bool = False
 
 
 class Database(ABC):
@@ -31,19 +42,31 @@ class Database(ABC):
         with self._told("cannot be read"):
             return self._read()
 
-    def write(self, table: Table, *, private: bool = False) -> None:
-        """Write a new table beside the old one and put it in its place in one step.
+    def exists(self) -> bool:
+        """Whether the table is there; raises where it is a view, which is never written to."""
+        with self._told("cannot be written"):
+            return self._exists()
 
-        The file of an embedded database that holds a ``private`` table can be read by its owner alone.
+    def write(self, table: Table, *, private: bool = False, overwrite: bool = True, drop_dependents: bool = False) -> None:
+        """Write a table whole: a reader sees the old content or the new.
+
+        The file of an embedded database that holds a ``private`` table can be read by its owner alone. Without ``overwrite``
+        an existing table is refused. What belongs to a replaced table on a server (grants, indexes, views) is kept, and where
+        the new columns do not allow that, refused unless ``drop_dependents`` gives it up.
         """
         with self._told("cannot be written"):
-            self._write(table, private=private)
+            if not overwrite and self._exists():
+                raise exists_already(self.name)
+            self._write(table, Writing(private, overwrite, drop_dependents))
 
     @abstractmethod
     def _read(self) -> Table: ...
 
     @abstractmethod
-    def _write(self, table: Table, *, private: bool) -> None: ...
+    def _exists(self) -> bool: ...
+
+    @abstractmethod
+    def _write(self, table: Table, how: Writing) -> None: ...
 
     def _told(self, doing: str) -> AbstractContextManager[None]:
         """Any driver's exception becomes one sentence without a password."""
@@ -55,6 +78,9 @@ class Database(ABC):
 
     def is_view(self) -> SourceError:
         return SourceError(f"{self.name}: '{self.address.table}' is a view; only tables can be written")
+
+    def written_first(self) -> SourceError:
+        return SourceError(f"{self.name}: another program wrote it first; add --overwrite to replace it")
 
     def beside(self) -> str:
         """The name of a table that is not there yet."""

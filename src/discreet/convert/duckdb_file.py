@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from discreet.convert.atomic import apart, replacing
-from discreet.convert.database import Database, database_file, quoting
+from discreet.convert.database import Database, Writing, database_file, quoting
+from discreet.convert.locking import only_writer
 from discreet.convert.names import unique
 from discreet.convert.rows import typed_text
 from discreet.convert.tables import Table
@@ -27,6 +29,7 @@ _SHUT = {
 }  # fmt: skip
 _AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "INTERVAL", "BIT", "TIME WITH TIME ZONE", "UUID", "JSON")
 _NUMBERS = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
+_WAIT = 15.0
 _GIVEN = "discreet_given"
 _quoted = quoting("postgresql")
 
@@ -36,7 +39,7 @@ class DuckDB(Database):
 
     def _read(self) -> Table:
         path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=True)
-        with closing(_connect(path)) as link:
+        with closing(_patiently(_connect, path)) as link:
             kind, schema = self._find(link)
             if kind is None:
                 raise self.no_table()
@@ -48,21 +51,43 @@ class DuckDB(Database):
         frame = pl.DataFrame(content.rename_columns(unique(content.column_names)))
         return Table(typed_text(frame, numbers=[name for name, word in types.items() if word in _NUMBERS]))
 
-    def _write(self, table: Table, *, private: bool) -> None:
-        """Into a new file that takes the old one's place: DuckDB leaves what it drops in its free pages."""
+    def _exists(self) -> bool:
         path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
-        with _held(path) as held, replacing(path, private=private) as temporary, apart(temporary) as fresh:
+        if not path.exists() or not path.stat().st_size:
+            return False
+        with closing(_patiently(_connect, path)) as link:
+            kind, _ = self._find(link)
+        if kind == "view":
+            raise self.is_view()
+        return kind is not None
+
+    def _write(self, table: Table, how: Writing) -> None:
+        """Into a new file that takes the old one's place: DuckDB leaves what it drops in its free pages.
+
+        One run at a time copies, changes and swaps the file; the next one starts from what the one before left.
+        """
+        path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
+        with only_writer(path):
+            self._write_alone(path, table, how)
+
+    def _write_alone(self, path: Path, table: Table, how: Writing) -> None:
+        there = path.exists()
+        with (
+            _held(path) as held,
+            replacing(path, private=how.private, overwrite=there) as temporary,
+            apart(temporary) as fresh,
+        ):
             if held is None:
                 with closing(_open(fresh)) as link:
                     _confine(link, fresh.parent)
-                    self._replace(link, table.frame)
+                    self._replace(link, table.frame, overwrite=how.overwrite)
                 return
             new = fresh.with_name("new.duckdb")
             _confine(held, fresh.parent)
             self._copy(held, new)
             with closing(_open(new)) as link:
                 _confine(link, fresh.parent)
-                self._replace(link, table.frame)
+                self._replace(link, table.frame, overwrite=how.overwrite)
                 self._copy(link, fresh)
 
     def _copy(self, link: DuckDBPyConnection, file: Path) -> None:
@@ -74,11 +99,13 @@ class DuckDB(Database):
         link.execute(f"CHECKPOINT {copy}")
         link.execute(f"DETACH {copy}")
 
-    def _replace(self, link: DuckDBPyConnection, frame: pl.DataFrame) -> None:
+    def _replace(self, link: DuckDBPyConnection, frame: pl.DataFrame, *, overwrite: bool) -> None:
         """Write beside and rename, all in one transaction."""
         kind, schema = self._find(link)
         if kind == "view":
             raise self.is_view()
+        if kind is not None and not overwrite:
+            raise self.written_first()
         seen = Counter(name.lower() for name in frame.columns)
         if twice := next((name for name in frame.columns if seen[name.lower()] > 1), None):
             raise SourceError(f"{self.name}: to DuckDB the column '{twice}' and another are one name; rename one of them")
@@ -111,9 +138,24 @@ def _held(path: Path) -> Iterator[DuckDBPyConnection | None]:
     if not path.exists() or not path.stat().st_size:
         yield None
         return
-    with closing(_open(path)) as link:
+    with closing(_patiently(_open, path)) as link:
         link.execute("CHECKPOINT")  # what a killed writer left in its log belongs to the database, and its log to no other
         yield link
+
+
+def _patiently(connect: Callable[[Path], DuckDBPyConnection], path: Path) -> DuckDBPyConnection:
+    """Open a file that another program, or another thread, may have open for a moment."""
+    import duckdb
+
+    started = time.monotonic()
+    while True:
+        try:
+            return connect(path)
+        except (duckdb.IOException, duckdb.ConnectionException) as error:
+            held = "lock" in str(error) or "different configuration" in str(error)
+            if not held or time.monotonic() - started > _WAIT:
+                raise
+            time.sleep(0.05)
 
 
 def _connect(path: Path) -> DuckDBPyConnection:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.convert.database import Database, quoting
+from discreet.convert.database import Database, Writing, quoting
 from discreet.convert.names import unique
 from discreet.convert.plain import printable
 from discreet.convert.rows import BATCH, frame_of, row_batches, typed_if_empty, typed_text
@@ -56,7 +56,15 @@ class MySQL(Database):
             frame = frame_of(([tuple(row) for row in batch] for batch in result.partitions(BATCH)), list(kinds))
         return Table(_as_declared(frame, kinds))
 
-    def _write(self, table: Table, *, private: bool) -> None:
+    def _exists(self) -> bool:
+        import sqlalchemy as sa
+
+        inspector = sa.inspect(self._engine())
+        if self.address.table in inspector.get_view_names(schema=self.address.schema):
+            raise self.is_view()
+        return bool(inspector.has_table(self.address.table, schema=self.address.schema))
+
+    def _write(self, table: Table, how: Writing) -> None:
         import sqlalchemy as sa
 
         engine = self._engine()
@@ -80,7 +88,7 @@ class MySQL(Database):
                 for rows in row_batches(frame):
                     link.exec_driver_sql(f"INSERT INTO {_quoted(schema, beside)} ({names}) VALUES ({marks})", rows)
                 link.commit()
-                self._put_in_place(link, beside, replaces=inspector.has_table(name, schema=schema))
+                self._put_in_place(link, beside, replaces=how.overwrite and inspector.has_table(name, schema=schema))
             except BaseException:
                 link.rollback()
                 _run(link, f"DROP TABLE IF EXISTS {_quoted(schema, beside)}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from discreet.convert.database import Database, quoting
+from discreet.convert.database import Database, Writing, quoting
 from discreet.convert.names import unique
 from discreet.convert.rows import typed_text
 from discreet.convert.tables import Table
@@ -61,7 +61,14 @@ class PostgreSQL(Database):
             return quoted
         return f"{quoted}::numeric::text" if word == "MONEY" else f"{quoted}::text"
 
-    def _write(self, table: Table, *, private: bool) -> None:
+    def _exists(self) -> bool:
+        import sqlalchemy as sa
+
+        url = self.address.url.set(drivername="postgresql+psycopg").update_query_dict(self._timeout())
+        inspector = sa.inspect(sa.create_engine(url, poolclass=sa.NullPool))
+        return bool(inspector.has_table(self.address.table, schema=self.address.schema))
+
+    def _write(self, table: Table, how: Writing) -> None:
         import adbc_driver_postgresql.dbapi as adbc
 
         frame = _storable(table.frame, self.name)
@@ -71,7 +78,8 @@ class PostgreSQL(Database):
         with adbc.connect(self._conninfo()) as link, link.cursor() as cursor:
             content = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
             cursor.adbc_ingest(beside, content, mode="create", db_schema_name=schema)
-            cursor.execute(f"DROP TABLE IF EXISTS {_quoted(schema, name)}")
+            if how.overwrite:
+                cursor.execute(f"DROP TABLE IF EXISTS {_quoted(schema, name)}")
             cursor.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(name)}")
             link.commit()
 

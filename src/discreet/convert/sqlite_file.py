@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from discreet.convert.atomic import replacing
-from discreet.convert.database import Database, database_file, quoting
+from discreet.convert.database import Database, Writing, database_file, quoting
+from discreet.convert.locking import only_writer
 from discreet.convert.names import unique
 from discreet.convert.plain import printable
 from discreet.convert.rows import BATCH, frame_of, row_batches, typed_if_empty, typed_text
@@ -44,21 +45,31 @@ class SQLite(Database):
             frame = frame_of(_batches(cursor), names)
         return Table(_as_declared(frame, kinds))
 
-    def _write(self, table: Table, *, private: bool) -> None:
+    def _exists(self) -> bool:
+        path = self._path(must_exist=False)
+        if not path.exists():
+            return False
+        _recover(path)
+        with closing(_open(path, read_only=True)) as link:
+            return self._find(link)
+
+    def _write(self, table: Table, how: Writing) -> None:
         path = self._path(must_exist=False)
         frame = _storable(table.frame)
         # what had to become text is declared as such; a date is ISO text but declared as a date
         kept = {n: d for n, d in table.frame.schema.items() if d.is_temporal()}
         declared = {n: _declared(kept.get(n, d)) for n, d in frame.schema.items()}
-        if private and path.exists():
-            make_private(path)  # SQLite gives its journal the rights of the database
-        try:
-            with nullcontext(path) if path.exists() else replacing(path, private=private) as place, closing(_open(place)) as link:
-                self._replace(link, frame, declared)
-        finally:
-            _recover(path)
+        with only_writer(path):  # SQLite's own lock is in the file, and two runs may both be about to make it
+            if how.private and path.exists():
+                make_private(path)  # SQLite gives its journal the rights of the database
+            made = nullcontext(path) if path.exists() else replacing(path, private=how.private, overwrite=False)
+            try:
+                with made as place, closing(_open(place)) as link:
+                    self._replace(link, frame, declared, overwrite=how.overwrite)
+            finally:
+                _recover(path)
 
-    def _replace(self, link: sqlite3.Connection, frame: pl.DataFrame, declared: dict[str, str]) -> None:
+    def _replace(self, link: sqlite3.Connection, frame: pl.DataFrame, declared: dict[str, str], *, overwrite: bool) -> None:
         """Write beside and rename, all in one transaction."""
         schema, name, beside = self.address.schema, self.address.table, self.beside()
         definition = ", ".join(f"{_quoted(column)} {word}" for column, word in declared.items())
@@ -67,12 +78,8 @@ class SQLite(Database):
         link.execute("PRAGMA legacy_alter_table = ON")  # else a view on the old table forbids the renaming
         link.execute("BEGIN IMMEDIATE")
         try:
-            catalog = f"{_quoted(schema)}.sqlite_master" if schema else "sqlite_master"
-            found = link.execute(
-                f"SELECT type FROM {catalog} WHERE lower(name) = lower(?) AND type IN ('table', 'view')", (name,)
-            ).fetchone()
-            if found == ("view",):
-                raise self.is_view()
+            if self._find(link) and not overwrite:
+                raise self.written_first()
             link.execute(f"CREATE TABLE {_quoted(schema, beside)} ({definition})")
             for rows in row_batches(frame):
                 link.executemany(f"INSERT INTO {_quoted(schema, beside)} VALUES ({marks})", rows)
@@ -83,6 +90,15 @@ class SQLite(Database):
             if link.in_transaction:
                 link.execute("ROLLBACK")
             raise
+
+    def _find(self, link: sqlite3.Connection) -> bool:
+        """Whether the table is there; raises where it is a view."""
+        catalog = f"{_quoted(self.address.schema)}.sqlite_master" if self.address.schema else "sqlite_master"
+        sought = f"SELECT type FROM {catalog} WHERE lower(name) = lower(?) AND type IN ('table', 'view')"
+        found = link.execute(sought, (self.address.table,)).fetchone()
+        if found == ("view",):
+            raise self.is_view()
+        return found is not None
 
     def _path(self, *, must_exist: bool) -> Path:
         return database_file(self.address, _MAGIC, 0, "SQLite", must_exist=must_exist)

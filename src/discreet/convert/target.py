@@ -19,12 +19,19 @@ from discreet.model.policy import Policy
 
 
 def write_target(
-    data: Microdata, target: str | Path, *, private: bool = False, public: bool = False, overwrite: bool = True
+    data: Microdata,
+    target: str | Path,
+    *,
+    private: bool = False,
+    public: bool = False,
+    overwrite: bool = True,
+    drop_dependents: bool = False,
 ) -> None:
     """Write to a file name or a ``URL#table``; a ``private`` file is its owner's alone, a ``public`` one goes to strangers.
 
     In a public delimited file, texts that a spreadsheet would run as formulas are made harmless. Without ``overwrite`` an
-    existing file or table is refused.
+    existing file or table is refused. A replaced table on a server keeps what belongs to it (see
+    :meth:`discreet.convert.database.Database.write`).
     """
     frame = plain(data.frame.lazy(), data.source).collect()
     if not frame.width:
@@ -33,7 +40,7 @@ def write_target(
     if isinstance(target, str) and is_url(target):
         from discreet.convert.database import open_database
 
-        open_database(target).write(table, private=private)
+        open_database(target).write(table, private=private, overwrite=overwrite, drop_dependents=drop_dependents)
         return
     path = Path(target).expanduser()
     found = format_of(path)
@@ -47,17 +54,29 @@ def write_target(
             found.write(table, temporary)
 
 
-def convert(source: str | Path, target: str | Path, policy: Policy, *, overwrite: bool = True) -> tuple[int, int]:
+def convert(
+    source: str | Path, target: str | Path, policy: Policy, *, overwrite: bool = False, drop_dependents: bool = False
+) -> tuple[int, int]:
     """Convert a table and return how many records and columns were written; the target holds originals, so it is private.
+
+    A target that is the source is refused, and one that exists needs ``overwrite``.
 
     Between CSV, Parquet, Arrow and JSON lines it streams; the result is that of reading and writing.
     """
+    from discreet.convert.destinations import check_targets
+
+    check_targets(
+        {"the target": target},
+        {"the source": source if isinstance(source, str | Path) else None},
+        policy=policy,
+        overwrite=overwrite,
+    )
     if not is_url(source) and not is_url(target) and isinstance(source, str | Path):
         path, place = Path(source).expanduser(), Path(target).expanduser()
         if existing(path).streams and format_of(place).streams:
             return _stream(path, place, policy, overwrite=overwrite)
     data = read_source(source, policy)
-    write_target(data, target, private=True, overwrite=overwrite)
+    write_target(data, target, private=True, overwrite=overwrite, drop_dependents=drop_dependents)
     return len(data), len(data.columns)
 
 

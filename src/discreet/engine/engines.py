@@ -30,7 +30,7 @@ class Distributed(Protocol):
 
     def __len__(self) -> int: ...
 
-    def write(self, target: str, *, private: bool = False, formulas: str = "") -> None:
+    def write(self, target: str, *, private: bool = False, formulas: str = "", overwrite: bool = True) -> None:
         """Write the table by its own engine.
 
         What is ``private`` is for its owner's eyes, where the place has rights; what matches ``formulas`` runs nowhere.
@@ -59,7 +59,7 @@ class Distributed(Protocol):
 class Written(Protocol):
     """A score whose records stay with its engine, which writes them too."""
 
-    def write_all(self, found: Mapping[str, Any], target: str) -> None:
+    def write_all(self, found: Mapping[str, Any], target: str, *, overwrite: bool = True) -> None:
         """Write a row a record with columns MEASURE.FIELD of all scores found with it."""
         ...
 

@@ -147,16 +147,19 @@ class Found:
     likelihood: NDArray[np.float64]
     count_all: NDArray[np.int64]
     visited: int
+    kept_mass: NDArray[np.float64]
+    """The sum over the kept sets but the empty one with every count 1, and the same over all sets: exact, without a walk."""
+    whole_mass: NDArray[np.float64]
 
     @classmethod
     def empty(cls, size: int) -> Found:
         """For so many queries, to be filled in."""
-        risk, lower, upper, top, likelihood = (np.zeros(size) for _ in range(5))
-        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0)
+        risk, lower, upper, top, likelihood, kept, whole = (np.zeros(size) for _ in range(7))
+        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0, kept, whole)
 
     def fill(self, some: NDArray[np.int64], found: Found) -> None:
         """Write what was found of some of the queries."""
-        for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all"):
+        for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all", "kept_mass", "whole_mass"):
             getattr(self, name)[some] = getattr(found, name)
         self.visited = max(self.visited, found.visited)
 
@@ -164,7 +167,7 @@ class Found:
         """The sums of records that ask as these did: ``kind`` names the one that each asks like."""
         return Found(
             self.risk[kind], self.lower[kind], self.upper[kind], self.top[kind], self.top_node[kind], self.likelihood[kind],
-            self.count_all[kind], self.visited,
+            self.count_all[kind], self.visited, self.kept_mass[kind], self.whole_mass[kind],
         )  # fmt: skip
 
 
@@ -439,7 +442,8 @@ class Counter:
         whole_mass = whole[:, 0] * (ask.weight - ask.rest) + (whole[:, 1:] * ask.single).sum(axis=1)
         lower = np.maximum(far * ask.spread, near)  # equal but for rounding where nothing was dropped
         upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
-        return Found(near, lower, upper, top, sums.top_node, sums.likelihood, count_all, visited)
+        masses = kept_mass - ask.weight, whole_mass * ask.spread - ask.weight
+        return Found(near, lower, upper, top, sums.top_node, sums.likelihood, count_all, visited, *masses)
 
     def each(self, kernel: Callable[..., Any], size: int, *arguments: Any, least: int = _SMALL) -> None:
         """Run a kernel over slices of a list, on all threads where the list is long."""

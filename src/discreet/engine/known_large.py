@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.columns import encode
+from discreet.engine.effective_size.ratios import Sizes, effective_sizes
 from discreet.engine.families import Family
 from discreet.engine.known_counts import Counter
 from discreet.engine.known_inputs import alike, queries
@@ -50,15 +51,28 @@ class Sums:
     _kind: NDArray[Any]
     _spread: NDArray[np.float64]
     _dropped: NDArray[np.float64]
+    _masses: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+    """Of each kind its C, and the sums with every count 1 over the kept sets and over all, the empty set left out."""
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Risk, lower and upper end of the records that ask, some at a time, before the coefficient alpha."""
+    def blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], Sizes]]:
+        """Risk, its bounds (before the coefficient alpha) and effective class size of the records that ask, some at a time.
+
+        The sizes are kept where the sums with all that lies below were: those are not needed any more.
+        """
         for begin in range(0, len(self.risk), _BLOCK):
             part = slice(begin, begin + _BLOCK)
             risk, kind = self.risk[part], self._kind[part]
             lower = np.maximum(self._far[part] * self._spread[kind], risk)
             upper = np.maximum(risk + self._dropped[kind] / np.maximum(self._counts[part], 1), lower)
-            yield risk, lower, upper
+            weight, kept, whole = (one[kind] for one in self._masses)
+            sizes = effective_sizes(risk, lower, upper, weight, kept, whole, self.records)
+            self._far[part] = sizes.value
+            yield risk, lower, upper, sizes
+
+    def sizes(self) -> NDArray[np.float64]:
+        """The effective class sizes, after ``blocks`` and before ``forget_bounds``; gaps are at the end and left out."""
+        self._far.sort()
+        return self._far[: len(self._far) - int(np.isnan(self._far).sum())]
 
     def forget_bounds(self) -> None:
         """Let go of all but the risks."""
@@ -96,7 +110,8 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> Sums | None:
     kept, whole = parts.kept_below[0, 0], parts.whole_below[0, 0]
     kept_mass = kept[0] * ask.weight + ask.single @ kept[1:]
     whole_mass = whole[0] * (ask.weight - ask.rest) + ask.single @ whole[1:]
-    return Sums(len(data), slots, near, far, counts, kind, ask.spread, whole_mass * ask.spread - kept_mass)
+    masses = ask.weight, kept_mass - ask.weight, whole_mass * ask.spread - ask.weight
+    return Sums(len(data), slots, near, far, counts, kind, ask.spread, whole_mass * ask.spread - kept_mass, masses)
 
 
 def sums_of_rows(data: Microdata, names: list[str], tree: Family, rows: NDArray[np.int64]) -> KnownSets:

@@ -51,16 +51,19 @@ def refine(
     *,
     alpha: float,
     tolerance: float | None,
-    threshold: float | None,
+    levels: Sequence[NDArray[np.float64]],
     budget: int,
     missing: Missing,
     original: Microdata | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """Narrow the intervals until each is within the tolerance, or on one side of the threshold; a note where the budget ends."""
+    """Narrow the intervals until each is within the tolerance and on one side of its levels; a note where the budget ends.
+
+    A level is a risk for each record, to be told to be above or not.
+    """
     lower, upper = lower.copy(), upper.copy()
     part, spent = _LESS, 0
     for turn in range(_ROUNDS):
-        todo = np.flatnonzero(_wide(lower, upper, tolerance, threshold))
+        todo = np.flatnonzero(_wide(lower, upper, tolerance, levels))
         if not len(todo) or spent >= budget:
             break
         slots = sums.slots[todo]
@@ -70,40 +73,42 @@ def refine(
         walk = _Walk(
             classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[todo], slots, exact=turn > 0
         )
-        allowed = _allowed(lower[todo], upper[todo], tolerance, threshold) / alpha
+        allowed = _allowed(lower[todo], upper[todo], tolerance, [level[todo] for level in levels]) / alpha
         low, high = walk.bounds(allowed * part, budget - spent)
         lower[todo] = np.maximum(lower[todo], low * alpha)
         upper[todo] = np.maximum(np.minimum(upper[todo], high * alpha), lower[todo])
         spent += walk.visited
         part *= _LESS
-    left = int(_wide(lower, upper, tolerance, threshold).sum())
+    left = int(_wide(lower, upper, tolerance, levels).sum())
     note = f"{left:,} intervals are wider than asked after {spent:,} counts (max_sets {budget:,}); they are certain all the same"
     return lower, upper, (note,) if left else ()
 
 
+def _doubtful(lower: NDArray[np.float64], upper: NDArray[np.float64], levels: Sequence[NDArray[np.float64]]) -> NDArray[np.bool_]:
+    """Which intervals hold a level."""
+    doubt = np.zeros(len(lower), dtype=np.bool_)
+    for level in levels:
+        doubt |= (lower <= level) & (upper > level)
+    return doubt
+
+
 def _wide(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, threshold: float | None
+    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, levels: Sequence[NDArray[np.float64]]
 ) -> NDArray[np.bool_]:
     """Which intervals are not yet as asked."""
-    wide = np.zeros(len(lower), dtype=np.bool_)
+    wide = _doubtful(lower, upper, levels)
     if tolerance is not None:
         wide |= upper - lower > tolerance * lower
-    if threshold is not None:
-        wide |= (lower <= threshold) & (upper > threshold)
     return wide
 
 
 def _allowed(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, threshold: float | None
+    lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, levels: Sequence[NDArray[np.float64]]
 ) -> NDArray[np.float64]:
     """The width that may stay."""
-    allowed = np.full(len(lower), np.inf)
-    if tolerance is not None:
-        allowed = tolerance * lower
-    if threshold is not None:
-        doubt = (lower <= threshold) & (upper > threshold)
-        allowed = np.where(doubt, np.minimum(allowed, 0.1 * (upper - lower)), allowed)
-    return allowed
+    allowed = np.full(len(lower), np.inf) if tolerance is None else tolerance * lower
+    doubt = _doubtful(lower, upper, levels)
+    return np.where(doubt, np.minimum(allowed, 0.1 * (upper - lower)), allowed)
 
 
 def _rare(data: Microdata, column: Column) -> NDArray[np.bool_] | None:

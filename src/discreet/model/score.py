@@ -21,7 +21,8 @@ class Score(Shown):
     ``summary`` holds the numbers, ``per_record`` a row a record in the order of the data (made when first asked for, where a
     measure gives a function), ``per_attribute`` a row an attribute, ``interval`` bounds of the headline number where it is not
     exact, ``notes`` sentences for people, ``gaps`` sentences on what the measure could not cover (each makes an assessment
-    incomplete). ``riskiest`` gives the first rows of ``per_record`` in order of risk, with the row's number as ``record``, where
+    incomplete), ``bounds`` for fields that are not certain the least and the largest number they may be: a limit is judged on the
+    worse one. ``riskiest`` gives the first rows of ``per_record`` in order of risk, with the row's number as ``record``, where
     a measure can tell them without making the whole.
     """
 
@@ -35,6 +36,7 @@ class Score(Shown):
         notes: tuple[str, ...] = (),
         riskiest: Callable[[int], pl.DataFrame] | None = None,
         gaps: tuple[str, ...] = (),
+        bounds: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
         self.measure = measure
         self.summary = summary
@@ -43,6 +45,7 @@ class Score(Shown):
         self.notes = notes
         self.riskiest = riskiest
         self.gaps = gaps
+        self.bounds = bounds or {}
         self._per_record = per_record
 
     @property

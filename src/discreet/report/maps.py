@@ -15,7 +15,7 @@ from discreet.report import charts
 if TYPE_CHECKING:
     import altair as alt
 
-KEPT, MISSED, OPEN = "keeps every limit", "a limit fails", "no limits set"
+KEPT, MISSED, OPEN = "met", "not met", "incomplete"
 _LOOKS = {KEPT: (charts.AFTER, "circle"), MISSED: (charts.BEFORE, "cross"), OPEN: (charts.INFORMED, "diamond")}
 _AXES = ("loss", "risk")
 _CLOSE = (0.12, 0.05)

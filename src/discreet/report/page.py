@@ -75,7 +75,7 @@ def _tried(one: Mapping[str, Any] | None, gallery: Gallery) -> dict[str, Any] | 
     caption = f"{len(one['rows']):,} plans by {one['risk']} and {one['loss']}; the ring is the chosen one, the line the frontier."
     told = "; ".join(
         f"{row['plan']}{' (chosen)' if row['chosen'] else ''}: risk {number(row['risk'])}, loss {number(row['loss'])}, limits "
-        f"{'kept' if row['kept'] else 'not kept'}"
+        f"{'met' if row['kept'] else 'not met'}"
         for row in edge
     )
     drawn = gallery.hang(risk_map(one["rows"], one["risk"], one["loss"], one["better"]), "map", caption, told)

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from discreet.convert.destinations import shown_place
+from discreet.errors import redact_credentials
 from discreet.model.microdata import Microdata
 
 _LIBRARIES = ("numba", "numpy", "polars", "scipy")
@@ -42,9 +43,8 @@ def shown(place: str | Path) -> str:
     """A file's name, or a database's address without its password."""
     text = str(place)
     if "://" not in text:
-        return Path(text).name if text else text
-    parts = urlsplit(text)
-    return text.replace(f":{parts.password}@", ":…@") if parts.password else text
+        return redact_credentials(Path(text).name) if text else text
+    return redact_credentials(shown_place(text))
 
 
 def made(by: str | None) -> dict[str, Any]:

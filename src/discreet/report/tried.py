@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST = 1_000
 _SPREAD = 50
 _SAID = ("method", "columns", "enabled", "reason")
-_LIMITS = {True: "kept", False: "not kept"}
+_LIMITS = {True: "met", False: "not met"}
 
 
 def read_selection(path: Path) -> dict[str, Any]:

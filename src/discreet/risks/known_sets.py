@@ -11,18 +11,20 @@ from pydantic import Field
 
 from discreet.engine import known_large
 from discreet.engine.columns import encode
+from discreet.engine.effective_size.ratios import Sizes, effective_sizes, risk_levels
 from discreet.engine.families import Family, family
 from discreet.engine.known_explain import explain
 from discreet.engine.known_inputs import holders, weights_of
 from discreet.engine.known_refine import refine
 from discreet.engine.known_sets import KnownSets as Sums
 from discreet.engine.known_sets import attributes, known_sets
-from discreet.engine.known_summary import Summary
+from discreet.engine.known_summary import QUANTILES, Summary, median_size, quantiles
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.room import PROGRAM, check_room
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +36,8 @@ class KnownSets(RiskMeasure):
     D(r) = sum over known sets S of  PK(S) / count(r(S))  x  alpha  x  sum over A outside S of W(A) W(r(A)).
 
     ``risk`` is the sum over the sets with PK(S) > epsilon. ``lower`` and ``upper`` hold the sum over all 2^m sets for certain,
-    whatever epsilon is; ``tolerance`` and ``decide`` narrow them.
+    whatever epsilon is; ``tolerance`` and ``decide`` narrow them. ``effective_k`` is the effective class size of a record: the
+    weighted harmonic mean of the counts over all known sets but the empty one, 1 where everything known finds it alone.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [34, 34, 51], "disease": ["Flu", "Cancer", "Flu"]}, known={"age": 0.5}, sensitivity={"disease": 1.0})
@@ -47,15 +50,19 @@ class KnownSets(RiskMeasure):
         "Orooji, M. & Knapp, G. M. (2018). A novel microdata privacy disclosure risk measure. Proc. IISE Annual Conference."
     )
     better: ClassVar[Mapping[str, Direction]] = {
-        "sets": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low", "undecided": "low",
+        "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
+        "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
     }  # fmt: skip
     meaning: ClassVar[Mapping[str, str]] = {
         "sets": "known sets with a probability above epsilon, the empty set included",
-        "high_risk": "records whose risk is greater than the threshold",
+        "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",
+        "high_risk": "records whose risk is greater than the threshold, or whose effective class size is below among",
         "high_risk_share": "their share of all records",
         "mean": "average risk of a record",
         "max": "largest risk of a record",
-        "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",
+        "effective_k_min": "smallest effective class size: among how many records the worst one is hidden, whatever is known",
+        "effective_k_median": "median effective class size of the records with something to learn",
+        "below_5": "records with an effective class size below 5",
         "widest": "largest width of an interval, as a share of its lower end",
         "quantiles": "risk that this share of the records does not exceed",
         "histogram": "records with a risk of at least this power of ten, and below the next",
@@ -68,8 +75,9 @@ class KnownSets(RiskMeasure):
     epsilon: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.01, description="known sets are kept where their probability is greater"
     )
-    threshold: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=0.01, description="a record is high-risk where its risk is greater"
+    threshold: Threshold = Field(
+        default=0.01,
+        description="a record is high-risk where its risk is greater; {among: 20}: where its effective class size is below 20",
     )
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null is one more value, or agrees with anything on either side"
@@ -89,20 +97,36 @@ class KnownSets(RiskMeasure):
         lower, upper = sums.found.lower * self.alpha, sums.found.upper * self.alpha
         notes: tuple[str, ...] = ()
         if self.tolerance is not None or self.decide:
+            levels = [self._levels(sums, self.threshold, len(data))] if self.decide else []
             lower, upper, notes = refine(
-                data, sums, lower, upper, alpha=self.alpha, tolerance=self.tolerance,
-                threshold=self.threshold if self.decide else None, budget=self.max_sets, missing=self.missing, original=original,
+                data, sums, lower, upper, alpha=self.alpha, tolerance=self.tolerance, levels=levels, budget=self.max_sets,
+                missing=self.missing, original=original,
             )  # fmt: skip
         risk = sums.found.risk * self.alpha
+        sizes = self._sizes(sums, lower, upper, len(data))
         summary = Summary(self.threshold)
-        summary.add(risk, lower, upper)
+        summary.add(risk, lower, upper, sizes)
+        if self.decide:  # what was decided over all sets counts, and what could not be decided counts as high-risk
+            summary.high = summary.possible
+        middle = median_size(sizes.value[sizes.defined])
         return Score(
             self.name,
-            summary.fields(len(sums.tree), len(data), risk),
+            summary.fields(len(sums.tree), len(data), quantiles(risk, len(data), QUANTILES), middle),
             lambda: self._records(data, sums, lower, upper, original),
-            notes=notes,
+            notes=(*summary.notes(len(data)), *notes),
             riskiest=lambda number: self._riskiest(sums, risk, number),
+            bounds=summary.bounds(len(data), middle),
         )
+
+    def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
+        """The effective class sizes that follow from sums and (narrowed) bounds."""
+        found = sums.found
+        return effective_sizes(
+            found.risk, lower / self.alpha, upper / self.alpha, sums.consequence, found.kept_mass, found.whole_mass, records
+        )
+
+    def _levels(self, sums: Sums, threshold: float | Among, records: int) -> NDArray[np.float64]:
+        return risk_levels(threshold, sums.consequence, sums.found.whole_mass, records, self.alpha)
 
     def _is_large(self, records: int) -> bool:
         """Whether the records are so many that less should be kept of each; narrowing needs all."""
@@ -120,15 +144,18 @@ class KnownSets(RiskMeasure):
         if sums is None:
             return None
         summary = Summary(self.threshold)
-        for risk, lower, upper in sums.blocks():
-            summary.add(risk * self.alpha, lower * self.alpha, upper * self.alpha)
+        for risk, lower, upper, sizes in sums.blocks():
+            summary.add(risk * self.alpha, lower * self.alpha, upper * self.alpha, sizes)
+        middle = median_size(sums.sizes())
         sums.forget_bounds()
         sums.risk *= self.alpha
         return Score(
             self.name,
-            summary.fields(len(tree), len(data), sums.risk),
+            summary.fields(len(tree), len(data), quantiles(sums.risk, len(data), QUANTILES), middle),
             lambda: self._all_records(data),
+            notes=summary.notes(len(data)),
             riskiest=lambda number: self._riskiest_of_large(data, sums, names, tree, number),
+            bounds=summary.bounds(len(data), middle),
         )
 
     def _all_records(self, data: Microdata) -> pl.DataFrame:
@@ -180,6 +207,14 @@ class KnownSets(RiskMeasure):
             made[at] = values
             return made
 
+        sizes = self._sizes(sums, lower, upper, len(data))
+        gap = np.full(len(data), np.nan)
+
+        def sized(values: NDArray[np.float64]) -> pl.Series:
+            made = gap.copy()
+            made[sums.slots] = values
+            return pl.Series(made).fill_nan(None)
+
         top = np.zeros(len(data), dtype=np.int64)
         top[slots] = np.where(found.top > 0, found.top_node, 0)  # nothing to learn: every set ties, the smallest is none
         return pl.DataFrame(
@@ -187,6 +222,9 @@ class KnownSets(RiskMeasure):
                 "risk": spread(risk),
                 "lower": spread(lower, sums.slots),
                 "upper": spread(upper, sums.slots),
+                "effective_k": sized(sizes.value),
+                "effective_k_lower": sized(sizes.lower),
+                "effective_k_upper": sized(sizes.upper),
                 "top_set": names[top],
                 "top_share": spread(share),
                 "likelihood": spread(found.likelihood),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from discreet import registry
-from discreet.errors import DiscreetError, PolicyError
+from discreet.assessment.verdicts import Evidence, judge_limit, number_of
+from discreet.errors import DataError, DiscreetError, PolicyError, RoomError
 from discreet.masking.generate import masked_by
-from discreet.model.contracts import LossMeasure, RiskMeasure
+from discreet.model.contracts import Direction, LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 from discreet.model.score import Score
@@ -38,6 +39,8 @@ class Outcome:
     seconds: float = 0.0
     lost: Mapping[str, float] = field(default_factory=dict)
     """The loss of each attribute, where the measure tells it: where to look for less."""
+    unjudged: float = 0.0
+    """What is added to the distance because the informed intruder was not measured: the release alone misses a limit already."""
 
     @property
     def kept(self) -> bool:
@@ -46,7 +49,7 @@ class Outcome:
     @property
     def distance(self) -> float:
         """How far the limits are: the sum of what each is missed by, in shares of what stood there before."""
-        return FAILED if self.error is not None else sum(self.missed.values())
+        return FAILED if self.error is not None else sum(self.missed.values()) + self.unjudged
 
     @property
     def rank(self) -> tuple[float, float, float]:
@@ -89,12 +92,27 @@ class Evaluator:
         }
         self._seen: tuple[Microdata, Score] | None = None
         """The table that a plan's last step was given, with its known_sets: where that step changes nothing it is the outcome."""
+        limited = {limit.split(".")[0] for limit in policy.limits}
+        self.informed: dict[str, RiskMeasure] = {
+            name: measure
+            for name, measure in self.risks.items()
+            if policy.judge == "both" and name in limited and measure.original_use != "none"
+        }
+        """The measures of limits that are judged on an intruder who knows the original values as well."""
         began = time.perf_counter()
-        scores = self._scores(self.data)
-        self.before, _ = self._numbers(self.data, scores)
-        self.known = scores.get("known_sets")
+        evidence = self._evidence(self.data)
+        self.before = {limit: _finite(number_of(_all_scores(evidence), *limit.split("."))) for limit in self.better}
+        self.known = evidence.release.get("known_sets")
         """The known_sets of the table as it is, where it is measured at all: what the rules start from."""
         self.measuring = time.perf_counter() - began
+        began = time.perf_counter()
+        self._with_informed(evidence, self.data)
+        self.measuring_informed = time.perf_counter() - began
+        self.unjudged = sum(
+            _missed_by(required, self.before[limit], self.better[limit], self.before[limit])
+            for limit, required in policy.limits.items()
+            if limit.split(".")[0] in self.informed
+        )
         self.worst = self._signed(self.risk_axis, self.before)
 
     def __call__(self, plan: Plan) -> Outcome:
@@ -104,15 +122,20 @@ class Evaluator:
             masked = masked_by(self.data, plan, None if self.patient else self._worth)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
-            found, lost = self._numbers(masked, self._scores(masked))
+            evidence = self._evidence(masked)
+            found = {limit: _finite(number_of(_all_scores(evidence), *limit.split("."))) for limit in self.better}
+            risk, loss = self._signed(self.risk_axis, found), found.get(self.options.loss)
+            missed, unjudged = self._missed(evidence, found), self.unjudged
+            if not missed:
+                evidence, unjudged = self._with_informed(evidence, masked), 0.0
+                missed = self._missed(evidence, found)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
-        loss = found.get(self.options.loss)
         gone = 1 - len(masked) / len(self.data) if len(masked) < len(self.data) else 0.0
         # a record that is gone has lost everything
         total = 1.0 if loss is None else loss + gone * (1 - loss)
         seconds = time.perf_counter() - started
-        return Outcome(self._signed(self.risk_axis, found), total, found, self._missed(found), None, seconds, lost)
+        return Outcome(risk, total, found, missed, None, seconds, self._loss_by_attribute(evidence), unjudged)
 
     def _worth(self, step: Step, table: Microdata) -> bool:
         """Whether a step that lowers the risk of single records has any to lower.
@@ -140,35 +163,43 @@ class Evaluator:
         measure = self.risks[name]
         return measure.measure(masked, original=self.data if measure.needs_original(masked) else None)
 
-    def _scores(self, masked: Microdata) -> dict[str, Score]:
-        made = {name: self._measured(name, masked) for name in self.risks}
+    def _evidence(self, masked: Microdata) -> Evidence:
+        """What can be measured on the release alone, and the losses."""
+        release = {name: self._measured(name, masked) for name in self.risks}
         self._seen = None
-        return made
-
-    def _numbers(self, masked: Microdata, scores: Mapping[str, Score]) -> tuple[dict[str, float | None], dict[str, float]]:
-        """The numbers of the limits and of the map, and the loss of each attribute where the measure tells it."""
         losses = {name: measure.measure(self.data, masked) for name, measure in self.losses.items()}
-        made: dict[str, float | None] = {}
-        for limit in self.better:
-            name, field_ = limit.split(".")
-            value = {**scores, **losses}[name].summary.get(field_)
-            number = None if value is None or isinstance(value, Mapping) else float(value)
-            made[limit] = number if number is not None and math.isfinite(number) else None
-        table = losses[self.options.loss.split(".")[0]].per_attribute
-        told = table is not None and {"attribute", "loss"} <= set(table.columns)
-        return made, dict(table.select("attribute", "loss").iter_rows()) if table is not None and told else {}
+        bound = frozenset(name for name, measure in self.risks.items() if measure.needs_original(masked))
+        return Evidence(release, {}, losses, bound, {}, self.policy.judge)
 
-    def _missed(self, found: Mapping[str, float | None]) -> dict[str, float]:
-        made: dict[str, float] = {}
-        for limit, wanted in self.policy.limits.items():
-            value = found[limit]
-            if value is None:
-                made[limit] = FAILED
+    def _with_informed(self, evidence: Evidence, masked: Microdata) -> Evidence:
+        """The same evidence with what an intruder learns who knows the original values, as ``assess`` measures it."""
+        informed: dict[str, Score] = {}
+        missing: dict[str, str] = {}
+        for name, measure in self.informed.items():
+            if name in evidence.bound:
                 continue
-            by = value - wanted if self.better[limit] == "low" else wanted - value
-            if by > 0:
-                unit = max(abs(wanted), abs(self.before.get(limit) or 0.0)) or 1.0
-                made[limit] = by / unit
+            try:
+                informed[name] = measure.measure(masked, original=self.data)
+            except (DataError, RoomError) as error:
+                missing[name] = str(error)
+        return replace(evidence, informed=informed, missing=missing)
+
+    def _loss_by_attribute(self, evidence: Evidence) -> dict[str, float]:
+        """The loss of each attribute where the measure tells it."""
+        table = evidence.losses[self.options.loss.split(".")[0]].per_attribute
+        told = table is not None and {"attribute", "loss"} <= set(table.columns)
+        return dict(table.select("attribute", "loss").iter_rows()) if table is not None and told else {}
+
+    def _missed(self, evidence: Evidence, found: dict[str, float | None]) -> dict[str, float]:
+        """By how much each limit is missed, judged as ``assess`` judges it; ``found`` then holds the number that was judged."""
+        made: dict[str, float] = {}
+        for limit, required in self.policy.limits.items():
+            verdict = judge_limit(limit, required, evidence)
+            found[limit] = _finite(verdict.found)
+            if verdict.status == "incomplete" or found[limit] is None:
+                made[limit] = FAILED
+            elif verdict.status == "not met":
+                made[limit] = _missed_by(required, verdict.found, self.better[limit], self.before.get(limit))
         return made
 
     def _signed(self, limit: str, found: Mapping[str, float | None]) -> float:
@@ -176,6 +207,22 @@ class Evaluator:
         if value is None:
             return FAILED
         return value if self.better[limit] == "low" else -value
+
+
+def _missed_by(required: float, number: float | None, better: Direction, before: float | None) -> float:
+    """By how much a number misses a limit, as a share of the larger of the limit and what the original has; 0 where it is met."""
+    if number is None:
+        return FAILED
+    by = number - required if better == "low" else required - number
+    return max(by, 0.0) / (max(abs(required), abs(before or 0.0)) or 1.0)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _all_scores(evidence: Evidence) -> dict[str, Score]:
+    return {**evidence.release, **evidence.losses}
 
 
 def default_risk(policy: Policy) -> str:

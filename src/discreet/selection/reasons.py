@@ -22,7 +22,7 @@ def reasons(
     kept = [one for one in found if one.outcome.kept]
     failed = Counter(one.outcome.error for one in found if one.outcome.error is not None)
     told = [
-        f"{len(found):,} plans were measured on all {assessment.records_before:,} records; {len(kept):,} keep every limit"
+        f"{len(found):,} plans were measured on all {assessment.records_before:,} records; {len(kept):,} meet every limit"
         + (f", {failed.total():,} cannot run on these data" if failed else "")
         + "."
     ]
@@ -32,12 +32,12 @@ def reasons(
     told.append(f"The plan: {steps}.")
     place = f"{risk} goes from {_number(before)} to {_number(chosen.outcome.risk)}, {loss} is {_number(chosen.outcome.loss)}"
     if kept and options.cost is None:
-        told.append(f"Of those that keep every limit it has the least loss: {place}.")
+        told.append(f"Of those that meet every limit it has the least loss: {place}.")
     elif kept:
         weighed = f"{options.cost.risk:g} x risk + {options.cost.loss:g} x loss" if options.cost else ""
-        told.append(f"Of those that keep every limit it costs least by {weighed}: {place}.")
+        told.append(f"Of those that meet every limit it costs least by {weighed}: {place}.")
     else:
-        told.append(f"No plan keeps every limit; this is the nearest: {place}.")
+        told.append(f"No plan meets every limit; this is the nearest: {place}.")
     told += [f"{one.sentence}." for one in assessment.verdicts]
     if not kept:
         told += _standing(chosen, found)
@@ -85,9 +85,9 @@ def _standing(chosen: Tried, found: Sequence[Tried]) -> list[str]:
     for limit in limits:
         best = [one.outcome.found.get(limit) for one in found if one.outcome.error is None and limit not in one.outcome.missed]
         if not best:
-            told.append(f"{limit} stands in the way: no plan that was tried keeps it.")
+            told.append(f"{limit} stands in the way: no plan that was tried meets it.")
         else:
-            told.append(f"{limit} stands in the way: {len(best):,} plans keep it, but none of them keeps the others as well.")
+            told.append(f"{limit} stands in the way: {len(best):,} plans meet it, but none of them meets the others as well.")
     return told
 
 

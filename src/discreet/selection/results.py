@@ -18,10 +18,11 @@ from discreet.selection.frontier import Placed
 class Selection(Shown):
     """The chosen plan. Every number was measured on the whole table; none is a sample's.
 
-    ``met`` says whether every limit is kept; where it is not, the plan is the nearest and ``standing`` names the limits in
-    the way. ``placed`` are all plans tried on the whole table on the map of risk and loss, ``frontier`` those that nothing
-    dominates, ``plans`` the frontier's steps by name. ``seconds`` are those of the whole call, ``searching`` those
-    of drawing and trying plans, ``busy`` those of them that went into masking and measuring.
+    ``met`` says whether every limit is met, for an intruder with the release alone and for one who knows the original
+    values; where it is not, the plan is the nearest and ``standing`` names the limits in the way. ``placed`` are all plans
+    tried on the whole table on the map of risk and loss, ``frontier`` those that nothing dominates, ``plans`` the
+    frontier's steps by name. ``seconds`` are those of the whole call, ``searching`` those of drawing and trying plans,
+    ``busy`` those of them that went into masking and measuring.
     """
 
     plan: Plan
@@ -42,6 +43,11 @@ class Selection(Shown):
     seconds: float
     searching: float
     busy: float
+
+    @property
+    def obstacles(self) -> str:
+        """What keeps the release from a met verdict: the limits in the way, or the gaps in the evidence."""
+        return f"in the way: {', '.join(self.standing)}" if self.standing else "; ".join(self.assessment.gaps)
 
     def to_yaml(self, folder: str | Path | None = None) -> str:
         """The policy file that ``discreet mask`` runs to the same release, with the reasons on top as comments.

@@ -79,7 +79,9 @@ def select(
         points = _carried(rough_tried, None if options.seconds is None else _LONGEST_GUESSED * share * options.seconds)
     whole = search("whole table", evaluate, 1.0)
     remaining = options.trials - len(rough_tried) if options.trials is not None else None
-    found = whole.run(_budget(options, began, 1.0, trials=remaining, ending=2 * evaluate.measuring), points)
+    found = whole.run(
+        _budget(options, began, 1.0, trials=remaining, ending=2 * evaluate.measuring + evaluate.measuring_informed), points
+    )
     if not found:
         raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
     searching = whole.seconds + (rough.seconds if share < 1.0 else 0.0)
@@ -93,7 +95,7 @@ def _selection(
     """The best of what was tried, run once more and assessed as anybody would assess the written file."""
     from discreet import verbs
 
-    left = None if options.seconds is None else began + options.seconds - evaluate.measuring
+    left = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
     leaving = time.monotonic()
     shorter = _untargeted(found, evaluate, left) or _without(_chosen(found, options, evaluate.worst), evaluate, left)
     searching += time.monotonic() - leaving
@@ -103,8 +105,8 @@ def _selection(
     chosen = _chosen(found, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
     release = verbs.mask(data.with_policy(policy))
-    # work is stopped between its steps, so a little before the time is over
-    end = None if options.seconds is None else began + 0.98 * options.seconds
+    # work is stopped between its steps, so a little before the time is over; but what the plan was chosen by is measured again
+    end = None if options.seconds is None or chosen.outcome.kept else began + 0.98 * options.seconds
     assessment = verbs.assess(release.original, release, deadline=end)
     plans = {f"plan {number}": one.plan for number, one in enumerate(found, 1)}
     placed = [

@@ -23,7 +23,7 @@ from discreet.web.store import now
 from discreet.web.tables import projects as project_table
 from discreet.web.tables import revisions, users
 
-SECTIONS = ("attributes", "missing", "read", "risk", "loss", "limits", "plan", "select")
+SECTIONS = ("attributes", "missing", "read", "risk", "loss", "limits", "judge", "plan", "select")
 
 
 def current(connection: Connection, project: Project) -> Policy:

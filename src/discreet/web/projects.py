@@ -100,7 +100,13 @@ def mine(connection: Connection, user: User) -> list[dict[str, Any]]:
     )
     query = (
         _seen_by(user)
-        .add_columns(releases.c.number, releases.c.ok, releases.c.created.label("released"), releases.c.signed_by)
+        .add_columns(
+            releases.c.number,
+            releases.c.ok,
+            releases.c.assessment["verdict"]["status"].as_string().label("status"),
+            releases.c.created.label("released"),
+            releases.c.signed_by,
+        )
         .outerjoin(last, last.c.project_id == projects.c.id)
         .outerjoin(releases, (releases.c.project_id == projects.c.id) & (releases.c.number == last.c.number))
         .order_by(projects.c.updated.desc())
@@ -110,6 +116,7 @@ def mine(connection: Connection, user: User) -> list[dict[str, Any]]:
             "project": _project(row),
             "release": None if row.number is None else row.number,
             "ok": row.ok,
+            "status": None if row.number is None else row.status or ("not met" if row.ok is False else "incomplete"),
             "released": row.released,
             "signed_by": row.signed_by,
         }

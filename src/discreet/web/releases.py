@@ -49,13 +49,21 @@ class Release:
     """Where other programs find it in the database of releases; empty where a later release took its place."""
     assessment: dict[str, Any]
     ok: bool | None
-    """Whether every limit is kept; None where there are no limits."""
+    """Whether the verdict is met; None where there are no limits."""
     created: float
     user: str
     signed_by: str | None
     signed_at: float | None
     signed_note: str | None
     superseded_by: int | None
+
+    @property
+    def status(self) -> str:
+        """The verdict: met, not met or incomplete.
+
+        A release of an earlier version has no such word; where its limits were met, they were judged on the release alone.
+        """
+        return str(self.assessment.get("verdict", {}).get("status") or ("not met" if self.ok is False else "incomplete"))
 
     @property
     def signed(self) -> bool:
@@ -172,7 +180,16 @@ def points(connection: Connection, project: Project, risk: str, loss: str) -> li
     for one in reversed(all_of(connection, project)):
         found = [_number(one, "after", risk), _number(one, "losses", loss)]
         if None not in found:
-            placed.append({"release": one.number, "risk": found[0], "loss": found[1], "ok": one.ok, "signed": one.signed})
+            placed.append(
+                {
+                    "release": one.number,
+                    "risk": found[0],
+                    "loss": found[1],
+                    "ok": one.ok,
+                    "status": one.status,
+                    "signed": one.signed,
+                }
+            )
     return placed
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from discreet.convert.address import check_address
 from discreet.engine.runtime.private import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError
 
@@ -22,9 +23,9 @@ class Settings:
 
     home: Path
     """The data directory: tables as Parquet, reports, and the SQLite files where no other database is named."""
-    database: str
+    database: str = field(repr=False)
     """The address of the database of users, projects and jobs, such as ``postgresql://…``."""
-    published: str
+    published: str = field(repr=False)
     """The address of the database that masked tables are stored in, for other programs to read."""
     url: str = "http://127.0.0.1:8080"
     """How browsers reach it; cookies are Secure where this is https."""
@@ -80,4 +81,5 @@ def _source(text: str) -> tuple[str, str]:
     name, equals, address = text.partition("=")
     if not equals or not name.isidentifier() or "://" not in address:
         raise SourceError("a source is NAME=ADDRESS, such as clinic=postgresql://host/name; the name is letters, digits and _")
+    check_address(address)
     return name, address

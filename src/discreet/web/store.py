@@ -16,8 +16,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
+from discreet.convert.address import check_address
 from discreet.engine.runtime.private import create_private_file
-from discreet.errors import SourceError
+from discreet.errors import SourceError, redact_credentials
 
 DRIVERS = {
     "sqlite": "sqlite",
@@ -73,7 +74,7 @@ class Store:
     @property
     def shown(self) -> str:
         """The address without its password."""
-        return self.engine.url.render_as_string(hide_password=True)
+        return redact_credentials(self.address)
 
     def close(self) -> None:
         """Give every connection back."""
@@ -86,6 +87,7 @@ def now() -> float:
 
 
 def _open(address: str) -> Engine:
+    check_address(address)
     try:
         url = make_url(address)
         driver = DRIVERS.get(url.get_backend_name())

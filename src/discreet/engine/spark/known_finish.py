@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.engine.effective_size.ratios import Sizes, effective_sizes
+from discreet.engine.known_summary import Summary
 from discreet.engine.spark.arrow import bytes_as_rows, chunks, in_arrow, numbers
 from discreet.engine.spark.known_stages import ALL, FAR, LIKELIHOOD, NEAR, NODE, REST, SINGLE, STATE, TOP, C
+from discreet.model.threshold import Among
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
 _FIRST_SHIFT = 40
-FIELDS = ("risk", "lower", "upper", "top", "likelihood", "consequence")
+SIZES = ("effective_k", "effective_k_lower", "effective_k_upper")
+FIELDS = ("risk", "lower", "upper", *SIZES, "top", "likelihood", "consequence")
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Finish:
     kept: NDArray[np.float64]
     whole: NDArray[np.float64]
     spread: float
+    records: int
 
     @property
     def schema(self) -> str:
@@ -50,7 +56,10 @@ class Finish:
             risk, top = near * self.alpha, states[:, TOP]
             share = np.divide(top * self.alpha, risk, out=np.zeros_like(risk), where=risk > 0)
             node = np.where(top > 0, states[:, NODE], 0).astype(np.int32)
-            fields = [risk, lower * self.alpha, upper * self.alpha, share, states[:, LIKELIHOOD], total]
+            masses = kept_mass - total, whole_mass * self.spread - total
+            sizes = effective_sizes(near, lower, upper, total, *masses, self.records)
+            sums = [risk, lower * self.alpha, upper * self.alpha]
+            fields = [*sums, sizes.value, sizes.lower, sizes.upper, share, states[:, LIKELIHOOD], total]
             columns: list[Any] = [pa.array(np.ascontiguousarray(one)) for one in fields]
             record = [pa.array(numbers(table, "record")[at])] if self.numbered else []
             names = [*(["record"] if self.numbered else []), *FIELDS, "top_node"]
@@ -59,25 +68,17 @@ class Finish:
 
 @dataclass(frozen=True)
 class Summarize:
-    """What a partition's risks add to the summary: one row."""
+    """What a partition's records add to the summary: the statistics of :class:`Summary` in one row."""
 
-    threshold: float
-    schema = "records long, total double, high long, doubt long, widest double, most double"
+    threshold: float | Among
+    schema = "statistics string"
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        sums = [0, 0.0, 0, 0, 0.0, 0.0]
+        summary = Summary(self.threshold)
         for table in chunks(batches):
             risk, lower, upper = (numbers(table, name) for name in ("risk", "lower", "upper"))
-            positive = lower > 0
-            width = (upper[positive] - lower[positive]) / lower[positive]
-            sums[0] += len(risk)
-            sums[1] += float(risk.sum())
-            sums[2] += int((risk > self.threshold).sum())
-            sums[3] += int(((lower <= self.threshold) & (upper > self.threshold)).sum())
-            sums[4] = max(sums[4], float(width.max(initial=0.0)))
-            sums[5] = max(sums[5], float(risk.max(initial=0.0)))
-        names = [part.split()[0] for part in self.schema.split(", ")]
-        yield pa.RecordBatch.from_arrays([pa.array([one]) for one in sums], names=names)
+            summary.add(risk, lower, upper, Sizes(*(numbers(table, name) for name in SIZES)))
+        yield pa.RecordBatch.from_arrays([pa.array([json.dumps(summary.statistics())])], names=["statistics"])
 
 
 @dataclass(frozen=True)

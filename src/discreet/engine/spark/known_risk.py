@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.engine.known_summary import QUANTILES, Bounds, Summary
 from discreet.engine.spark.agreeing import col
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.failures import told
-from discreet.engine.spark.known_finish import Summarize, distribution
+from discreet.engine.spark.known_finish import SIZES, Summarize, distribution
 from discreet.engine.spark.known_sums import SparkKnownSets, spark_known_sets
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
@@ -18,8 +19,6 @@ from discreet.engine.spark.works import LAYERS, WILDCARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 
 def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None = None) -> SparkScore:
@@ -30,7 +29,7 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
         WILDCARD.refuse(plugin, data.engine)
     with told(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha)
-        summary = _summary(plugin, sums)
+        summary, bounds, doubts = _summary(plugin, sums)
         sums.release()
     shuffles = len(sums.counting.shuffles)
     notes = (
@@ -40,7 +39,8 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
         plugin.name,
         summary,
         lambda: _records(plugin, data),
-        notes=notes,
+        notes=(*doubts, *notes),
+        bounds=bounds,
         riskiest=lambda number: _riskiest(plugin, data, number),
     )
 
@@ -54,30 +54,20 @@ def has_nulls(data: SparkMicrodata) -> bool:
         return bool(parts) and any(data.frame.agg(*parts).collect()[0])
 
 
-def _summary(plugin: Any, sums: SparkKnownSets) -> dict[str, Any]:
+def _summary(plugin: Any, sums: SparkKnownSets) -> tuple[dict[str, Any], Bounds, tuple[str, ...]]:
+    """The fields, their bounds and the notes, from the statistics of the partitions."""
+    from pyspark.sql import functions as f
+
     stage = Summarize(plugin.threshold)
-    rows = in_arrow(sums.frame.select("risk", "lower", "upper"), stage, stage.schema).collect()
-    records = sums.records
-    high = sum(row["high"] for row in rows)
-    powers, quantiles = distribution(sums.frame, QUANTILES, records)
-    return {
-        "sets": len(sums.tree),
-        "high_risk": high,
-        "high_risk_share": high / records if records else 0.0,
-        "mean": math.fsum(row["total"] for row in rows) / records if records else 0.0,
-        "max": max((row["most"] for row in rows), default=0.0),
-        "undecided": sum(row["doubt"] for row in rows),
-        "widest": max((row["widest"] for row in rows), default=0.0),
-        "quantiles": quantiles,
-        "histogram": _histogram(powers, records),
-    }
-
-
-def _histogram(powers: dict[int, int], records: int) -> dict[str, int]:
-    made = {"0": records - sum(powers.values())}
-    if powers:
-        made.update({f"1e{power:+03d}": powers.get(power, 0) for power in range(min(powers), max(powers) + 1)})
-    return made
+    rows = in_arrow(sums.frame.select("risk", "lower", "upper", *SIZES), stage, stage.schema).collect()
+    summary = Summary(plugin.threshold)
+    for row in rows:
+        summary.merge(json.loads(row["statistics"]))
+    _, quantiles = distribution(sums.frame, QUANTILES, sums.records)
+    sized = sums.frame.select(col("effective_k").alias("risk")).where(~f.isnan("risk"))
+    middle = distribution(sized, (0.5,), summary.sized)[1]["0.5"] if summary.sized else None
+    fields = summary.fields(len(sums.tree), sums.records, list(quantiles.values()), middle)
+    return fields, summary.bounds(sums.records, middle), summary.notes(sums.records)
 
 
 def _records(plugin: Any, data: SparkMicrodata) -> DataFrame:
@@ -96,6 +86,7 @@ def _records(plugin: Any, data: SparkMicrodata) -> DataFrame:
             "risk",
             "lower",
             "upper",
+            *(f.when(~f.isnan(name), col(name)).alias(name) for name in SIZES),
             "top_set",
             col("top").alias("top_share"),
             "likelihood",

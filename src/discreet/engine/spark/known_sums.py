@@ -111,7 +111,8 @@ def summed(
     ask = Ask(work.parts.kept[:, 0], work.parts.whole[:, 0], work.parts.member, work.tree.chance, work.tree.rank)
     everything = tuple(sorted(work.ordered))
     frame, counting = moved(work, layout, packed, [*work.members, everything], [*range(len(work.tree)), EVERYTHING], ask)
-    finish = Finish(layout.width, numbered, alpha, work.parts.kept_below[0, 0], work.parts.whole_below[0, 0], _spread(work))
+    below = work.parts.kept_below[0, 0], work.parts.whole_below[0, 0]
+    finish = Finish(layout.width, numbered, alpha, *below, _spread(work), work.records)
     made = in_arrow(frame.select(*(["record"] if numbered else []), "state"), finish, finish.schema).persist()
     return SparkKnownSets(work.names, work.tree, work.records, made, counting, (packed, made))
 

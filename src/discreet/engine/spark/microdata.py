@@ -140,11 +140,11 @@ class SparkMicrodata:
 
         return linked(self, original, link)
 
-    def write(self, target: Any, *, private: bool = False, formulas: str = "") -> None:
+    def write(self, target: Any, *, private: bool = False, formulas: str = "", overwrite: bool = True) -> None:
         """Write by Spark: to a folder of Parquet or CSV (its owner's alone where ``private``), or to a table of the catalog."""
         from discreet.engine.spark.target import write_frame
 
-        write_frame(self.frame.drop(RECORD), str(target), self.source, private=private, formulas=formulas)
+        write_frame(self.frame.drop(RECORD), str(target), self.source, private=private, formulas=formulas, overwrite=overwrite)
 
     def to_polars(self) -> pl.DataFrame:
         """All rows here, in the order of their numbers: for tables that fit this machine."""

@@ -29,8 +29,9 @@ class SparkScore(Score):
         per_attribute: pl.DataFrame | None = None,
         notes: tuple[str, ...] = (),
         riskiest: Callable[[int], pl.DataFrame] | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
-        super().__init__(measure, summary, self._collect, per_attribute, notes=notes, riskiest=riskiest)
+        super().__init__(measure, summary, self._collect, per_attribute, notes=notes, riskiest=riskiest, bounds=bounds)
         self.frame = frame
 
     def _collect(self) -> pl.DataFrame:
@@ -39,7 +40,7 @@ class SparkScore(Score):
         found: pl.DataFrame = made
         return found
 
-    def write_all(self, found: Mapping[str, SparkScore], target: str) -> None:
+    def write_all(self, found: Mapping[str, SparkScore], target: str, *, overwrite: bool = True) -> None:
         """Write a row a record with columns MEASURE.FIELD, by Spark: no row comes here."""
         from discreet.engine.spark.target import write_frame
 
@@ -49,4 +50,4 @@ class SparkScore(Score):
                 frame = score.frame()
                 frame = frame.withColumnsRenamed({field: f"{name}.{field}" for field in frame.columns if field != RECORD})
                 joined = frame if joined is None else joined.join(frame, RECORD)
-            write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores", private=True)
+            write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores", private=True, overwrite=overwrite)

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote
 from discreet.engine.spark.failures import told
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.session import session
-from discreet.errors import DataError, SourceError, nearest
+from discreet.errors import DataError, SourceError, nearest, redact_credentials
 from discreet.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def read_spark(source: Any, policy: Policy, *, record: str | None = None) -> Spa
     if is_address(source):
         base, table, record = _parts(str(source))
         spark = session(base)
-        return _table(_catalog(spark, table, f"{base}#{table}"), policy, f"{base}#{table}", record)
+        shown = redact_credentials(f"{base}#{table}")  # Spark Connect takes a token in its address
+        return _table(_catalog(spark, table, shown), policy, shown, record)
     if not isinstance(source, str | Path):
         raise SourceError(f"a {type(source).__name__} cannot be read on Spark; give a file, an address or a Spark frame")
     path = Path(source).expanduser()

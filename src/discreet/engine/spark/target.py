@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 _WRITERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".orc": "orc"}
 
 
-def write_frame(frame: DataFrame, target: str, source: str, *, private: bool = False, formulas: str = "") -> None:
+def write_frame(
+    frame: DataFrame, target: str, source: str, *, private: bool = False, formulas: str = "", overwrite: bool = True
+) -> None:
     """Write a frame: to ``spark://…#table`` or ``sc://…#table``, or to a folder whose suffix says the format.
 
     A ``private`` folder of this machine is its owner's alone; the rights of a table or of a distant store are the store's.
-    In CSV, texts and names that match ``formulas`` get an apostrophe, so that no spreadsheet runs them.
+    In CSV, texts and names that match ``formulas`` get an apostrophe, so that no spreadsheet runs them. Without ``overwrite``
+    an existing folder or table is refused.
     """
     if not frame.columns:
         raise SourceError(f"{source}: has no columns left, so there is nothing to write")
@@ -31,6 +34,8 @@ def write_frame(frame: DataFrame, target: str, source: str, *, private: bool = F
         if not base or not table:
             raise SourceError(f"{target}: names no table; put it behind #, such as {target}#release")
         with told(target, "cannot be written"):
+            if not overwrite and frame.sparkSession.catalog.tableExists(table):
+                raise _exists_already(target)
             frame.write.mode("overwrite").saveAsTable(table)
         return
     path = Path(target).expanduser()
@@ -41,11 +46,17 @@ def write_frame(frame: DataFrame, target: str, source: str, *, private: bool = F
         frame = _harmless(frame, formulas)
     if mark:
         with told(target, "cannot be written"):
-            _writer(frame, form).mode("overwrite").save(target)
+            _writer(frame, form).mode("overwrite" if overwrite else "errorifexists").save(target)
         return
     if not path.absolute().parent.is_dir():
         raise SourceError(f"{target}: there is no folder {path.parent}")
+    if not overwrite and path.exists():
+        raise _exists_already(target)
     _replace(frame, form, path, private=private)
+
+
+def _exists_already(target: str) -> SourceError:
+    return SourceError(f"{target} exists; add --overwrite to replace it")
 
 
 def _replace(frame: DataFrame, form: str, path: Path, *, private: bool) -> None:

@@ -62,6 +62,9 @@ class Invitation(BaseModel):
     link: str
 
 
+Status = Literal["met", "not met", "incomplete"]
+"""The verdict on a release; ``incomplete`` means that the evidence does not cover it."""
+
 Scope = Literal["read", "write", "release", "admin"]
 
 
@@ -119,6 +122,7 @@ class ProjectRow(BaseModel):
     project: ProjectOut
     release: int | None
     ok: bool | None
+    status: Status | None
     released: float | None
     signed_by: str | None
 
@@ -156,7 +160,7 @@ class PolicyIn(Sent):
 
 
 class SectionsIn(Sent):
-    """Some sections of a policy: attributes.NAME, risk, loss, limits, plan, select, read, missing; null takes one away."""
+    """Some sections of a policy: attributes.NAME, risk, loss, limits, judge, plan, select, read, missing; null takes one away."""
 
     base: Revision
     sections: Annotated[dict[str, Any], Field(min_length=1, max_length=5000)]
@@ -239,6 +243,7 @@ class ReleaseOut(Got):
     table_name: str
     assessment: dict[str, Any]
     ok: bool | None
+    status: Status
     created: float
     user: str
     signed_by: str | None

@@ -24,7 +24,7 @@ def main() -> int:
         if has_labels(source) or format_of(target).module == "delimited":
             write_target(read_with_labels(source, Policy()), target, public=True)
         else:
-            convert(source, target, Policy())
+            convert(source, target, Policy(), overwrite=True)
     except DiscreetError as error:
         print(" ".join(str(error).replace(str(target), target.name).split()))
         return 1

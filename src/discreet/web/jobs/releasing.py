@@ -47,7 +47,7 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     tell("writing the masked table", 0, 1)
     write_target(table, masked, private=True)
     keep_labels(masked, table.labels, table.variable_labels)
-    verbs.write_link(release, folder / LINK)
+    verbs.write_link(release, folder / LINK, overwrite=True)
     tell("writing the report", 0, 1)
     original = Path(brief["folder"]) / brief["dataset"]["file"]
     evidence = gather(data, release, assessment, by=brief["by"], original_file=original, masked_file=masked)
@@ -66,7 +66,9 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
         "assessment": _assessed(release, assessment, evidence, table) | {"warnings": warnings},
     }  # fmt: skip
     verdict = evidence["verdict"]["sentence"]
-    result = {"records": release.t, "original_records": release.n, "ok": made["ok"], "verdict": verdict}
+    result = {
+        "records": release.t, "original_records": release.n, "ok": made["ok"], "status": assessment.status, "verdict": verdict,
+    }  # fmt: skip
     return {"made": made, "result": result, "sentence": f"{release.t:,} of {release.n:,} records are released. {verdict}"}
 
 

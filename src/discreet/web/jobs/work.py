@@ -51,7 +51,7 @@ def import_(brief: Brief, _voice: Voice) -> Message:
     tell(f"reading {brief['name']}", 0, 1)
     source: str = brief["source"]
     if not is_url(source) and format_of(Path(source)).streams:
-        records, _ = convert(source, target, policy)
+        records, _ = convert(source, target, policy, overwrite=True)
         keep_labels(target, {}, {})
     else:
         data = read_source(source, policy)
@@ -95,7 +95,7 @@ def select(brief: Brief, voice: Voice) -> Message:
         "limits_wanted": dict(policy.limits),
         "policy": found.policy.model_dump(mode="json", exclude_defaults=True),
     }
-    kept = "keeps every limit" if found.met else f"is the nearest; in the way: {', '.join(found.standing)}"
+    kept = "meets every limit" if found.met else f"is the nearest; {found.obstacles}"
     return {"result": result, "sentence": f"{found.tried + found.tried_on_sample:,} plans were tried; the chosen one {kept}"}
 
 

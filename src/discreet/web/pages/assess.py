@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 
 from discreet import registry
+from discreet.model.results import RELEASE_ALONE
 from discreet.selection.frontier import Placed, place
 from discreet.web import projects, releases
 from discreet.web.pages import catalogue
@@ -74,10 +75,15 @@ def placed(connection: Connection, project: Project, risk: str, loss: str) -> li
     return [one | {"dominated": spot.dominated} for one, spot in zip(found, marked, strict=True)]
 
 
+_EARLIER = {"intruder": RELEASE_ALONE, "measured_informed": None, "status": "incomplete"}
+"""What an earlier version did not store with a limit: it judged the release alone."""
+
+
 def _limits(release: Release | None) -> list[dict[str, Any]]:
     if release is None:
         return []
-    return [one | catalogue.meaning(one["limit"]) for one in release.assessment.get("verdict", {}).get("limits", [])]
+    stored = release.assessment.get("verdict", {}).get("limits", [])
+    return [_EARLIER | {"measured_release": one.get("found")} | one | catalogue.meaning(one["limit"]) for one in stored]
 
 
 def _adversaries(release: Release | None) -> list[dict[str, Any]]:

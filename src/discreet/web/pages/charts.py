@@ -36,7 +36,7 @@ def releases_map(core: Here, session: LoggedIn, number: int, risk: str = "", los
     rows = [
         {
             "label": f"release {one['release']}", "risk": one["risk"], "loss": one["loss"], "dominated": one["dominated"],
-            "verdict": OPEN if one["ok"] is None else KEPT if one["ok"] else MISSED,
+            "verdict": OPEN if one["status"] == "incomplete" else KEPT if one["status"] == "met" else MISSED,
         }
         for one in points
     ]  # fmt: skip

@@ -94,6 +94,8 @@ def _done(connection: Connection, user: User, project: Project, form: FormData) 
         return "settings"
     if do in ("limit", "no-limit"):
         return _limit(connection, user, project, base, policy, do, form)
+    if do == "judge":
+        return _judge(connection, user, project, base, form)
     if do in ("measure", "no-measure"):
         return _measure(connection, user, project, base, policy, do, form)
     raise Invalid(f"'{do[:40]}' is nothing that this page can do")
@@ -134,6 +136,16 @@ def _limit(connection: Connection, user: User, project: Project, base: int, poli
         limits[limit] = wanted
         what = f"limit: {limit} {word} {wanted:g}"
     editing.save(connection, user, project, base, "limits", limits, what)
+    return "limits"
+
+
+def _judge(connection: Connection, user: User, project: Project, base: int, form: FormData) -> str:
+    """Which intruders the limits on risk are judged on; both is the default and is not written."""
+    said = str(form.get("judge", ""))
+    if said not in ("both", "release"):
+        raise Invalid(f"limits are judged on 'both' intruders or on the 'release' alone; got '{said[:40]}'")
+    what = "limits are judged on both intruders" if said == "both" else "limits are judged on the release alone"
+    editing.save(connection, user, project, base, "judge", None if said == "both" else said, what)
     return "limits"
 
 

@@ -1,0 +1,128 @@
+"""No password appears anywhere, however malformed the address that holds it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import discreet
+from discreet.convert import convert, read_source, write_target
+from discreet.convert.address import parse_address
+from discreet.convert.destinations import shown_place
+from discreet.errors import DiscreetError, SourceError, redact_credentials
+from discreet.model.policy import Policy
+from discreet.report.provenance import shown
+from discreet.testing import table
+
+FORMS = [
+    "postgresql://user:{}@127.0.0.1:1/db#t",
+    "mysql://user:{}@127.0.0.1:1/db#t",
+    "postgresql://user:{}@127.0.0.1:1/db",
+    "postgresql://user:{}@/db#t",
+    "postgresql://user:{}",
+    "postgresql://user:{}#t",
+    "mysql://user:{}/db#t",
+    "postgresql:/user:{}@host/db#t",
+    "postgresql:user:{}@host/db#t",
+    "postgressql://user:{}@host/db#t",
+    "oracle://user:{}@host/db#t",
+    "sqlite://user:{}@host/db#t",
+    "user:{}@host/db#t",
+    "postgresql://us er:{}@ho st/db#t",
+    "postgresql://user:{}@host:port/db#t",
+    "postgresql://user:{}@a@127.0.0.1:1/db#t",
+]
+# letters around the reserved characters, so that a piece of four can be told from the rest of a sentence
+PARTS = ["Zq9w", "Xk7v", "Jh5y", "#", "@", "/", ":", "?", "%", "%4", "&", "=", "://", "$", "+"]
+PASSWORDS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=7).map("".join)
+
+
+def pieces(secret: str) -> list[str]:
+    return [part for part in ("Zq9w", "Xk7v", "Jh5y") if part in secret]
+
+
+def attempts(address: str) -> Iterator[Exception]:
+    calls = (
+        lambda: read_source(address, Policy()),
+        lambda: write_target(table({"a": [1]}), address),
+        lambda: convert(address, "never.csv", Policy()),
+        lambda: discreet.write(table({"a": [1]}), address),
+        lambda: parse_address(address),
+    )
+    for call in calls:
+        try:
+            call()
+        except DiscreetError as error:
+            yield error
+
+
+@settings(max_examples=60, deadline=None)
+@given(secret=PASSWORDS, form=st.sampled_from(FORMS))
+@example(secret="Zq9w#Xk7v", form=FORMS[0])
+@example(secret="Zq9w@Xk7v", form=FORMS[0])
+@example(secret="Zq9w/Xk7v@Jh5y", form=FORMS[0])
+@example(secret="Zq9w@Jh5y/Xk7v#Xk7v", form=FORMS[2])
+@example(secret="Zq9w", form="postgresql://us/er:{}@host/db#t")
+def test_no_piece_of_a_password_is_told(secret: str, form: str) -> None:
+    if not pieces(secret):
+        return
+    address = form.format(secret)
+    said = [text for error in attempts(address) for text in (str(error), repr(error), *traceback.format_exception(error))]
+    said += [shown(address), shown_place(address)]
+    for text in said:
+        assert not [piece for piece in pieces(secret) if piece in text], (secret, form, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("postgresql://anna@host:5432/db#t exists", "postgresql://anna@host:5432/db#t exists"),
+        ("postgresql://host/db#a would overwrite mysql://b@h/db#t", "postgresql://host/db#a would overwrite mysql://b@h/db#t"),
+        ("'postgresql://u:p w@h/db'", "'postgresql://…@h/db'"),
+        ("postgresql://u:p@q", "postgresql://…"),
+        ("sc://host:443/;token=abc;user_id=u#t", "sc://host:443/;token=…;user_id=u#t"),
+        ("mysql:/u:p@h/db", "…@h/db"),
+        ("u:p@h/db#t: there is no such file", "…@h/db#t: there is no such file"),
+        ("https://example.org/a?b=c", "https://example.org/a?b=c"),
+        ("age: must be a number", "age: must be a number"),
+        ("no address", "no address"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(text: str, wanted: str) -> None:
+    assert redact_credentials(text) == wanted
+    assert str(SourceError(text)) == wanted
+
+
+def test_the_command_line_tells_no_password(quick_cli: object, tmp_path: Path) -> None:
+    run: object = quick_cli
+    (tmp_path / "p.yaml").write_text("attributes: {a: {role: key}}\n")
+    for words in (
+        ["analyze", "postgresql://u:Zq9w#Xk7v@127.0.0.1:1/db#t"],
+        ["mask", "postgresql://u:Zq9w@Xk7v@127.0.0.1:1/db#t", "out.csv", "-p", "p.yaml"],
+        ["convert", "postgresql:/u:Zq9w@h/db#t", "out.csv"],
+        ["convert", "p.yaml", "mysql://u:Zq9w/Xk7v#@h/db#t"],
+    ):
+        done = run(*words)  # type: ignore[operator]
+        assert done.returncode == 2
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert "Zq9w" not in done.stdout + done.stderr
+        assert "Xk7v" not in done.stdout + done.stderr
+
+
+def test_the_settings_of_a_server_show_no_password(tmp_path: Path) -> None:
+    from discreet.web.settings import Settings
+    from discreet.web.store import Store
+
+    made = Settings.make(tmp_path, "postgresql://u:Zq9w@h/db", sources=["clinic=mysql://u:Xk7v@h/db"])
+    assert "Zq9w" not in repr(made)
+    assert "Xk7v" not in repr(made)
+    assert Store(made.database).shown == "postgresql://…@h/db"
+    for address in ("postgresql://u:Zq9w@Xk7v@h/db", "nonsense://u:Zq9w@h/db", "Zq9w"):
+        with pytest.raises(SourceError) as caught:
+            Store(address)
+        assert not [piece for piece in ("Zq9w", "Xk7v") if piece in str(caught.value) and "://" in address]
