@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
 import shutil
@@ -30,6 +31,10 @@ settings.load_profile("discreet")
 os.environ["COLUMNS"] = "120"
 os.environ["NO_COLOR"] = "1"
 os.environ.pop("FORCE_COLOR", None)
+
+# keys that tests draw go into a ring of their own, never into the user's
+os.environ["DISCREET_HOME"] = tempfile.mkdtemp(prefix="discreet-home-")
+atexit.register(shutil.rmtree, os.environ["DISCREET_HOME"], ignore_errors=True)
 
 
 # what a slow and busy machine may take to show something; a page that is right is not waited for

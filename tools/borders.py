@@ -30,13 +30,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "risks": _METHODS,
     "losses": _METHODS,
     "masking": _METHODS,
-    "verbs": (*_METHODS, "convert", "masking", "analysis", "assessment", "selection"),
+    "keys": _BASE,  # the owner's secrets: below the verbs, which draw and look them up, and apart from what only uses draws
+    "verbs": (*_METHODS, "convert", "masking", "analysis", "assessment", "selection", "keys"),
     "analysis": _JUDGES,
     "assessment": _JUDGES,
-    "selection": (*_JUDGES, "analysis", "assessment"),
-    "report": (*_JUDGES, "analysis", "assessment", "selection"),
-    "web": (*_JUDGES, "analysis", "assessment", "selection", "report", "testing"),
-    "cli": (*_JUDGES, "analysis", "assessment", "selection", "report", "web", "testing"),
+    "selection": (*_JUDGES, "analysis", "assessment", "keys"),
+    "report": (*_JUDGES, "analysis", "assessment", "selection", "keys"),
+    "web": (*_JUDGES, "analysis", "assessment", "selection", "report", "testing", "keys"),
+    "cli": (*_JUDGES, "analysis", "assessment", "selection", "report", "web", "testing", "keys"),
     "testing": (*_JUDGES, "analysis", "assessment", "selection"),
 }
 """Room by room, which other rooms it may import; itself always."""

@@ -6,6 +6,7 @@ read -> analyze -> select -> mask -> assess -> write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,9 +76,10 @@ def scan(
 def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = False, drop_dependents: bool = False) -> None:
     """Write a table to a file or database table: whole, or not at all.
 
-    Of a release is written what may leave the house: rows shuffled by the plan's seed, no identifiers that no step worked
+    Of a release is written what may leave the house: rows shuffled by the release's key, no identifiers that no step worked
     on, no labels of values that are gone (see :func:`discreet.masking.release.released`). Any other table may hold originals:
-    its file can be read by its owner alone.
+    its file can be read by its owner alone. The key ring remembers the release, so that its rows can be laid beside their
+    originals later.
 
     A target that exists needs ``overwrite``; the source of the data is never overwritten. A replaced table of PostgreSQL or
     MySQL keeps its grants, comments, indexes, row-level security and views; what the new columns do not allow is refused
@@ -86,7 +88,8 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
     from discreet.convert import write_target
     from discreet.convert.destinations import check_source
 
-    public = isinstance(data, Release)
+    release = data if isinstance(data, Release) else None
+    public = release is not None
     check_source(target, *_sources(data))
     if isinstance(data, Release):
         from discreet.masking.release import released
@@ -98,6 +101,10 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
         data.write(str(target), private=not public, formulas=PATTERN if public else "", overwrite=overwrite)
         return
     write_target(data, target, private=not public, public=public, overwrite=overwrite, drop_dependents=drop_dependents)
+    if release is not None:
+        from discreet.keys.recognise import remember_release
+
+        remember_release(release, data)
 
 
 def write_link(release: Release, target: str | Path, *, overwrite: bool = False) -> None:
@@ -154,8 +161,13 @@ def loss(original: Microdata, masked: Microdata | Release, measures: Measures = 
     return found
 
 
-def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Release:
-    """Run a plan: the one given, or the policy's."""
+def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: str | None = None) -> Release:
+    """Run a plan: the one given, or the policy's.
+
+    All draws come from a secret key. ``key`` (or the plan's) is the id of one in the key ring, which repeats an earlier release;
+    without it a new key is drawn and kept in the ring, and ``release.plan.key`` is its id.
+    """
+    from discreet.keys.choose import choose_key, with_key
     from discreet.masking.elsewhere import generate_elsewhere
     from discreet.masking.generate import generate
 
@@ -163,7 +175,10 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None) -> Relea
         plan = data.policy.plan
     elif not isinstance(plan, Plan):
         plan = Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
-    return generate_elsewhere(data, plan) if engines.is_distributed(data) else generate(data, plan)
+    chosen = choose_key(with_key(plan, key), data.source)
+    run = generate_elsewhere if engines.is_distributed(data) else generate
+    release = run(data, chosen.plan, chosen.secret)
+    return replace(release, warnings=(*chosen.warnings, *release.warnings)) if chosen.warnings else release
 
 
 @_quiet
@@ -190,7 +205,7 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
 
     ``records`` is the link that ``discreet mask --link`` wrote: a file, a table or a frame with a column ``record`` that
     holds, for each masked row, the number of its original counted from 1, or nothing where it was simulated. Without it
-    the policy's seed says which row is whose, where no record was removed or added.
+    the key ring knows which row is whose, where the release was made on this machine and no record was removed or added.
     """
     if records is None:
         return _placed(masked, original)[0]
@@ -211,8 +226,9 @@ def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata
     if engines.engine_of(masked) != engines.LOCAL:  # its records' numbers are its link
         return masked, _doubted(masked, original)
     from discreet.engine.order import placed
+    from discreet.keys.recognise import order_key
 
-    found = placed(masked, original, original.policy.plan)
+    found = placed(masked, original, original.policy.plan, order_key)
     return found.masked, [found.doubt] if found.doubt else []
 
 

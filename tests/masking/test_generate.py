@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import discreet
 from discreet import Plan
 from discreet.errors import DiscreetError, PolicyError
-from discreet.masking import generate as generator
 from discreet.masking.edit import History
-from discreet.masking.generate import generate, masked_by, regenerate
+from discreet.masking.generate import generate, masked_by
 from discreet.model.policy import Policy, Step
 from discreet.testing import table
 
@@ -126,32 +125,6 @@ def edits(plan: Plan) -> list[Plan]:
         plan.delete(6),
         plan.model_copy(update={"seed": 9}),
     ]
-
-
-@pytest.mark.parametrize("at", range(10))
-def test_a_changed_plan_is_run_again_from_the_change_on_only_and_gives_what_a_full_run_gives(at, monkeypatch):
-    release, plan = generate(DATA, PLAN), edits(PLAN)[at]
-    ran = []
-    run = generator._run
-    monkeypatch.setattr(generator, "_run", lambda one, data, seed: ran.append(one.number) or run(one, data, seed))
-    again = regenerate(release, plan)
-    first = {
-        0: [2, 3, 4, 5, 6, 7],
-        1: [3, 4, 5, 6],
-        2: [6],
-        3: [2, 3, 4, 5, 6],
-        4: [4, 5],
-        5: [3, 4, 5, 6],
-        6: [],
-        7: [7],
-        8: [],
-        9: [1, 2, 3, 4, 5, 6],
-    }
-    assert ran == first[at]
-    full = generate(DATA, plan)
-    assert digest(again) == digest(full)
-    assert again.warnings == full.warnings
-    assert [(e.step, e.method, e.values_changed) for e in again.log] == [(e.step, e.method, e.values_changed) for e in full.log]
 
 
 def test_edits_leave_the_plan_they_start_from_alone_and_the_policy_file_says_the_new_one():

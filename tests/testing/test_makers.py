@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.engine.random import KeyedDraw
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.testing import hospital, items, patients, phonebook, students
 from discreet.testing.chances import Chances, falling, slots
+from discreet.testing.draws import SampleDraw
 
 MAKERS: dict[str, Callable[..., Microdata]] = {
     "students": students, "patients": patients, "items": items, "phonebook": phonebook, "hospital": hospital,
@@ -148,12 +148,12 @@ def test_a_directory_lacks_some_values_and_names_the_hospitals_patients() -> Non
 
 def test_chances_agree_with_the_weights() -> None:
     weights = falling(7)
-    draws = Chances(KeyedDraw(5), np.arange(200_000)).pick("x", weights)
+    draws = Chances(SampleDraw(5), np.arange(200_000)).pick("x", weights)
     assert np.allclose(np.bincount(draws) / len(draws), np.array(weights) / sum(weights), atol=0.005)
     assert np.bincount(slots([1, 2, 1])).tolist() == [16384, 32768, 16384]
 
 
 def test_amounts_have_the_quantiles_asked_for() -> None:
-    amounts = Chances(KeyedDraw(5), np.arange(100_000)).amount("x", (0, 10, 100, 1000, 10_000))
+    amounts = Chances(SampleDraw(5), np.arange(100_000)).amount("x", (0, 10, 100, 1000, 10_000))
     assert np.allclose(np.quantile(amounts, [0.25, 0.5, 0.75]), [10, 100, 1000], rtol=0.05)
     assert amounts.max() < 10_000

@@ -37,8 +37,12 @@ class Distributed(Protocol):
         """
         ...
 
-    def in_release_order(self, seed: int | None) -> Any:
-        """The rows as a release is written: in the keyed order of a seed, or in that of the records' numbers."""
+    def in_release_order(self, key: bytes | None) -> Any:
+        """The rows as a release is written: in the order of a release's key, or in that of the records' numbers."""
+        ...
+
+    def fingerprint(self, secret: bytes) -> bytes:
+        """What the draws of a release depend on: the same as that of the same table on the local engine."""
         ...
 
     @property

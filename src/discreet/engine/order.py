@@ -1,13 +1,14 @@
 """The order of a release's rows: a keyed shuffle, and how whoever holds the key finds the originals again.
 
 Rows in the order of the source tell who is who to anybody who knows that order (admission, alphabet, a register), however
-well the values are masked. So what is written is ordered by a hash of (seed, record), which is the same order on any
-engine. The owner, who has the original and the policy with the seed, can lay the rows beside their originals again.
+well the values are masked. So what is written is ordered by draws of the release's secret key, which is the same order on any
+engine. The owner, who has the original and the key, can lay the rows beside their originals again.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,14 +31,14 @@ _CLEAR_IF_SHORT = 1.0  # a few rows cannot say more, were every value the origin
 _ENOUGH = 20
 
 
-def shuffled_rows(records: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """The rows of a release in the order in which they are written: random, and the same for the same seed and records."""
-    return KeyedDraw(seed).order(records, _STREAM)
+def shuffled_rows(records: NDArray[np.int64], key: bytes) -> NDArray[np.int64]:
+    """The rows of a release in the order in which they are written: random, and the same for the same key and records."""
+    return KeyedDraw(key).order(records, _STREAM)
 
 
-def release_draw(seed: int) -> tuple[KeyedDraw, str]:
+def release_draw(key: bytes) -> tuple[KeyedDraw, str]:
     """The draw and the stream whose bits ``shuffled_rows`` sorts by, for engines that sort by themselves."""
-    return KeyedDraw(seed), _STREAM
+    return KeyedDraw(key), _STREAM
 
 
 @dataclass(frozen=True)
@@ -48,21 +49,25 @@ class Placed:
     doubt: str | None = None
 
 
-def placed(masked: Microdata, original: Microdata, plan: Plan) -> Placed:
-    """A masked table as it was read from a file, with the record numbers that the plan's shuffle gives its rows.
+def placed(
+    masked: Microdata, original: Microdata, plan: Plan, order_key: Callable[[Microdata, Microdata], bytes | None]
+) -> Placed:
+    """A masked table as it was read from a file, with the record numbers that the release's shuffle gives its rows.
 
-    Tables of different length are returned as they are. A file may also come from elsewhere and hold its rows in the
-    original's order, so both orders are tried: where the values agree clearly better in the original's order, that is
-    the one; else the plan's word counts (a plan without steps has made nothing, so it must be clear the other way).
+    ``order_key`` finds the key of the shuffle, where the owner has it. Tables of different length are returned as they are. A
+    file may also come from elsewhere and hold its rows in the original's order, so both orders are tried: where the values agree
+    clearly better in the original's order, that is the one; else the key's (a plan without steps has made nothing, so it must be
+    clear the other way).
     """
     if len(masked) != len(original) or len(masked) < 2 or plan.order == "kept" or not (masked.is_initial and original.is_initial):
         return Placed(masked)
-    shuffle = shuffled_rows(original.records, plan.seed)
+    key = order_key(masked, original)
+    shuffle = original.records if key is None else shuffled_rows(original.records, key)
     nearness = _Nearness(masked, original)
     as_it_lies, by_key = nearness.of(nearness.rows), nearness.of(shuffle[nearness.rows])
     gain = _standardized(by_key - as_it_lies)
     clear = _CLEAR if len(nearness.rows) >= _ENOUGH else _CLEAR_IF_SHORT
-    by_plan = gain >= -clear if plan.steps else gain > clear
+    by_plan = key is not None and (gain >= -clear if plan.steps else gain > clear)
     found = masked.replace(masked.frame, shuffle) if by_plan else masked
     strangers = nearness.of((nearness.rows + len(masked) // 2) % len(masked))
     told = _standardized((by_key if by_plan else as_it_lies) - strangers) > _CLEAR
@@ -71,7 +76,7 @@ def placed(masked: Microdata, original: Microdata, plan: Plan) -> Placed:
     return Placed(
         found,
         f"the rows of {masked.source} agree with {original.source} no better than strangers do, neither in its order nor in "
-        f"that of {original.policy.origin}'s seed; give the policy that made the release, or its link",
+        "that of a key which this machine has; give the policy that made the release, or its link",
     )
 
 

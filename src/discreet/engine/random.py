@@ -1,83 +1,80 @@
-"""Keyed randomness: each draw is a hash of (seed, step, stream, record), so a release is the same on any
-engine, any number of cores and any partitioning."""
+"""Keyed randomness: each draw is a cryptographic function of (key, step, stream, record), so that a release is the same on any
+engine, any number of cores and any partitioning, and nobody without the key can repeat a draw.
+
+A subkey per step and stream is made by keyed BLAKE2b (RFC 7693), and the draws of the records are the ChaCha20 key stream under
+that subkey (RFC 8439; see engine/draws/chacha.py for the choice).
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.engine.draws.chacha import KEY_WORDS, key_stream
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-_BLOCK = 1 << 14
+KEY_BYTES = 32
+_KERNELS = "discreet.engine.draws.chacha_kernels"
 _COMPILED_FROM = 1 << 16  # below it, loading the compiled kernels takes longer than they save
 
 
-def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's finalizer (Steele, Lea & Flood 2014), in place: a bijection that spreads every bit."""
-    state ^= state >> np.uint64(30)
-    state *= _MIX_1
-    state ^= state >> np.uint64(27)
-    state *= _MIX_2
-    state ^= state >> np.uint64(31)
-    return state
-
-
-def _hashed(records: NDArray[np.int64], key: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The bits of one block of records, which stays in the processor's cache through all passes."""
-    block = records.astype(np.int64).view(np.uint64)
-    block *= _GOLDEN
-    block ^= key[0]
-    _mix(block)
-    block += key[1]
-    return _mix(block)
+def key_of_seed(seed: int) -> bytes:
+    """The key that a numeric seed stands for. Anybody can try seeds, so this is for tests and teaching alone."""
+    return hashlib.blake2b(str(seed).encode(), digest_size=KEY_BYTES, person=b"discreet seed").digest()
 
 
 @dataclass(frozen=True)
 class KeyedDraw:
-    """Random numbers of one step of a plan."""
+    """Random numbers of one step of a plan; a number as the key stands for ``key_of_seed``.
 
-    seed: int
+    >>> KeyedDraw(7, 1).uniform(np.array([-1, 0, 5])).round(3)
+    array([0.64 , 0.454, 0.366])
+    """
+
+    key: bytes | int = field(repr=False)
     step: int = 0
+    method: str = ""
 
-    def _key(self, stream: str) -> NDArray[np.uint64]:
-        text = f"{self.seed}/{self.step}/{stream}".encode()
-        return np.frombuffer(hashlib.blake2b(text, digest_size=16).digest(), dtype="<u8").astype(np.uint64)
+    @cached_property
+    def _secret(self) -> bytes:
+        return key_of_seed(self.key) if isinstance(self.key, int) else self.key
+
+    def _subkey(self, stream: str) -> NDArray[np.uint32]:
+        text = f"{self.step}\0{self.method}\0{stream}".encode()
+        made = hashlib.blake2b(text, digest_size=4 * KEY_WORDS, key=self._secret, person=b"discreet draw")
+        return np.frombuffer(made.digest(), dtype="<u4").astype(np.uint32)
 
     def bits(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.uint64]:
-        """64 random bits a record."""
-        key, made = self._key(stream), np.empty(len(records), dtype=np.uint64)
-        if len(records) >= _COMPILED_FROM:
-            from discreet.engine.random_kernels import fill_bits
+        """64 random bits per record."""
+        key, records = self._subkey(stream), np.ascontiguousarray(records, dtype=np.int64)
+        if not _compiled(len(records)):
+            return key_stream(key, records)
+        from discreet.engine.draws.chacha_kernels import fill_bits
 
-            fill_bits(records.astype(np.int64, copy=False), key[0], key[1], made)
-            return made
-        for begin in range(0, len(made), _BLOCK):
-            made[begin : begin + _BLOCK] = _hashed(records[begin : begin + _BLOCK], key)
+        made = np.empty(len(records), dtype=np.uint64)
+        fill_bits(records, key, made)
         return made
 
     def uniform(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
-        """A number in [0, 1) a record, of 53 random bits."""
-        key, made = self._key(stream), np.empty(len(records))
-        if len(records) >= _COMPILED_FROM:
-            from discreet.engine.random_kernels import fill_uniform
+        """A number in [0, 1) per record, of 53 random bits."""
+        key, records = self._subkey(stream), np.ascontiguousarray(records, dtype=np.int64)
+        if not _compiled(len(records)):
+            return (key_stream(key, records) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        from discreet.engine.draws.chacha_kernels import fill_uniform
 
-            fill_uniform(records.astype(np.int64, copy=False), key[0], key[1], made)
-            return made
-        for begin in range(0, len(made), _BLOCK):
-            block = _hashed(records[begin : begin + _BLOCK], key)
-            block >>= np.uint64(11)
-            np.multiply(block, 2.0**-53, out=made[begin : begin + _BLOCK])
+        made = np.empty(len(records))
+        fill_uniform(records, key, made)
         return made
 
     def normal(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
-        """A standard normal number a record, by the inverse of its distribution function."""
+        """A standard normal number per record, by the inverse of its distribution function."""
         from scipy.special import ndtri
 
         inside = (self.bits(records, stream) >> np.uint64(12)).astype(np.float64) + 0.5
@@ -91,3 +88,8 @@ class KeyedDraw:
         if (ordered[1:] == ordered[:-1]).any():
             order = np.lexsort((records, bits))
         return order
+
+
+def _compiled(size: int) -> bool:
+    """Whether to use the compiled kernels: for many records, or where they are loaded already."""
+    return size >= _COMPILED_FROM or (size > 0 and _KERNELS in sys.modules)

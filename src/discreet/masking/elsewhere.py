@@ -10,6 +10,8 @@ import numpy as np
 
 from discreet import registry
 from discreet.engine import engines
+from discreet.engine.draws.context import draw_key
+from discreet.engine.draws.secret import plan_secret
 from discreet.engine.progress import tell
 from discreet.engine.random import KeyedDraw
 from discreet.errors import DataError, DiscreetError, PolicyError, nearest
@@ -31,7 +33,7 @@ class DistributedRelease(Release):
         return len(self.masked)
 
 
-def generate_elsewhere(data: Any, plan: Plan) -> Release:
+def generate_elsewhere(data: Any, plan: Plan, secret: bytes | None = None) -> Release:
     """Run a plan by the engine of the table: what it makes is what the local engine would make of the same records."""
     methods = [
         (number, *registry.resolve_step(step, data.policy, origin=f"{data.policy.origin}, step {number}"))
@@ -41,18 +43,20 @@ def generate_elsewhere(data: Any, plan: Plan) -> Release:
     # what does not run there is said before anything is read
     works = [_told(number, step, lambda m=method: engines.work_of(data.engine, "masking", m)) for number, step, method in methods]
     table, log, counts = data.initial, [], data.changes()
+    made_from = plan_secret(plan) if secret is None else secret
+    key = draw_key(made_from, data.policy, plan, table.fingerprint(made_from))
     for (number, step, method), work in zip(methods, works, strict=True):
         tell(f"step {number}, {step.method}", number - 1, len(plan.steps))
         started = time.perf_counter()
         columns = _told(number, step, lambda m=method, s=step, t=table: _columns(t, s, m))
-        draw = KeyedDraw(plan.seed, number)
+        draw = KeyedDraw(key, number, step.method)
         made = _told(number, step, lambda w=work, m=method, t=table, c=columns, d=draw: w(m, t, c, d))
         notes = tuple(method.notes(table.shape, made.table.shape, columns))
         table = counts.after(table, made, number)
         log.append(StepLog(number, step.method, columns, 0, made.removed, 0, time.perf_counter() - started, notes))
     final, changed = counts.finish(table)
     entries = tuple(replace(entry, values_changed=changed[entry.step]) for entry in log)
-    return DistributedRelease(data, final, plan, entries, tuple(conflicts(plan, data.policy)))
+    return DistributedRelease(data, final, plan, entries, tuple(conflicts(plan, data.policy)), key)
 
 
 def _columns(table: Any, step: Step, method: MaskingMethod) -> tuple[str, ...]:

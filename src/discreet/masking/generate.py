@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import registry
+from discreet.engine.draws.context import draw_key
+from discreet.engine.draws.fingerprint import table_fingerprint
+from discreet.engine.draws.secret import plan_secret
 from discreet.engine.progress import tell
 from discreet.engine.random import KeyedDraw
 from discreet.errors import DiscreetError, PolicyError, nearest
@@ -28,48 +31,18 @@ class _Run:
     method: MaskingMethod
 
 
-def generate(data: Microdata, plan: Plan) -> Release:
-    """Run a plan: each step gets the previous step's table and draws keyed by (seed, step, record)."""
-    return _generate(data, plan, (), ())
+def generate(data: Microdata, plan: Plan, secret: bytes | None = None) -> Release:
+    """Run a plan: each step gets the previous step's table, and draws that come from the secret and the release's context.
 
-
-def masked_by(data: Microdata, plan: Plan, before: Callable[[Step, Microdata], bool] | None = None) -> Microdata:
-    """The table that ``generate`` would release, without its log: for one who tries many plans and keeps none of the tables.
-
-    ``before`` is called with each step and the table it will be given; it may raise to give the plan up, and says whether the
-    step has anything to do: one that would change nothing is left out.
+    Without a secret it is that of the plan's numeric seed, or a new one that is not kept; see :func:`discreet.mask`.
     """
-    table = data
-    for run in _runs(data, plan):
-        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
-        with _told(run):
-            if before is not None and not before(run.step, table):
-                continue
-            table = run.method.mask(table, _checked(table, run), KeyedDraw(plan.seed, run.number))
-    return table
-
-
-def regenerate(release: Release, plan: Plan) -> Release:
-    """The release of a changed plan: the steps before the first change are not run again, their tables are kept.
-
-    The result is the one that ``generate`` would give, for a step's table depends on the seed, the steps up to it
-    and their numbers alone.
-    """
-    old, new = release.plan, plan
-    same = 0
-    if old.seed == new.seed and len(release.stages) == len(release.log):
-        pairs = zip(old.steps, new.steps, strict=False)
-        same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old.steps), len(new.steps)))
-    kept = sum(entry.step <= same for entry in release.log)
-    return _generate(release.original, plan, release.log[:kept], release.stages[:kept])
-
-
-def _generate(data: Microdata, plan: Plan, log: tuple[StepLog, ...], stages: tuple[Microdata, ...]) -> Release:
+    key = release_key(data, plan, secret)
     runs = _runs(data, plan)
-    entries, tables = list(log), [data, *stages]
-    for run in runs[len(log) :]:
+    entries: list[StepLog] = []
+    tables = [data]
+    for run in runs:
         tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
-        entry, made = _run(run, tables[-1], plan.seed)
+        entry, made = _run(run, tables[-1], key)
         entries.append(entry)
         tables.append(made)
     warnings = conflicts(plan, data.policy) + [
@@ -77,7 +50,31 @@ def _generate(data: Microdata, plan: Plan, log: tuple[StepLog, ...], stages: tup
         for at, (run, entry) in enumerate(zip(runs, entries, strict=True))
         for sentence in run.method.broken(tables[at], tables[at + 1], tables[-1], entry.columns)
     ]
-    return Release(data, tables[-1], plan, tuple(entries), tuple(warnings), tuple(tables[1:]))
+    return Release(data, tables[-1], plan, tuple(entries), tuple(warnings), key, tuple(tables[1:]))
+
+
+def release_key(data: Microdata, plan: Plan, secret: bytes | None = None) -> bytes:
+    """The key of all draws of the release that a plan makes of a table."""
+    made = plan_secret(plan) if secret is None else secret
+    return draw_key(made, data.policy, plan, table_fingerprint(data, made))
+
+
+def masked_by(
+    data: Microdata, plan: Plan, before: Callable[[Step, Microdata], bool] | None = None, secret: bytes | None = None
+) -> Microdata:
+    """The table that ``generate`` would release, without its log: for one who tries many plans and keeps none of the tables.
+
+    ``before`` is called with each step and the table it will be given; it may raise to give the plan up, and says whether the
+    step has anything to do: one that would change nothing is left out.
+    """
+    key, table = release_key(data, plan, secret), data
+    for run in _runs(data, plan):
+        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
+        with _told(run):
+            if before is not None and not before(run.step, table):
+                continue
+            table = run.method.mask(table, _checked(table, run), KeyedDraw(key, run.number, run.step.method))
+    return table
 
 
 def _runs(data: Microdata, plan: Plan) -> list[_Run]:
@@ -99,11 +96,11 @@ def conflicts(plan: Plan, policy: Policy) -> list[str]:
     ]
 
 
-def _run(run: _Run, data: Microdata, seed: int) -> tuple[StepLog, Microdata]:
+def _run(run: _Run, data: Microdata, key: bytes) -> tuple[StepLog, Microdata]:
     started = time.perf_counter()
     with _told(run):
         columns = _checked(data, run)
-        made = run.method.mask(data, columns, KeyedDraw(seed, run.number))
+        made = run.method.mask(data, columns, KeyedDraw(key, run.number, run.step.method))
         seconds = time.perf_counter() - started
         notes = tuple(run.method.notes(data, made, columns))
     changed, removed, added = _changes(data, made)

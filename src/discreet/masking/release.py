@@ -17,7 +17,7 @@ from discreet.model.results import Release
 def released(release: Release) -> Microdata:
     """The table of a release as it is written.
 
-    The rows stand in an order that the plan's seed decides, not in that of the source. Identifiers and person ids that
+    The rows stand in an order that the release's key decides, not in that of the source. Identifiers and person ids that
     no step worked on are left out, and so are the labels of values that do not occur any more. The plan's ``order: kept``
     and ``identifiers: kept`` say otherwise.
     """
@@ -25,10 +25,10 @@ def released(release: Release) -> Microdata:
     if left_out := withheld(release):
         table = table.drop(left_out)
     if is_distributed(table):
-        ordered: Microdata = table.in_release_order(plan.seed if plan.order == "shuffled" else None)
+        ordered: Microdata = table.in_release_order(release.draw_key if plan.order == "shuffled" else None)
         return ordered
     if plan.order == "shuffled":
-        table = table.take(shuffled_rows(table.records, plan.seed))
+        table = table.take(shuffled_rows(table.records, release.draw_key))
     # a text column may share its buffer with rows that were dropped, and other libraries are handed the whole buffer
     frame = pl.DataFrame(table.frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
     return Microdata(

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
@@ -47,20 +47,37 @@ class Step(BaseModel):
 
 
 class Plan(BaseModel):
-    """An ordered list of steps (zero, one or more), and the seed of every random choice in them.
+    """An ordered list of steps (zero, one or more), and which secret key their random choices come from.
 
-    The seed is a key: who has it can undo the order and whatever else was drawn. ``order`` and ``identifiers`` are about
-    what is written: rows shuffled by the seed, and without identifiers and person ids that no step worked on.
+    ``key`` is the public id of a key in the owner's key ring (see :mod:`discreet.keys.ring`); without it each run draws a new
+    one. The key itself never stands in a policy. ``release`` numbers releases that are made with one key and plan: another
+    number gives other draws. A numeric ``seed`` stands for a key that anybody can find by trying numbers: for teaching and
+    tests alone. ``order`` and ``identifiers`` are about what is written: rows shuffled by the key, and without identifiers and
+    person ids that no step worked on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    seed: Annotated[int, Field(ge=0)] = 0
-    order: Literal["shuffled", "kept"] = Field(default="shuffled", description="rows as written: shuffled by the seed, or kept")
+    seed: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="unsafe, for teaching and tests: a number that stands for the key; anybody can try numbers"
+    )
+    key: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")] | None = Field(
+        default=None, description="id of a key in the key ring, to repeat a release; default: a new key is drawn"
+    )
+    release: Annotated[int, Field(ge=1)] = Field(
+        default=1, description="number of the release: another number gives other draws with the same key and plan"
+    )
+    order: Literal["shuffled", "kept"] = Field(default="shuffled", description="rows as written: shuffled by the key, or kept")
     identifiers: Literal["removed", "kept"] = Field(
         default="removed", description="identifiers and person ids that no step worked on: removed from what is written, or kept"
     )
     steps: tuple[Step, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_source_of_randomness(self) -> Self:
+        if self.seed is not None and self.key is not None:
+            raise ValueError(f"a plan has a key or a seed, not both; got key {self.key} and seed {self.seed}")
+        return self
 
     def insert(self, number: int, step: Step) -> Self:
         """A plan with a step put in as number ``number`` (1 is the first; one behind the last appends)."""

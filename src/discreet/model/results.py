@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,6 +46,8 @@ class Release:
     plan: Plan
     log: tuple[StepLog, ...] = ()
     warnings: tuple[str, ...] = ()
+    draw_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False, compare=False)
+    """The secret that every draw of this release comes from: never shown, and never in anything that is published."""
     stages: tuple[Microdata, ...] = field(default=(), repr=False, compare=False)
     """The table after each step that ran; they share the columns that a step left alone, so they are cheap to keep."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.random import KeyedDraw
+from discreet.testing.draws import SampleDraw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ _SLOTS = 1 << 16
 class Chances:
     """The random choices of some records, or of the persons behind them: a stream of draws an attribute."""
 
-    draw: KeyedDraw
+    draw: SampleDraw
     records: NDArray[np.int64]
 
     def bits(self, stream: str) -> NDArray[np.uint64]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from discreet.engine.random import KeyedDraw
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing.chances import Chances, falling, named, sprinkled
 from discreet.testing.diagnoses import DIAGNOSES, WEIGHTS_BY_AGE
 from discreet.testing.directory import cities, digits, first_names, surnames, zips
+from discreet.testing.draws import SampleDraw
 
 _EPOCH_1920 = -18_262
 """The first of January 1920 in days before 1970."""
@@ -30,7 +30,7 @@ def hospital(n: int = 1000, seed: int = 0) -> Microdata:
     >>> hospital(2).frame["ssn"].str.slice(0, 1).to_list()
     ['9', '9']
     """
-    chances = Chances(KeyedDraw(seed), np.arange(n, dtype=np.int64))
+    chances = Chances(SampleDraw(seed), np.arange(n, dtype=np.int64))
     female = chances.below("sex", 2) == 0
     admitted = _EPOCH_2023 + chances.below("admission_date", 365)
     age = chances.amount("age", AGES)

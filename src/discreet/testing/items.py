@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from discreet.engine.random import KeyedDraw
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing.chances import Chances, falling, named, sprinkled
 from discreet.testing.directory import CITIES, SURNAMES, cities, digits, phones
+from discreet.testing.draws import SampleDraw
 
 DEPARTMENTS = ("grocery", "apparel", "toys", "garden", "electronics", "pharmacy", "sporting", "home", "automotive", "books")
 NOUNS = (
@@ -80,7 +80,7 @@ def items(n: int, seed: int = 0) -> Microdata:
     >>> len(data.columns)
     70
     """
-    chances = Chances(KeyedDraw(seed), np.arange(n, dtype=np.int64))
+    chances = Chances(SampleDraw(seed), np.arange(n, dtype=np.int64))
     city = cities(chances)
     columns = [
         digits(np.arange(1, n + 1), 8).alias("item_number"),
@@ -88,7 +88,7 @@ def items(n: int, seed: int = 0) -> Microdata:
         _words(chances, "supplier", SURNAMES, ("Co", "Inc", "Ltd", "Trading")),
         phones(chances, city, "supplier phone").alias("supplier_phone"),
         named("supplier_city", city, [name for name, _, _ in CITIES]),
-        phones(chances, cities(Chances(KeyedDraw(seed, 1), chances.records)), "service phone").alias("service_phone"),
+        phones(chances, cities(Chances(SampleDraw(seed, 1), chances.records)), "service phone").alias("service_phone"),
         named("department", chances.pick("department", falling(len(DEPARTMENTS))), DEPARTMENTS),
         *(named(name, chances.pick(name, falling(len(words))), words) for name, words in WORDS.items()),
         *(
@@ -116,7 +116,7 @@ def items_policy(seed: int = 0) -> Policy:
     """Every attribute may be disclosed at a weight drawn from (0, 1], as in the paper's experiments."""
     texts = ("item_number", "description", "supplier", "supplier_phone", "supplier_city", "service_phone", "department")
     names = (*texts, *WORDS, *FLAGS, *AMOUNTS, *COUNTS)
-    weights = 1 + Chances(KeyedDraw(seed), np.arange(len(names), dtype=np.int64)).below("weight of an attribute", 1000)
+    weights = 1 + Chances(SampleDraw(seed), np.arange(len(names), dtype=np.int64)).below("weight of an attribute", 1000)
     attributes = {
         name: Attribute(
             role=Role.CONFIDENTIAL if name in ("cost", "supplier", "complaints") else Role.KEY,

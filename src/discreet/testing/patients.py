@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from discreet.engine.random import KeyedDraw
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing.chances import Chances, falling, named, sprinkled
 from discreet.testing.diagnoses import DIAGNOSES, MEDICATIONS, WEIGHTS_BY_AGE, medication_weights
 from discreet.testing.directory import cities, digits, zips
+from discreet.testing.draws import SampleDraw
 
 RACES = ("Caucasian", "African American", "Hispanic", "Asian", "Other")
 ADMISSIONS = ("emergency", "urgent", "elective")
@@ -27,7 +27,7 @@ def patients(n: int, seed: int = 0) -> Microdata:
     >>> data.frame.group_by("patient").agg(people=pl.struct("birth_year", "sex", "race").n_unique())["people"].max()
     1
     """
-    draw = KeyedDraw(seed)
+    draw = SampleDraw(seed)
     person = _persons(draw, n)
     numbers, which = np.unique(person, return_inverse=True)
     people, stays = Chances(draw, numbers), Chances(draw, np.arange(n, dtype=np.int64))
@@ -70,7 +70,7 @@ SPECIALTIES = (
 )
 
 
-def _persons(draw: KeyedDraw, n: int) -> np.ndarray:
+def _persons(draw: SampleDraw, n: int) -> np.ndarray:
     """Whose stay each record is, the stays of a person scattered over the table."""
     numbers = np.arange(1, n + 1, dtype=np.int64)
     often = np.array(STAYS)[Chances(draw, numbers).pick("stays", _per_mille())]

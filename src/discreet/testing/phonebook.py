@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from discreet.engine.random import KeyedDraw
 from discreet.model.attribute import Attribute, Role
 from discreet.model.hierarchy import HierarchySpec
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing.chances import Chances, named, sprinkled
 from discreet.testing.directory import CITIES, cities, first_names, phones, streets, surnames, zips
+from discreet.testing.draws import SampleDraw
 
 MISSING = {"first_name": 40_000, "phone": 90_000, "street": 60_000, "zip": 20_000}
 """The chance, in millionths, that an entry lacks the attribute."""
@@ -23,7 +23,7 @@ def phonebook(n: int, seed: int = 0) -> Microdata:
     >>> phonebook(3).columns
     ['first_name', 'surname', 'phone', 'street', 'city', 'zip']
     """
-    chances = Chances(KeyedDraw(seed), np.arange(n, dtype=np.int64))
+    chances = Chances(SampleDraw(seed), np.arange(n, dtype=np.int64))
     city = cities(chances)
     columns = [
         first_names(chances, chances.below("sex", 2) == 0),

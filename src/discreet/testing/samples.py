@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.columns import encode
-from discreet.engine.random import KeyedDraw
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing.chances import Chances, named
+from discreet.testing.draws import SampleDraw
 from discreet.testing.hospital import hospital
 
 _EDUCATION = ("none", "school", "college", "degree")
@@ -20,7 +20,7 @@ def sample(n: int = 60) -> Microdata:
 
     words and dates, with hierarchies; a weight; confidential numbers and words with their sensitivities.
     """
-    chances = Chances(KeyedDraw(11), np.arange(n, dtype=np.int64))
+    chances = Chances(SampleDraw(11), np.arange(n, dtype=np.int64))
     base = hospital(n)
     frame = base.frame.with_columns(
         pl.Series("patient", 1 + chances.below("patient", max(1, n // 2))),
@@ -57,7 +57,7 @@ def relatives(data: Microdata) -> dict[str, Microdata]:
     records = np.arange(size, dtype=np.int64)
     holes = {
         name: pl.select(
-            pl.when(pl.Series(KeyedDraw(5).uniform(records, name) < 0.15)).then(None).otherwise(data.frame[name])
+            pl.when(pl.Series(SampleDraw(5).uniform(records, name) < 0.15)).then(None).otherwise(data.frame[name])
         ).to_series()
         for name in data.columns
     }
@@ -73,7 +73,7 @@ def relatives(data: Microdata) -> dict[str, Microdata]:
 
 def shuffled(data: Microdata) -> Microdata:
     """The same records in another order."""
-    return data.take(KeyedDraw(3).order(data.records, "shuffle"))
+    return data.take(SampleDraw(3).order(data.records, "shuffle"))
 
 
 def fresh(data: Microdata) -> Microdata:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from discreet.engine.random import KeyedDraw
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.hierarchy import HierarchySpec
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing import louisiana as la
 from discreet.testing.chances import Chances, falling, named
+from discreet.testing.draws import SampleDraw
 
 KNOWN = {
     "gender": 0.8, "ethnicity": 0.9, "age": 0.05, "parish": 0.6, "school": 0.3, "grade": 0.2, "lunch": 0.04, "language": 0.08,
@@ -41,7 +41,7 @@ def students(n: int, seed: int = 0, dense: bool = False) -> Microdata:
     >>> data.frame.equals(students(2000).frame.head(1000))
     True
     """
-    chances = Chances(KeyedDraw(seed), np.arange(n, dtype=np.int64))
+    chances = Chances(SampleDraw(seed), np.arange(n, dtype=np.int64))
     parish = chances.pick("parish", falling(len(la.PARISHES), slowly=1))
     ethnicity = chances.pick_given("ethnicity", la.ETHNICITY_BY_PARISH_KIND, parish % len(la.ETHNICITY_BY_PARISH_KIND))
     lunch = chances.pick_given("lunch", la.LUNCH_BY_ETHNICITY, ethnicity)

@@ -121,11 +121,17 @@ class SparkMicrodata:
 
         return Changes()
 
-    def in_release_order(self, seed: int | None) -> SparkMicrodata:
-        """The rows as a release is written: in the keyed order of a seed, or in that of the records' numbers."""
+    def in_release_order(self, key: bytes | None) -> SparkMicrodata:
+        """The rows as a release is written: in the order of a release's key, or in that of the records' numbers."""
         from discreet.engine.spark.order import in_release_order
 
-        return in_release_order(self, seed)
+        return in_release_order(self, key)
+
+    def fingerprint(self, secret: bytes) -> bytes:
+        """What the draws of a release depend on: the same as that of the same table on the local engine."""
+        from discreet.engine.spark.fingerprint import table_fingerprint
+
+        return table_fingerprint(self, secret)
 
     def link(self) -> SparkMicrodata:
         """For each row the number of its original, counted from 1: what only the owner may hold."""

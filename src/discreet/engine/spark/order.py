@@ -27,12 +27,12 @@ _WHOLE = ("byte", "short", "integer", "long")
 _SIGN = np.uint64(1 << 63)
 
 
-def in_release_order(data: SparkMicrodata, seed: int | None) -> SparkMicrodata:
-    """The rows sorted by the seed's keys, or by the records' numbers where there is no seed."""
+def in_release_order(data: SparkMicrodata, key: bytes | None) -> SparkMicrodata:
+    """The rows in the order that a release's key gives them, or by the records' numbers where there is no key."""
     with told(data.source):
-        if seed is None:
+        if key is None:
             return data.replace(data.numbered.orderBy(col(RECORD)))
-        return data.replace(keyed(data.numbered, *release_draw(seed)).orderBy(col(KEY)).drop(KEY))
+        return data.replace(keyed(data.numbered, *release_draw(key)).orderBy(col(KEY)).drop(KEY))
 
 
 def keyed(frame: DataFrame, draw: KeyedDraw, stream: str) -> DataFrame:

@@ -1,0 +1,115 @@
+"""The fingerprint of a table: a number that changes when any value, record number, name or kind of column changes.
+
+It is part of what the draws of a release depend on, so that two tables never share a draw. It is the same on every engine: each
+column has the sum, modulo 2^64, of a keyed mix of (record number, value) over its records, which no order of rows, partitioning
+or width of a type changes; names, kinds and sums are then hashed. The mix is not a cryptographic hash and need not be: it is
+keyed with the secret of the release, and neither it nor the fingerprint is ever published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.columns import threads
+from discreet.engine.draws.mixing import mix_texts, mix_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.model.microdata import Microdata
+
+_NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
+_TEXT = "text"
+
+
+def table_fingerprint(data: Microdata, secret: bytes) -> bytes:
+    """The fingerprint of a table on the local engine; it is kept with the table."""
+    known = data.cache.setdefault("fingerprint", {})
+    mark = hashlib.blake2b(secret, digest_size=16).digest()
+    if mark not in known:
+        sums = column_sums(data.frame, data.records, secret)
+        known[mark] = combine_sums(kinds_of(data.frame.schema), sums, len(data), secret)
+    found: bytes = known[mark]
+    return found
+
+
+def combine_sums(kinds: Mapping[str, str], sums: Sequence[int], records: int, secret: bytes) -> bytes:
+    """The fingerprint from the columns' kinds and sums, in the table's order of columns."""
+    made = hashlib.blake2b(digest_size=32, key=secret, person=b"discreet table")
+    made.update(str(records).encode())
+    for (name, kind), total in zip(kinds.items(), sums, strict=True):
+        made.update(f"\0{len(name)}:{name}\0{kind}\0{total}".encode())
+    return made.digest()
+
+
+def column_sums(frame: pl.DataFrame, records: NDArray[np.int64], secret: bytes) -> list[int]:
+    """For each column the sum of its mixed values over some records; sums of parts of a table add up modulo 2^64."""
+    kinds = kinds_of(frame.schema)
+    numbers = np.ascontiguousarray(records, dtype=np.int64)
+
+    def work(name: str) -> int:
+        return _column_sum(frame[name], kinds[name], numbers, _column_key(secret, name))
+
+    if len(records) < 1 << 16:
+        return [work(name) for name in frame.columns]
+    with ThreadPoolExecutor(threads()) as pool:
+        return list(pool.map(work, frame.columns))
+
+
+def kinds_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+    """What each column holds, whatever the width of its type: engines read one file with different widths."""
+    return {name: _kind(dtype) for name, dtype in schema.items()}
+
+
+def _kind(dtype: pl.DataType) -> str:
+    if dtype == pl.Boolean:
+        return "boolean"
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_float():
+        return "float"
+    if dtype == pl.Date:
+        return "date"
+    if isinstance(dtype, pl.Datetime):
+        return "datetime"
+    if isinstance(dtype, pl.Duration):
+        return "duration"
+    return "time" if dtype == pl.Time else _TEXT
+
+
+def _column_key(secret: bytes, name: str) -> NDArray[np.uint64]:
+    made = hashlib.blake2b(name.encode(), digest_size=32, key=secret, person=b"discreet column")
+    return np.frombuffer(made.digest(), dtype="<u8").astype(np.uint64)
+
+
+def _column_sum(series: pl.Series, kind: str, records: NDArray[np.int64], key: NDArray[np.uint64]) -> int:
+    nulls = series.is_null().to_numpy() if series.null_count() else np.zeros(0, dtype=np.bool_)
+    if kind == _TEXT:
+        texts = series if series.dtype in (pl.String, pl.Binary) else series.cast(pl.String)
+        array = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+        _, offsets, content = array.buffers()
+        places = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+        letters = np.frombuffer(content, dtype=np.uint8) if content is not None else np.zeros(0, dtype=np.uint8)
+        return mix_texts(places, letters, nulls, records, key)
+    return mix_words(_words(series, kind), nulls, records, key)
+
+
+def _words(series: pl.Series, kind: str) -> NDArray[np.uint64]:
+    """The values as 64-bit words: integers, the bits of a float, or nanoseconds (modulo 2^64); 0 in the place of a null."""
+    if kind == "float":
+        numbers = series.cast(pl.Float64).fill_null(0.0).to_numpy() + 0.0  # -0.0 is the same number as 0.0
+        return np.ascontiguousarray(numbers).view(np.uint64)
+    if kind == "integer" and series.dtype in (pl.UInt64, pl.Int128):
+        numbers = series.fill_null(0).to_numpy()
+        return np.ascontiguousarray(numbers.astype(np.uint64))
+    physical = series.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
+    if kind in ("datetime", "duration"):
+        unit = _NANOSECONDS[series.dtype.time_unit]  # type: ignore[attr-defined]
+        physical = np.multiply(physical, np.int64(unit))
+    return np.ascontiguousarray(physical).view(np.uint64)

@@ -1,0 +1,92 @@
+"""A release is known again by its content, whatever file or database it was read from."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import discreet
+from discreet.keys.recognise import order_key, release_digest
+from discreet.keys.ring import KeyRing
+from discreet.masking.release import released
+from discreet.verbs import link
+
+ROWS = 60
+
+
+def people() -> pl.DataFrame:
+    made = np.random.default_rng(5)
+    return pl.DataFrame(
+        {
+            "name": [f"Person {number}" for number in range(ROWS)],
+            "age": made.integers(18, 90, ROWS),
+            "born": [dt.date(1950, 1, 1) + dt.timedelta(int(n)) for n in made.integers(0, 20_000, ROWS)],
+            "seen": [dt.datetime(2020, 1, 1) + dt.timedelta(hours=int(n)) for n in made.integers(0, 2_000, ROWS)],
+            "smokes": made.random(ROWS) < 0.3,
+            "town": made.choice(["Aix", "Bonn", "=Cork", ""], ROWS),
+            "income": np.where(made.random(ROWS) < 0.1, np.nan, made.lognormal(10, 1, ROWS)),
+        }
+    )
+
+
+POLICY = {
+    "attributes": {"name": {"role": "identifier"}, "age": {"role": "key", "known": 0.3}, "income": {"role": "confidential"}},
+    "risk": {"k_anonymity": {}},
+    "limits": {"k_anonymity.k": 1},
+    "plan": {"steps": [{"method": "remove_identifiers"}, {"method": "noise", "columns": ["age", "income"], "level": 0.5}]},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DISCREET_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+TARGETS = ["r.csv", "r.parquet", "r.xlsx", "r.jsonl", "r.sav", "sqlite:///{}/r.db#r", "duckdb:///{}/r.duckdb#r"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_order_is_found_though_the_policy_names_no_key_and_its_limits_were_edited(
+    home: Path, tmp_path: Path, target: str
+) -> None:
+    data = discreet.read(people(), POLICY)
+    release = discreet.mask(data)
+    place = target.format(tmp_path) if "://" in target else str(tmp_path / target)
+    discreet.write(release, place)
+    edited = {**POLICY, "limits": {"k_anonymity.k": 3}, "risk": {"k_anonymity": {}, "known_sets": {}}}
+    masked = discreet.read(place, edited)
+    original = data.with_policy(discreet.read(people(), edited).policy)
+    assert order_key(masked, original) == release.draw_key
+    assert (link(original, masked).records == released(release).records).all()
+    assert not [one for one in discreet.assess(original, masked).warnings if "strangers" in one]
+
+
+def test_without_the_key_nobody_finds_it(home: Path, tmp_path: Path) -> None:
+    data = discreet.read(people(), POLICY)
+    release = discreet.mask(data)
+    discreet.write(release, tmp_path / "r.csv")
+    KeyRing().delete(str(release.plan.key))
+    masked = discreet.read(tmp_path / "r.csv", POLICY)
+    assert order_key(masked, data) is None
+    assert link(data, masked).is_initial
+
+
+def test_the_policy_that_names_the_key_finds_it_without_a_digest(home: Path) -> None:
+    data = discreet.read(people(), POLICY)
+    release = discreet.mask(data)
+    named = data.with_policy(data.policy.with_(plan=release.plan))
+    assert order_key(released(release), named) == release.draw_key
+
+
+def test_a_digest_depends_on_every_column_and_on_the_order_of_rows() -> None:
+    frame = people()
+    own = release_digest(frame)
+    assert release_digest(frame.reverse()) != own
+    for name in frame.columns:
+        assert release_digest(frame.drop(name)) != own
+        assert release_digest(frame.with_columns(pl.col(name).shift(1))) != own
