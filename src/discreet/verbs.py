@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from discreet import registry
 from discreet.engine import engines
@@ -145,7 +146,7 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
         original = original or data.original
         table = data.masked
     else:
-        table = data if original is None or engines.is_distributed(data) else _placed(data, original)[0]
+        table = _labelled(data) if original is None or engines.is_distributed(data) else _placed(data, original)[0]
     made = engines.placed("risk", _instances("risk", measures, table.policy), table, original)
     return {one.name: one.measure(table, original=original) for one in made}
 
@@ -222,7 +223,10 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
 def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata, list[str]]:
     """The masked table with its rows tied to their originals, and what is in doubt."""
     if isinstance(masked, Release):
+        _check_cells(masked.masked, original)
         return masked.masked, []
+    masked = _labelled(masked, other=original)
+    _check_cells(masked, original)
     if engines.engine_of(masked) != engines.LOCAL:  # its records' numbers are its link
         return masked, _doubted(masked, original)
     from discreet.engine.order import placed
@@ -230,6 +234,33 @@ def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata
 
     found = placed(masked, original, original.policy.plan, order_key)
     return found.masked, [found.doubt] if found.doubt else []
+
+
+def _labelled(data: Microdata, other: Microdata | None = None) -> Microdata:
+    """A table with what the policy says of its labels, where no file beside it does.
+
+    The policy speaks of masked columns. A table that is measured alone may be the original: only its columns of text can
+    hold labels.
+    """
+    if engines.engine_of(data) != engines.LOCAL:
+        return data
+    policy = other.policy if other is not None else data.policy
+    cells = {name: one for name, one in policy.cells.items() if name in data.columns and name not in data.cells}
+    if other is None:
+        cells = {name: one for name, one in cells.items() if data.schema[name] == pl.String}
+    if not cells:
+        return data
+    from discreet.convert.cells_file import with_labels
+
+    return with_labels(data, cells)
+
+
+def _check_cells(masked: Microdata, original: Microdata) -> None:
+    """A label that nobody can explain is an error, never a value of its own."""
+    if engines.engine_of(masked) == engines.LOCAL:
+        from discreet.engine.cells.explained import check_explained
+
+        check_explained(original, masked)
 
 
 def _doubted(masked: Any, original: Microdata) -> list[str]:

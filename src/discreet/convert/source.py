@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from discreet.convert.cells_file import check_columns, read_cells, reading_labels_as_text, with_labels
 from discreet.convert.failures import told
 from discreet.convert.fits import check_whole
 from discreet.convert.formats import Format, format_of
@@ -51,7 +52,10 @@ def prepared(lazy: pl.LazyFrame, policy: Policy, source: str) -> pl.LazyFrame:
 
 def attempts(path: Path, policy: Policy) -> Iterator[pl.LazyFrame]:
     """A file that can be streamed as prepared lazy tables, each tried where the one before failed."""
-    for lazy in existing(path).scan(path, policy):
+    form, cells = existing(path), read_cells(path)
+    if cells:
+        check_columns(path, cells, next(iter(form.scan(path, policy))).collect_schema().names())
+    for lazy in form.scan(path, reading_labels_as_text(policy, cells)):
         yield prepared(lazy, policy, str(path))
 
 
@@ -67,10 +71,20 @@ def existing(path: Path) -> Format:
 
 
 def _from_file(path: Path, policy: Policy) -> Microdata:
+    made = _table_of(path, policy)
+    cells = read_cells(path)
+    check_columns(path, cells, made.columns)
+    return with_labels(made, cells) if cells else made
+
+
+def _table_of(path: Path, policy: Policy) -> Microdata:
     found = existing(path)
     with told(str(path), f"cannot be read as {found.name}"):
         if not found.streams:
-            return _microdata(found.read(path, policy), policy, str(path))
+            cells = read_cells(path)
+            if cells:
+                check_columns(path, cells, found.read(path, policy).frame.columns)
+            return _microdata(found.read(path, reading_labels_as_text(policy, cells)), policy, str(path))
         failure: Exception | None = None
         for lazy in attempts(path, policy):
             try:

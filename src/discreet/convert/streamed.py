@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from discreet.convert.cells_file import read_cells
 from discreet.convert.failures import told
 from discreet.convert.fits import spread_sample
 from discreet.convert.formats import Format
@@ -81,7 +82,7 @@ def scan_source(
 
 def _scanned(path: Path, found: Format, lazy: pl.LazyFrame, policy: Policy) -> _Scan:
     state = _state(path)
-    shape = Microdata(lazy.collect_schema().to_frame(), policy, str(path))
+    shape = Microdata(lazy.collect_schema().to_frame(), policy, str(path), cells=read_cells(path))
     if found.name == "Parquet":
         groups = row_groups(path)
         return _Scan(path, lazy, shape, sum(groups), state, groups)

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from discreet.convert.atomic import apart, checked, replacing
+from discreet.convert.cells_file import read_cells, remove_cells, write_cells
 from discreet.convert.failures import told
 from discreet.convert.formats import format_of
 from discreet.convert.formulas import harmless
@@ -52,6 +53,8 @@ def write_target(
                 found.sink(frame.lazy(), place)
         else:
             found.write(table, temporary)
+        remove_cells(path)  # the old description must not outlive the old table
+    write_cells(path, data.cells, private=private)
 
 
 def convert(
@@ -74,7 +77,9 @@ def convert(
     if not is_url(source) and not is_url(target) and isinstance(source, str | Path):
         path, place = Path(source).expanduser(), Path(target).expanduser()
         if existing(path).streams and format_of(place).streams:
-            return _stream(path, place, policy, overwrite=overwrite)
+            written = _stream(path, place, policy, overwrite=overwrite)
+            write_cells(place, read_cells(path), private=True)
+            return written
     data = read_source(source, policy)
     write_target(data, target, private=True, overwrite=overwrite, drop_dependents=drop_dependents)
     return len(data), len(data.columns)

@@ -7,7 +7,7 @@ as with blanks, whoever is under the threshold stays there. A coarse value weigh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.coarse import as_numbers, coarse
+from discreet.engine.cells.against import coarse
+from discreet.engine.cells.handover import describe
+from discreet.engine.cells.positions import native_positions
 from discreet.engine.coarsening_kernels import narrowest
 from discreet.engine.columns import Column, encode_series, threads
 from discreet.engine.hierarchies import hierarchy_of, leaf_codes, leaf_text
@@ -25,6 +27,7 @@ from discreet.engine.targeting import Targets
 from discreet.engine.targeting_rule import MARGIN, Story
 from discreet.errors import DataError
 from discreet.model.attribute import Level
+from discreet.model.cells import ColumnCells
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 
@@ -45,6 +48,7 @@ class Axis:
     labels: list[list[str]]
     costs: NDArray[np.float64]
     weights: NDArray[np.float64]
+    hierarchy: Hierarchy
 
     @property
     def height(self) -> int:
@@ -70,15 +74,15 @@ class Axis:
             labels.append(names)
             costs.append(np.full(len(names), importance) if top else importance * share * (level > 0))
             weights.append(np.full(len(names), weight[-1]) if top else heaviest[group])
-        return cls(column, labels, np.array(costs), np.array(weights))
+        return cls(column, labels, np.array(costs), np.array(weights), hierarchy)
 
     def without(self, level: int) -> Axis:
         keep = [at for at in range(len(self.labels)) if at != level]
-        return Axis(self.column, [self.labels[at] for at in keep], self.costs[keep], self.weights[keep])
+        return Axis(self.column, [self.labels[at] for at in keep], self.costs[keep], self.weights[keep], self.hierarchy)
 
 
 def _hierarchy(data: Microdata, column: Column) -> Hierarchy:
-    numbers = as_numbers(column.values)
+    numbers = native_positions(column.values) if column.values.dtype.is_numeric() else np.zeros(0)
     if data.attribute(column.name).hierarchy is not None or data.level(column.name) is not Level.NUMERIC or not len(numbers):
         return hierarchy_of(data, column.name)
     counts = np.bincount(column.codes, minlength=column.cardinality)[: len(numbers)]
@@ -160,6 +164,16 @@ class Coarsened:
         with ThreadPoolExecutor(threads()) as pool:
             list(pool.map(work, range(threads())))
         return chosen, risk
+
+    def described(self, released: Mapping[str, pl.Series]) -> dict[str, ColumnCells | None]:
+        """What the labels of released columns stand for; a column where cells are only blank keeps what was said of it."""
+        trees = {axis.column.name: axis.hierarchy for axis in self.axes}
+        data = self.table.data
+        return {
+            name: describe(data, name, series, hierarchy=trees[name])
+            for name, series in released.items()
+            if series.dtype == pl.String
+        }
 
     def released(self) -> dict[str, pl.Series]:
         """The columns whose cells changed: text where some are coarse, and of their own type where some are only blank."""

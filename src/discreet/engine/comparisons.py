@@ -16,18 +16,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from discreet.engine.coarse import coarse
+from discreet.engine.cells.atoms import agree, atoms_of, read_sides
+from discreet.engine.cells.midpoints import as_numbers, is_number, unit
+from discreet.engine.cells.positions import position
+from discreet.engine.cells.reader import Reading
 from discreet.engine.columns import Column, encode_series
-from discreet.engine.midpoints import as_numbers, is_number, number_of
 from discreet.engine.together import alike
 from discreet.errors import DataError
-from discreet.model.cells import EVERYTHING, parse_group, parse_interval
+from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Group, Interval, Kind, parse_value
 from discreet.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_COARSE_FIRST = r"^\s*[\[(<>{*+\-.\d]"
 _MOST_VALUE_PAIRS = 200_000
 Fuzzy = tuple[Literal["similarity", "edits"], float]
 
@@ -138,8 +139,13 @@ def compare(
     tolerance: float | None = None,
     fuzzy: Fuzzy | None = None,
     hierarchy: Hierarchy | None = None,
+    cells: ColumnCells | None = None,
+    target_cells: ColumnCells | None = None,
+    true: bool = False,
 ) -> Comparison:
-    """How a column of a list agrees with a masked column.
+    """How a column of a list agrees with a masked column, of which ``cells`` says what its labels stand for.
+
+    ``true``: the targets are the original values, so that a masked text that none of them explains is an error.
 
     >>> one = compare(pl.Series("age", [26, None]), pl.Series("age", ["20..30", "30..40", None]))
     >>> one.agree(one.targets[[0, 0, 0, 1]], one.masked[[0, 1, 2, 0]]).tolist()
@@ -148,27 +154,29 @@ def compare(
     if fuzzy is not None:
         return _by_text(targets, masked, fuzzy)
     if tolerance is not None:
-        return _within(targets, masked, tolerance)
-    if hierarchy is None and not _may_be_coarse(masked):
+        return _within(targets, masked, tolerance, cells)
+    declared = hierarchy is not None or cells is not None or target_cells is not None
+    if not declared and masked.dtype == targets.dtype and masked.dtype != pl.String:
         return _equal(targets, masked)
     left, right = encode_series(targets), encode_series(masked)
-    read = coarse(left, right, hierarchy)
-    blank = _blank_codes(right)
-    size = len(right.values)
-    plain = ~read.blank[:size]
-    order = np.argsort(read.ranks, kind="stable")
-    owners, members = _invert(np.flatnonzero(plain), read.first[:size][plain], read.last[:size][plain], order)
-    if len(read.keys):
-        owners = np.concatenate((owners, read.keys % max(read.originals, 1)))
-        members = np.concatenate((members, read.keys // max(read.originals, 1)))
+    sides = [(left, target_cells), (right, cells)]
+    readings = read_sides(sides, hierarchy=hierarchy, reference=0 if true else None)
+    if not declared and masked.dtype == targets.dtype and not any(one.cells or _stars(one) for one in readings):
+        return _equal(targets, masked)
+    mine, theirs = atoms_of(readings)
+    starts, members = agree(mine, theirs)
+    known = len(left.values)
+    owners = np.repeat(np.arange(len(mine.blank)), np.diff(starts))
+    blank, silent = theirs.blank, np.flatnonzero(mine.blank[:known])
+    if len(silent):  # a target's cell that says nothing agrees with every value
+        every = np.flatnonzero(~blank[: len(right.values)])
+        owners = np.concatenate((owners, np.repeat(silent, len(every))))
+        members = np.concatenate((members, np.tile(every, len(silent))))
     return _listed(targets.name, left, right, blank, owners, members)
 
 
-def _may_be_coarse(masked: pl.Series) -> bool:
-    if masked.dtype != pl.String and not isinstance(masked.dtype, pl.Categorical | pl.Enum):
-        return False
-    values = masked.cast(pl.String).unique().drop_nulls()
-    return bool((values.str.contains(_COARSE_FIRST) & values.str.contains(r"\.\.|^\s*[\[(<>{]|^\*$")).any())
+def _stars(reading: Reading) -> bool:
+    return bool(reading.blank[: len(reading.plain)].any())
 
 
 def _equal(targets: pl.Series, masked: pl.Series, fuzzy: Fuzzy | None = None) -> Comparison:
@@ -191,12 +199,12 @@ def _by_text(targets: pl.Series, masked: pl.Series, fuzzy: Fuzzy) -> Comparison:
     return _equal(one, two.set(two == EVERYTHING, None) if len(two) else two, fuzzy)
 
 
-def _within(targets: pl.Series, masked: pl.Series, tolerance: float) -> Comparison:
+def _within(targets: pl.Series, masked: pl.Series, tolerance: float, cells: ColumnCells | None) -> Comparison:
     if not is_number(targets):
         raise DataError(f"a tolerance needs numbers or dates, but '{targets.name}' is {targets.dtype}")
     left, right = encode_series(targets), encode_series(masked)
     values = as_numbers(left.values)
-    if is_number(masked):
+    if is_number(masked) and cells is None:
         held = as_numbers(right.values)
         first = np.searchsorted(held, values - tolerance * (1 + 1e-12), side="left")
         last = np.searchsorted(held, values + tolerance * (1 + 1e-12), side="right")
@@ -205,7 +213,9 @@ def _within(targets: pl.Series, masked: pl.Series, tolerance: float) -> Comparis
             targets.name, left.codes.astype(np.int64), right.codes.astype(np.int64), len(values), size, first, last,
             np.zeros(len(values) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), left.values,
         )  # fmt: skip
-    spans = [(code, low, high) for code, text in enumerate(right.values.to_list()) for low, high in _spans(str(text))]
+    said = read_sides([(left, None), (right, cells)], reference=0)[1]
+    spans = [(code, place, place) for code, place in _places(said)]
+    spans += [(code, low, high) for code, cell in said.cells.items() for low, high in _spans(cell, said.kind)]
     plain = np.array([code for code, _, _ in spans], dtype=np.int64)
     order = np.argsort(values, kind="stable")
     lows, highs = (np.array([span[at] for span in spans], dtype=np.float64) for at in (1, 2))
@@ -215,13 +225,23 @@ def _within(targets: pl.Series, masked: pl.Series, tolerance: float) -> Comparis
     return _listed(targets.name, left, right, _blank_codes(right), owners, members)
 
 
-def _spans(text: str) -> list[tuple[float, float]]:
-    """The numbers that a masked text stands for, as closed intervals."""
-    if interval := parse_interval(text):
-        return [(interval.lower, interval.upper)]
-    members = group.members if (group := parse_group(text)) else {text}
-    found = [number_of(member) for member in members]
-    return [(number, number) for number in found if not np.isnan(number)]
+def _places(said: Reading) -> list[tuple[int, float]]:
+    codes = np.flatnonzero(said.plain)
+    return list(zip(codes.tolist(), (said.places[codes].astype(np.float64) / unit(said.kind)).tolist(), strict=True))
+
+
+def _spans(cell: Cell, kind: Kind) -> list[tuple[float, float]]:
+    """The numbers that a masked cell stands for, as closed intervals."""
+    if isinstance(cell, Interval):
+        return [(_number(cell.lower, kind), _number(cell.upper, kind))]
+    if not isinstance(cell, Group) or cell.others:
+        return [(-np.inf, np.inf)]
+    points = [_number(value, kind) for member in cell.members if (value := parse_value(member, kind)) is not None]
+    return [(point, point) for point in points] + [span for part in cell.parts for span in _spans(part, kind)]
+
+
+def _number(bound: Any, kind: Kind) -> float:
+    return bound if isinstance(bound, float) and np.isinf(bound) else float(position(bound)) / unit(kind)
 
 
 def _blank_codes(right: Column) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ what it contains.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import threads
+from discreet.engine.cells.atoms import read_sides
+from discreet.engine.cells.midpoints import as_numbers, bounds, is_number
+from discreet.engine.columns import encode_series, threads
 from discreet.engine.comparisons import Comparison, compare
 from discreet.engine.groups import group_ids
-from discreet.engine.midpoints import as_numbers, bounds, is_number
 from discreet.errors import DataError
+from discreet.model.cells import ColumnCells, Group
 from discreet.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -55,13 +57,20 @@ class Nearness:
         return np.clip((number - self.nearer) / self.ties, 0.0, 1.0)
 
 
-def space(originals: pl.DataFrame, masked: pl.DataFrame, names: Sequence[str], hierarchies: dict[str, Hierarchy]) -> Space:
+def space(
+    originals: pl.DataFrame,
+    masked: pl.DataFrame,
+    names: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    cells: Mapping[str, ColumnCells] | None = None,
+) -> Space:
     """Lay both tables into one space."""
     left, right, categories = [], [], []
     for name in names:
-        if is_number(originals[name]) and name not in hierarchies:
+        tree, own = hierarchies.get(name), (cells or {}).get(name)
+        if is_number(originals[name]) and not _holds_groups(originals[name], masked[name], tree, own):
             here = as_numbers(originals[name])
-            there = as_numbers(masked[name], *bounds(here))
+            there = as_numbers(masked[name], *bounds(here), like=originals[name], cells=own, hierarchy=tree)
             deviation = float(np.nanstd(here)) if not np.isnan(here).all() else 0.0
             if not math.isfinite(deviation) or np.isinf(there).any():
                 raise DataError(f"the numbers of '{name}' are infinite or too large to be compared; recode them first")
@@ -69,8 +78,17 @@ def space(originals: pl.DataFrame, masked: pl.DataFrame, names: Sequence[str], h
             left.append(here / scale)
             right.append(there / scale)
         else:
-            categories.append(compare(originals[name], masked[name], hierarchy=hierarchies.get(name)))
+            categories.append(compare(originals[name], masked[name], hierarchy=tree, cells=own, true=True))
     return Space(_stack(left, originals.height), _stack(right, masked.height), tuple(categories))
+
+
+def _holds_groups(original: pl.Series, masked: pl.Series, tree: Hierarchy | None, cells: ColumnCells | None) -> bool:
+    """Whether some masked cell is a set of numbers that has no midpoint to stand at."""
+    if tree is None and cells is None and masked.dtype == original.dtype:
+        return False
+    sides = [(encode_series(original), None), (encode_series(masked), cells)]
+    said = read_sides(sides, hierarchy=tree, reference=0)[1]
+    return any(isinstance(cell, Group) for cell in said.cells.values())
 
 
 def _stack(columns: list[NDArray[np.float64]], size: int) -> NDArray[np.float64]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
+from discreet.engine.cells.against import coarse
 from discreet.engine.class_tables import class_table
-from discreet.engine.coarse import coarse
 from discreet.engine.columns import Column, encode, encode_series
 from discreet.engine.hierarchies import hierarchy_of, leaf_codes, level_codes
 from discreet.engine.lattice import Checked, Ladder, Lattice

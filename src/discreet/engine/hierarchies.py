@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet.engine.cells.positions import native_positions, text_positions
 from discreet.engine.columns import Column, encode
 from discreet.engine.intervals import quantile_levels, width_levels
 from discreet.engine.places import place
@@ -52,6 +53,16 @@ def hierarchy_of(data: Microdata, name: str) -> Hierarchy:
         leaf_codes(column, made)
         kept[key] = made
     return kept[key]
+
+
+def usable_hierarchy(data: Microdata, name: str) -> Hierarchy | None:
+    """The hierarchy that the policy gives a column, or None where there is none or it does not fit the column's values."""
+    if name not in data.columns or data.attribute(name).hierarchy is None:
+        return None
+    try:
+        return hierarchy_of(data, name)
+    except DataError:
+        return None
 
 
 def leaf_codes(column: Column, hierarchy: Hierarchy) -> NDArray[np.int64]:
@@ -130,14 +141,16 @@ def hierarchy_from(column: Column, spec: HierarchySpec | None, data: Microdata) 
     return Hierarchy.from_rows(zip(leaves, *levels, strict=True), attribute=name)
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
+def _numbers(column: Column) -> NDArray[Any]:
+    """The values as exact numbers."""
     if column.values.dtype.is_numeric():
-        return column.values.cast(pl.Float64).to_numpy()
-    found = column.values.cast(pl.String).cast(pl.Float64, strict=False)
-    if found.null_count():
-        odd = column.values.filter(found.is_null())[0]
+        return native_positions(column.values)
+    texts = column.values.cast(pl.String)
+    found, plain = text_positions(texts, "number")
+    if not plain.all():
+        odd = texts.filter(pl.Series(~plain))[0]
         raise DataError(f"a hierarchy of widths or quantiles needs numbers, but '{column.name}' holds '{odd}'")
-    return found.to_numpy()
+    return found
 
 
 def _prefix(text: str, kept: int) -> str:

@@ -1,11 +1,17 @@
-"""Nested intervals over numbers: of fixed widths, or equally filled."""
+"""Nested intervals over numbers: of fixed widths, or equally filled.
+
+Bounds are multiples of the width as people write it (3 x 0.1 is 0.3), computed exactly, so that every number lies in the
+interval that is written for it, however many digits it has.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,54 +21,82 @@ from discreet.model.cells import Interval
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DIGITS = 12  # a bound such as 3 x 0.1 is written 0.3
+_EXACT = 2**53
 
 
-def width_levels(numbers: NDArray[np.float64], widths: Sequence[float], origin: float, name: str) -> list[list[str]]:
-    """A list of labels a width: the interval of that width, counted from ``origin``, that holds each number.
+def width_levels(numbers: NDArray[Any], widths: Sequence[float], origin: float, name: str) -> list[list[str]]:
+    """A list of labels for each width: the interval of that width, counted from ``origin``, that holds each number.
 
     >>> width_levels(np.array([34.0, 41.0]), [5, 20], 0.0, "age")
     [['30..35', '40..45'], ['20..40', '40..60']]
     """
-    levels = []
-    finest = np.zeros(0)
+    levels: list[list[str]] = []
+    finest = interval_bins(numbers, widths[0], origin)
     for before, width in zip([None, *widths], widths, strict=False):
-        if before is None:
-            finest = _bins(numbers, width, origin)
-            bins = finest
-        else:
+        if before is not None:
             times = width / before
             if times < 2 or abs(times - round(times)) > 1e-9:
                 raise DataError(
                     f"each width of the hierarchy of '{name}' is a multiple of the one before; {width} is none of {before}"
                 )
-            # from the finest bins, so that rounding can never tear the tree
-            bins = np.floor_divide(finest, round(width / widths[0]))
-        distinct, back = np.unique(bins, return_inverse=True)
-        labels = [str(Interval(_clean(origin + at * width), _clean(origin + (at + 1) * width))) for at in distinct]
-        levels.append([labels[at] for at in back])
+        # from the finest bins, so that rounding can never tear the tree
+        ratio = round(width / widths[0])
+        bins = [number // ratio for number in finest]
+        labels = {number: str(interval_of_bin(number, widths[0], origin, ratio)) for number in set(bins)}
+        levels.append([labels[number] for number in bins])
     return levels
 
 
-def _bins(numbers: NDArray[np.float64], width: float, origin: float) -> NDArray[np.float64]:
-    """Number of each interval, so that the bounds as written hold the number."""
-    bins = np.floor((numbers - origin) / width)
-    for at, number in enumerate(numbers):
-        if number < _clean(origin + bins[at] * width):
-            bins[at] -= 1
-        elif number >= _clean(origin + (bins[at] + 1) * width):
-            bins[at] += 1
-    return bins
+def interval_bins(numbers: NDArray[Any], width: float, origin: float) -> list[int]:
+    """The number of the interval that holds each number: k for origin + k width <= number < origin + (k + 1) width."""
+    if numbers.dtype == np.int64 and float(width).is_integer() and float(origin).is_integer():
+        if not len(numbers) or max(abs(int(numbers.min())), abs(int(numbers.max()))) + abs(origin) + width < 2**62:
+            found: list[int] = ((numbers - int(origin)) // int(width)).tolist()
+            return found
+    elif numbers.dtype == np.float64 and np.abs(numbers).max(initial=0) <= _EXACT * min(1.0, width):
+        return _float_bins(numbers, width, origin)
+    return [_exact_bin(number, width, origin) for number in numbers.tolist()]
 
 
-def _clean(bound: float) -> float:
-    return 0.0 if bound == 0 else round(float(bound), _DIGITS - 1 - math.floor(math.log10(abs(bound))))
+def _float_bins(numbers: NDArray[np.float64], width: float, origin: float) -> list[int]:
+    """By division, then one to the side where the bound as it is written lies on the other side of the number."""
+    bins = np.floor((numbers - origin) / width).astype(np.int64)
+    for _ in range(2):
+        occurring, back = np.unique(bins, return_inverse=True)
+        cells = [interval_of_bin(number, width, origin) for number in occurring.tolist()]
+        under = numbers < np.array([float(cell.lower) for cell in cells])[back]
+        over = numbers >= np.array([float(cell.upper) for cell in cells])[back]
+        if not (under.any() or over.any()):
+            return list(bins.tolist())
+        bins = bins - under + over
+    return [_exact_bin(number, width, origin) for number in numbers.tolist()]
 
 
-def quantile_levels(
-    numbers: NDArray[np.float64], counts: NDArray[np.int64], quantiles: Sequence[int], name: str
-) -> list[list[str]]:
-    """A list of labels a number of bins: intervals that hold as equal numbers of records as ties allow.
+def _exact_bin(number: Any, width: float, origin: float) -> int:
+    bin_number = math.floor((_written(number) - _written(origin)) / _written(width))
+    for near in (bin_number, bin_number - 1, bin_number + 1):
+        if number in interval_of_bin(near, width, origin):
+            return near
+    raise DataError(f"the number {number} lies in no interval of the width {width}; take a greater width")
+
+
+def interval_of_bin(number: int, width: float, origin: float, times: int = 1) -> Interval:
+    """The interval with a number, ``times`` widths wide."""
+    low = _written(origin) + number * times * _written(width)
+    return Interval(_bound(low), _bound(low + times * _written(width)))
+
+
+def _written(number: float) -> Fraction:
+    """A number as its digits say: 0.1 is one tenth."""
+    return Fraction(number) if isinstance(number, int) else Fraction(Decimal(repr(float(number))))
+
+
+def _bound(bound: Fraction) -> int | float:
+    return bound.numerator if bound.denominator == 1 else float(bound)
+
+
+def quantile_levels(numbers: NDArray[Any], counts: NDArray[np.int64], quantiles: Sequence[int], name: str) -> list[list[str]]:
+    """A list of labels for each number of bins: intervals that hold as equal numbers of records as ties allow.
 
     >>> quantile_levels(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 1, 1, 1]), [4, 2], "x")
     [['1..2', '2..3', '3..4', '[4, 4]'], ['1..3', '1..3', '[3, 4]', '[3, 4]']]
@@ -80,7 +114,7 @@ def quantile_levels(
         ranks = np.array([i * total // parts for i in range(1, parts)], dtype=np.int64)
         cuts = np.unique(ordered[np.minimum(np.searchsorted(upto, ranks, side="right"), len(ordered) - 1)])
         cuts = cuts[cuts > ordered[0]]
-        edges = np.concatenate((ordered[:1], cuts, ordered[-1:]))
+        edges = np.concatenate((ordered[:1], cuts, ordered[-1:])).tolist()
         labels = [str(Interval(low, high, True, index == len(cuts))) for index, (low, high) in enumerate(pairwise(edges))]
         levels.append([labels[index] for index in np.searchsorted(cuts, numbers, side="right")])
     return levels

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.engine.cells.against import Coarse, coarse
 from discreet.engine.cells.atoms import Atoms
-from discreet.engine.coarse import Coarse, coarse
-from discreet.engine.columns import Column, encode, value_weights
+from discreet.engine.cells.weights import cell_weights
+from discreet.engine.columns import Column, encode
 from discreet.engine.compiled import compiled
 from discreet.engine.families import Family
 from discreet.engine.groups import group_ids
@@ -45,7 +46,8 @@ def weights_of(data: Microdata, names: Sequence[str]) -> dict[str, NDArray[np.fl
     kept: dict[str, NDArray[np.float64]] | None = data.cache.get(("weights", tuple(names)))
     if kept is None:
         sensitive = [name for name in names if data.attribute(name).sensitivity > 0]
-        found = {column.name: value_weights(column, data.attribute(column.name)) for column in encode(data, sensitive)}
+        columns = encode(data, sensitive)
+        found = {one.name: cell_weights(one, data.attribute(one.name), data.cells.get(one.name)) for one in columns}
         kept = {name: weights for name, weights in found.items() if weights.any()}
         data.cache["weights", tuple(names)] = kept
     return kept
@@ -139,7 +141,7 @@ def by_layers(
 ) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
     """Masked records in classes by layers, asked for with true values: those of original ``rows[i]`` for record ``slots[i]``."""
     held, true = encode(masked, names), encode(original, names)
-    read = [_read(original, one, other) for one, other in zip(true, held, strict=True)]
+    read = [_read(original, masked, one, other) for one, other in zip(true, held, strict=True)]
     unknown = [column.is_null[rows].astype(np.uint8) for column in true]
     lost = [
         (~meaning.contains(other.codes[slots], one.codes[rows])).astype(np.uint8)
@@ -188,10 +190,11 @@ def _by_containment(
     return [RecordClass(None, size, codes, asked, [len(one.place) for one in relations], relations)]
 
 
-def _read(original: Microdata, true: Column, held: Column) -> Coarse:
+def _read(original: Microdata, masked: Microdata, true: Column, held: Column) -> Coarse:
     spec = original.attribute(true.name).hierarchy
     hierarchy = hierarchy_of(original, true.name) if spec is not None else None
-    return coarse(true, held, hierarchy, numeric=original.level(true.name) in (Level.NUMERIC, Level.DATE))
+    numeric = original.level(true.name) in (Level.NUMERIC, Level.DATE)
+    return coarse(true, held, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
 
 
 def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:
@@ -290,5 +293,5 @@ def cells_agree(data: Microdata, name: str, record: int, row: int, missing: str,
         relation = column_relation(data, column, null_agrees=missing == "wildcard")
         return np.asarray(relation.agrees(int(column.codes[record]))[column.codes])
     true = encode(original, [name])[0]
-    meaning = _read(original, true, column)
+    meaning = _read(original, data, true, column)
     return meaning.contains(column.codes, np.full(len(data), true.codes[row]))

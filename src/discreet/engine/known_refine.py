@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.columns import Column, encode, value_weights
+from discreet.engine.cells.weights import cell_weights
+from discreet.engine.columns import Column, encode
 from discreet.engine.compiled import compiled
 from discreet.engine.known_counts import Counter, Queries, RecordClass
 from discreet.engine.known_exact import MOST_ATTRIBUTES, finish, masks_of
@@ -132,7 +133,7 @@ def _weights(data: Microdata, ordered: list[str], slots: NDArray[np.int64]) -> N
     for place, column in enumerate(encode(data, ordered)):
         attribute = data.attribute(column.name)
         if attribute.sensitivity > 0:
-            made[:, place] = value_weights(column, attribute)[column.codes[slots]]
+            made[:, place] = cell_weights(column, attribute, data.cells.get(column.name))[column.codes[slots]]
     return made
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet.engine.cells.handover import describe
 from discreet.engine.class_checks import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE
 from discreet.engine.class_tables import class_table
 from discreet.engine.coarse import as_numbers
@@ -17,7 +18,7 @@ from discreet.engine.hierarchies import hierarchy_from, hierarchy_of, leaf_codes
 from discreet.engine.mondrian_kernels import lowest_common, partition
 from discreet.engine.privacy_models import PrivacyModel
 from discreet.model.attribute import Level
-from discreet.model.cells import EVERYTHING, Group, Interval
+from discreet.model.cells import EVERYTHING, ColumnCells, Group, Interval
 from discreet.model.hierarchy import Hierarchy, HierarchySpec
 from discreet.model.microdata import Microdata
 
@@ -39,6 +40,7 @@ class Axis:
     names: tuple[list[str], ...]
     places: NDArray[np.float64]
     numeric: bool
+    hierarchy: Hierarchy | None = None
 
     @property
     def height(self) -> int:
@@ -48,8 +50,8 @@ class Axis:
 
 def mondrian(
     data: Microdata, keys: Sequence[str], model: PrivacyModel, sensitive: Sequence[Column], *, relaxed: bool
-) -> dict[str, pl.Series]:
-    """The released columns: each value as the interval, group or label that its class spans."""
+) -> tuple[dict[str, pl.Series], dict[str, ColumnCells | None]]:
+    """The released columns, each value as the interval, group or label that its class spans, and what they stand for."""
     axes = [_axis(data, column) for column in encode(data, keys)]
     columns = [(axis.rank[axis.column.codes], len(axis.rank)) for axis in axes] + [(c.codes, c.cardinality) for c in sensitive]
     if relaxed:
@@ -67,7 +69,9 @@ def mondrian(
     found = partition(
         own, counts, heights, labels, places, shares, relaxed, model.k, other, rules, sizes, whole, trees, tree_heights
     )
-    return {axis.column.name: _released(axis, codes[:, at], found, rows) for at, axis in enumerate(axes)}
+    made = {axis.column.name: _released(axis, codes[:, at], found, rows) for at, axis in enumerate(axes)}
+    hierarchies = {axis.column.name: axis.hierarchy for axis in axes}
+    return made, {name: describe(data, name, series, hierarchy=hierarchies[name]) for name, series in made.items()}
 
 
 def _axis(data: Microdata, column: Column) -> Axis:
@@ -113,7 +117,7 @@ def _tree(column: Column, hierarchy: Hierarchy) -> Axis:
         share = np.bincount(codes, minlength=len(texts))[own] / total
         shares.append(np.append(share, [share[-1] if size and level == hierarchy.height else 0.0] if column.has_null else []))
         names.append([texts[code] for code in own])
-    return Axis(column, rank, tuple(labels), tuple(shares), tuple(names), np.zeros(column.cardinality), False)
+    return Axis(column, rank, tuple(labels), tuple(shares), tuple(names), np.zeros(column.cardinality), False, hierarchy)
 
 
 def _shapes(axes: Sequence[Axis]) -> tuple[NDArray[Any], ...]:
@@ -171,7 +175,7 @@ def _texts(axis: Axis, least: NDArray[np.int64], most: NDArray[np.int64]) -> lis
     size = len(values)
     ordered = values[np.argsort(axis.rank, kind="stable")[:size]]
     leaves = [leaf_text(value) for value in ordered.to_list()]
-    numbers = as_numbers(ordered)
+    numbers = ordered.to_list()
     labels = np.array(axis.labels, dtype=np.int32)
     made: list[str | None] = []
     for low, high in zip(least.tolist(), most.tolist(), strict=True):
@@ -182,7 +186,7 @@ def _texts(axis: Axis, least: NDArray[np.int64], most: NDArray[np.int64]) -> lis
         elif axis.height:
             made.append(axis.names[lowest_common(labels, axis.height, low, high)][low])
         elif axis.numeric:
-            made.append(str(Interval(float(numbers[low]), float(numbers[high]), True, True)))
+            made.append(str(Interval(numbers[low], numbers[high], True, True)))
         else:
             made.append(str(Group(frozenset(leaves[low : high + 1]))))
     return made

@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.midpoints import as_numbers, bounds, is_number
+from discreet.engine.cells.against import coarse
+from discreet.engine.cells.midpoints import as_numbers, bounds, is_number
+from discreet.engine.columns import encode_series
+from discreet.engine.hierarchies import usable_hierarchy
 from discreet.engine.random import KeyedDraw
-from discreet.model.cells import parse_group
+from discreet.errors import UnexplainedCellError
+from discreet.model.cells import ColumnCells
+from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 
@@ -86,36 +91,42 @@ class _Nearness:
     def __init__(self, masked: Microdata, original: Microdata) -> None:
         size = len(masked)
         self.rows = np.arange(size) if size <= _SAMPLE else np.linspace(0, size - 1, _SAMPLE).astype(np.int64)
-        self.original = original.frame
+        self.original, self.cells = original.frame, masked.cells
         self.names = [name for name in masked.columns if name in original.columns]
         self.masked = masked.frame.select(self.names)[self.rows]
+        self.hierarchies = {name: usable_hierarchy(original, name) for name in self.names}
         self.says_anything = any(self.masked[name].n_unique() > 1 for name in self.names)
 
     def of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """For each sampled row, its nearness to these rows of the original."""
         total, others = np.zeros(len(rows)), self.original.select(self.names)[rows]
         for name in self.names:
-            total += _near(self.masked[name], others[name])
+            total += _near(self.masked[name], others[name], self.cells.get(name), self.hierarchies[name])
         return total
 
 
-def _near(masked: pl.Series, original: pl.Series) -> NDArray[np.float64]:
-    if is_number(original):
-        true = as_numbers(original)
-        with np.errstate(over="ignore", invalid="ignore"):
-            spread = float(np.nanstd(true)) if not np.isnan(true).all() else 0.0
-            if not math.isfinite(spread) or spread == 0:
-                return np.zeros(len(original))
-            apart = np.abs(as_numbers(masked, *bounds(true)) - true) / spread
-        return np.asarray(np.nan_to_num(1 - np.minimum(apart, 1), nan=0.0))
-    text = masked.cast(pl.String)
-    same = (text == original.cast(pl.String)).fill_null(value=False).to_numpy().astype(np.float64)
-    if text.str.starts_with("{").any():
-        groups = {word: parse_group(word) for word in text.unique().to_list() if word and word.startswith("{")}
-        for at, (word, value) in enumerate(zip(text.to_list(), original.to_list(), strict=True)):
-            if (group := groups.get(word or "")) is not None and str(value) in group:
-                same[at] = 1.0
-    return same
+def _near(masked: pl.Series, original: pl.Series, cells: ColumnCells | None, hierarchy: Hierarchy | None) -> NDArray[np.float64]:
+    """1 where a masked cell holds the original value, less by the distance of numbers, 0 where it says something else."""
+    try:
+        if is_number(original):
+            return _close(masked, original, cells, hierarchy)
+        true, said = encode_series(original), encode_series(masked)
+        read = coarse(true, said, hierarchy, cells=cells)
+    except UnexplainedCellError:  # a measure that needs its meaning says so; the order of rows can do without
+        return (masked.cast(pl.String) == original.cast(pl.String)).fill_null(value=False).to_numpy().astype(np.float64)
+    blank = read.blank[said.codes] | true.is_null
+    return np.where(blank, 0.0, read.contains(said.codes, true.codes)).astype(np.float64)
+
+
+def _close(masked: pl.Series, original: pl.Series, cells: ColumnCells | None, hierarchy: Hierarchy | None) -> NDArray[np.float64]:
+    true = as_numbers(original)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = float(np.nanstd(true)) if not np.isnan(true).all() else 0.0
+        if not math.isfinite(spread) or spread == 0:
+            return np.zeros(len(original))
+        there = as_numbers(masked, *bounds(true), like=original, cells=cells, hierarchy=hierarchy)
+        apart = np.abs(there - true) / spread
+    return np.asarray(np.nan_to_num(1 - np.minimum(apart, 1), nan=0.0))
 
 
 def _standardized(gains: NDArray[np.float64]) -> float:

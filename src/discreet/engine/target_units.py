@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.comparisons import Comparison, Fuzzy, compare
-from discreet.engine.hierarchies import hierarchy_of
+from discreet.engine.hierarchies import usable_hierarchy
 from discreet.engine.links import linked, rows_of
 from discreet.engine.tables import load_table
 from discreet.errors import DataError, nearest
-from discreet.model.attribute import Role, printed
+from discreet.model.attribute import Role
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 
@@ -33,6 +33,8 @@ class Targets:
     inclusion: NDArray[np.float64]
     truth: NDArray[np.int64] | None
     notes: tuple[str, ...]
+    true: bool = False
+    """Whether the targets are the original records, whose values explain those of the masked ones."""
 
 
 def target_units(
@@ -70,7 +72,7 @@ def target_units(
             else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
         )
     inclusion = _inclusion(data, original, frame, population, fraction)
-    return Targets(frame, used, inclusion, truth, tuple(notes))
+    return Targets(frame, used, inclusion, truth, tuple(notes), source is None and original is not None)
 
 
 def _inclusion(
@@ -115,19 +117,27 @@ def agreed_attributes(
             fuzzy = ("similarity", similarity[name])
         elif name in edits:
             fuzzy = ("edits", float(edits[name]))
-        hierarchy = None if fuzzy or name in tolerance else _hierarchy(data, units.frame, name)
-        made.append(compare(units.frame[name], data.frame[name], tolerance=tolerance.get(name), fuzzy=fuzzy, hierarchy=hierarchy))
+        plain = fuzzy is None and name not in tolerance
+        itself, cells = units.frame is data.frame, data.cells.get(name)
+        made.append(
+            compare(
+                units.frame[name],
+                data.frame[name],
+                tolerance=tolerance.get(name),
+                fuzzy=fuzzy,
+                hierarchy=_hierarchy(data, units.frame, name) if plain and cells is None else None,
+                cells=cells,
+                target_cells=cells if itself else None,
+                true=units.true,
+            )
+        )
     return made
 
 
 def _hierarchy(data: Microdata, frame: pl.DataFrame, name: str) -> Hierarchy | None:
     """The attribute's hierarchy over the targets' values, where the masked column uses its labels."""
     attribute = data.attribute(name)
-    if attribute.hierarchy is None or data.frame.schema[name] != pl.String:
+    if attribute.hierarchy is None:
         return None
     policy = data.policy.with_(attributes={name: attribute.model_copy(update={"order": None})})
-    made = hierarchy_of(Microdata(frame.select(name), policy, "the targets"), name)
-    groups = {label for label, leaves in made.members.items() if len(leaves) > 1}
-    leaves = {text for value in frame[name].unique().drop_nulls().to_list() for text in printed(value)}
-    labels = set(data.frame[name].unique().drop_nulls().to_list())
-    return made if labels & groups or labels - leaves else None
+    return usable_hierarchy(Microdata(frame.select(name), policy, "the targets"), name)

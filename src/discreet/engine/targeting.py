@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import Column, encode, threads, value_weights
+from discreet.engine.cells.weights import cell_weights
+from discreet.engine.columns import Column, encode, threads
 from discreet.engine.families import Family
 from discreet.engine.known_alike import alike_records
 from discreet.engine.known_counts import Counter, Queries
@@ -81,7 +82,9 @@ class Targets:
         for at, column in enumerate(columns):
             attribute = data.attribute(names[at])
             blank[at] = attribute.sensitivity * attribute.unlisted
-            found = value_weights(column, attribute) if attribute.sensitivity > 0 else np.zeros(column.cardinality)
+            found = np.zeros(column.cardinality)
+            if attribute.sensitivity > 0:
+                found = cell_weights(column, attribute, data.cells.get(names[at]))
             weights.append(np.append(found[: len(column.values)], blank[at]))
         return cls(data, start, missing, names, columns, weights, blank, tree_arrays(start.tree))
 

@@ -1,8 +1,7 @@
-"""Which values of two columns agree where that is more than being equal: coarse cells, and texts alike.
+"""Which texts of two columns are alike.
 
-A release may say ``20..30`` where a dictionary says 25, or ``{Flu|Cold}`` where it says Flu: the coarse value agrees
-with what it may stand for. By similarity two texts agree where Jaro's similarity reaches a threshold, as in the
-experiments of seed 004 (0.8). Both work on distinct values, so their cost does not grow with the number of records.
+By similarity two texts agree where Jaro's similarity reaches a threshold, as in the
+experiments of Lebanon et al. (0.8). It works on distinct values, so its cost does not grow with the number of records.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.together import alike, as_text
+from discreet.engine.together import as_text
 from discreet.errors import DataError
-from discreet.model.cells import EVERYTHING, Interval, parse_group, parse_interval
+from discreet.model.cells import EVERYTHING, parse_group, parse_interval
 from discreet.model.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -41,64 +40,11 @@ def is_coarse(series: pl.Series, hierarchy: Hierarchy | None = None) -> bool:
     return any(text == EVERYTHING or parse_interval(text) or parse_group(text) for text in marked.to_list())
 
 
-def coarse_pairs(left: pl.Series, right: pl.Series, hierarchy: Hierarchy | None = None) -> Pairs:
-    """Positions (left, right) of distinct values that agree: equal, or one inside the other, or overlapping."""
-    one, two = alike(left, right)
-    texts, others = as_text(one), as_text(two)
-    found = [_equal(texts, others), *_inside(texts, others, hierarchy)]
-    found += [(there, here) for here, there in _inside(others, texts, hierarchy)]
-    return merged(found, len(others))
-
-
 def merged(found: list[Pairs], width: int) -> Pairs:
     """Pairs from several lists, each once and in order."""
     width = max(width, 1)
     keys = np.unique(np.concatenate([one * width + two for one, two in found]))
     return keys // width, keys % width
-
-
-def _equal(left: pl.Series, right: pl.Series) -> Pairs:
-    ours = pl.DataFrame({"text": left, "left": np.arange(len(left))})
-    theirs = pl.DataFrame({"text": right, "right": np.arange(len(right))})
-    both = ours.join(theirs, on="text")
-    return both["left"].to_numpy().astype(np.int64), both["right"].to_numpy().astype(np.int64)
-
-
-def _inside(coarse: pl.Series, values: pl.Series, hierarchy: Hierarchy | None) -> list[Pairs]:
-    """For each coarse cell the values that it may stand for."""
-    texts = values.to_list()
-    numbers = values.cast(pl.Float64, strict=False).to_numpy()
-    intervals = {at: cell for at, text in enumerate(texts) if (cell := parse_interval(text)) is not None}
-    groups = {at: group for at, text in enumerate(texts) if (group := parse_group(text)) is not None}
-    place = {text: at for at, text in enumerate(texts)}
-    under = hierarchy.members if hierarchy is not None else {}
-    found = []
-    for at, text in enumerate(coarse.to_list()):
-        if text == EVERYTHING:
-            inside = list(range(len(texts)))
-        elif (interval := parse_interval(text)) is not None:
-            inside = np.flatnonzero(_holding(interval, numbers)).tolist()
-            inside += [other for other, cell in intervals.items() if _overlap(interval, cell)]
-        elif (group := parse_group(text)) is not None:
-            inside = [place[member] for member in group.members if member in place]
-            inside += [other for other, cell in groups.items() if cell.members & group.members]
-        elif text in under:
-            inside = [place[leaf] for leaf in under[text] if leaf in place]
-        else:
-            continue
-        found.append((np.full(len(inside), at, dtype=np.int64), np.array(inside, dtype=np.int64)))
-    return found
-
-
-def _holding(interval: Interval, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    above = numbers >= interval.lower if interval.lower_inside else numbers > interval.lower
-    below = numbers <= interval.upper if interval.upper_inside else numbers < interval.upper
-    return np.asarray(above & below)
-
-
-def _overlap(one: Interval, two: Interval) -> bool:
-    low, high = max(one.lower, two.lower), min(one.upper, two.upper)
-    return low < high or (low == high and low in one and low in two)
 
 
 def similar_pairs(left: pl.Series, right: pl.Series, threshold: float) -> Pairs:

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine.cells.midpoints import is_number
 from discreet.engine.columns import encode_series
 from discreet.engine.links import links_or_raise
-from discreet.engine.midpoints import is_number
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import LossMeasure
@@ -59,7 +59,11 @@ class Entropy(LossMeasure):
             raise DataError(f"entropy: {original.source} and {masked.source} share no attribute to compare")
         links = links_or_raise(masked, original, self.name)
         rows = np.flatnonzero(links >= 0)
-        found = [self._bits(original.frame[name], masked.frame[name], links[rows], rows) for name in names]
+        labelled = [name in masked.cells for name in names]
+        found = [
+            self._bits(original.frame[name], masked.frame[name], links[rows], rows, labels)
+            for name, labels in zip(names, labelled, strict=True)
+        ]
         table = pl.DataFrame(
             {"attribute": names, "bits_lost": [lost for lost, _ in found], "bits": [bits for _, bits in found]},
         ).with_columns(loss=pl.when(pl.col("bits") > 0).then(pl.col("bits_lost") / pl.col("bits")).otherwise(0.0))
@@ -67,13 +71,15 @@ class Entropy(LossMeasure):
         summary = {"loss": lost / bits if bits > 0 else 0.0, "bits_lost": lost, "bits": bits}
         return Score(self.name, summary, None, table)
 
-    def _bits(self, before: pl.Series, after: pl.Series, own: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[float, float]:
-        """H(X | Y) and H(X) of one attribute over the linked records."""
+    def _bits(
+        self, before: pl.Series, after: pl.Series, own: NDArray[np.int64], rows: NDArray[np.int64], labels: bool
+    ) -> tuple[float, float]:
+        """H(X | Y) and H(X) of one attribute over the linked records; ``labels`` are never cut, whatever they look like."""
         if is_number(before) and before.n_unique() > self.bins:
             numbers = before.to_physical().cast(pl.Float64)
             cuts = np.unique(np.nanquantile(numbers.to_numpy(), np.arange(1, self.bins) / self.bins))
             before = _cut(numbers, cuts)
-            if is_number(after):
+            if is_number(after) and not labels:
                 after = _cut(after.to_physical().cast(pl.Float64), cuts)
         x, y = encode_series(before), encode_series(after)
         values, masks = x.codes[own].astype(np.int64), y.codes[rows].astype(np.int64)

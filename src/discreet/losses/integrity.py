@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.midpoints import as_numbers, is_number
+from discreet.engine.cells.midpoints import is_number, released_numbers
 from discreet.engine.statistics import ColumnSide, Side
 from discreet.engine.together import Shared, encode_together
 from discreet.errors import DataError, nearest
@@ -98,11 +98,7 @@ class Integrity(LossMeasure):
         columns: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         notes: list[str] = []
         for name in numbers:
-            before = as_numbers(original.frame[name])
-            low, high = (
-                (float(np.nanmin(before)), float(np.nanmax(before))) if not np.isnan(before).all() else (-math.inf, math.inf)
-            )
-            columns[name] = before, as_numbers(masked.frame[name], low, high)
+            columns[name] = released_numbers(original, masked, name)
             unread = int((np.isnan(columns[name][1]) & masked.frame[name].is_not_null().to_numpy()).sum())
             notes += self.unread(name, unread)
         sides = [ColumnSide({name: both[side] for name, both in columns.items()}, weights[side]) for side in (0, 1)]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.coarse import coarse
+from discreet.engine.cells.against import coarse
 from discreet.engine.columns import Column, encode
 from discreet.engine.hierarchies import hierarchy_of
 from discreet.errors import DataError, ParameterError, nearest
@@ -149,9 +149,10 @@ def _attribute(
     level = original.level(name)
     after = _masked_column(masked, name)
     hierarchy = hierarchy_of(original, name) if original.attribute(name).hierarchy is not None else None
-    read = coarse(before, after, hierarchy, numeric=level in (Level.NUMERIC, Level.DATE))
+    read = coarse(before, after, hierarchy, numeric=level in (Level.NUMERIC, Level.DATE), cells=masked.cells.get(name))
     new = after.codes[rows]
-    same = _equal_texts(before, after)[new] == old
+    # a label may look like a true value that it does not stand for
+    same = (_equal_texts(before, after)[new] == old) & read.contains(new, old)
     share = np.where(same, 0.0, read.share[new])
     wrong = ~read.contains(new, old) & ~same & known
     if wrong.any():

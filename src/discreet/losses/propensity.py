@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine.cells.midpoints import is_number, released_numbers
 from discreet.engine.logistic import Chunk, fit, probability
-from discreet.engine.midpoints import as_numbers, bounds, is_number
 from discreet.engine.together import encode_together
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -85,8 +85,7 @@ class Propensity(LossMeasure):
         made = _Design(len(original), len(masked), [], [])
         for name in names:
             if is_number(original.frame[name]):
-                before = as_numbers(original.frame[name])
-                both = np.concatenate((before, as_numbers(masked.frame[name], *bounds(before))))
+                both = np.concatenate(released_numbers(original, masked, name))
                 made.numbers.extend(_standardised(both, self.squares))
             else:
                 (shared,) = encode_together(original.frame, masked.frame, [(name, name)])

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from discreet.engine.columns import Column, encode, encode_series
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
+from discreet.model.cells import ColumnCells
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
 
@@ -92,7 +93,9 @@ class BalancedPartition(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         made = self.partition(data, columns)
-        masked = data.with_columns({name: self._publish(data, name, at, made) for at, name in enumerate(columns)})
+        published = {name: self._publish(data, name, at, made) for at, name in enumerate(columns)}
+        cells = {name: self._described(data, name, series) for name, series in published.items() if series.dtype == pl.String}
+        masked = data.with_columns(published, cells)
         masked.cache[_OPEN] = (made.open_groups, made.number)
         return masked
 
@@ -196,6 +199,13 @@ class BalancedPartition(MaskingMethod):
             if counted < self.k:
                 short.append(f"there are {counted} {self.criterion}, {self.k - counted} fewer than k = {self.k}")
         return short
+
+    def _described(self, data: Microdata, name: str, published: pl.Series) -> ColumnCells | None:
+        """What the ranges and groups of a key stand for."""
+        from discreet.engine.cells.handover import describe
+        from discreet.engine.hierarchies import usable_hierarchy
+
+        return describe(data, name, published, hierarchy=usable_hierarchy(data, name))
 
     def _publish(self, data: Microdata, name: str, at: int, made: Partition) -> pl.Series:
         from discreet.engine.partition_axes import axis_of, means, ranges

@@ -10,10 +10,12 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
+from discreet.engine.cells.handover import describe
 from discreet.engine.closeness import Distance, ground_distance
 from discreet.engine.columns import Column, encode
 from discreet.engine.diversity import overall
 from discreet.engine.groups import groups_of
+from discreet.engine.hierarchies import hierarchy_of
 from discreet.engine.privacy_models import Diversity, PrivacyModel, Sensitive
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
@@ -128,7 +130,8 @@ class Generalization(MaskingMethod):
             return data
         if self.algorithm == "full_domain":
             labels, gone = self.full_domain(data, columns)
-            return self._suppress(data.with_columns(labels), columns, gone)
+            cells = {name: describe(data, name, series, hierarchy=hierarchy_of(data, name)) for name, series in labels.items()}
+            return self._suppress(data.with_columns(labels, cells), columns, gone)
         sensitive = encode(data, self.protected(data))
         model = self._model(data, sensitive)
         limit = math.floor(self.suppression_limit * len(data) + 1e-9)
@@ -141,7 +144,7 @@ class Generalization(MaskingMethod):
             return self._suppress(data, columns, np.ones(len(data), dtype=np.bool_))
         from discreet.engine.mondrian import mondrian
 
-        return data.with_columns(mondrian(data, columns, model, sensitive, relaxed=not self.strict))
+        return data.with_columns(*mondrian(data, columns, model, sensitive, relaxed=not self.strict))
 
     def full_domain(
         self, data: Microdata, columns: Sequence[str], times: NDArray[np.int64] | None = None

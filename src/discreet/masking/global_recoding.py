@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from discreet.engine.columns import Column, encode, encode_series
+from discreet.engine.cells.handover import describe, kind_in, local_units
+from discreet.engine.cells.positions import exact_array, native_positions, same_scale
+from discreet.engine.cells.reader import meaning_of
+from discreet.engine.columns import Column, encode
 from discreet.engine.hierarchies import hierarchy_of, leaf_codes
+from discreet.engine.intervals import interval_bins, interval_of_bin
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.numbers import numbers_of
 from discreet.masking.requirements import need_columns, need_numbers, need_values
 from discreet.model.attribute import printed
-from discreet.model.cells import Group, Interval
+from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Group, Interval, Kind, union
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.hierarchy import DateUnit
 from discreet.model.microdata import Microdata
@@ -124,7 +128,31 @@ class GlobalRecoding(MaskingMethod):
                 )
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        return data.with_columns({name: self._recode(data, name) for name in columns})
+        made = {name: self._recode(data, name) for name in columns}
+        return data.with_columns(made, {name: self.described(data, name, series) for name, series in made.items()})
+
+    def described(self, data: Microdata, name: str, released: pl.Series) -> ColumnCells | None:
+        """What the labels of a recoded column stand for."""
+        if self.unit is not None:
+            zone = getattr(data.frame.schema[name], "time_zone", None)
+            return describe(data, name, released, nominal=local_units(released.unique().drop_nulls().to_list(), zone))
+        if self.level is not None:
+            return describe(data, name, released, hierarchy=hierarchy_of(data, name))
+        if not self.groups:
+            return describe(data, name, released)
+        kind, own = kind_in(data, name), data.cells.get(name)
+        groups = {
+            label: union([meaning_of(member, kind, own) or member for member in members], kind)
+            for label, members in self._labelled().items()
+        }
+        nominal: dict[str, Cell | str] = {label: cell for label, cell in groups.items() if cell != label}
+        if self.other is not None:
+            nominal[self.other] = _all_but(groups.values(), kind)
+        (column,) = encode(data, [name])
+        sources: dict[str, list[str]] = {}
+        for value, label in zip(column.values.to_list(), self._group_labels(column), strict=True):
+            sources.setdefault(label or "", []).append(printed(value)[-1])
+        return describe(data, name, released, sources=sources, nominal=nominal)
 
     def _recode(self, data: Microdata, name: str) -> pl.Series:
         series = data.frame[name]
@@ -136,7 +164,7 @@ class GlobalRecoding(MaskingMethod):
             return _from_codes(name, made, column.codes)
         if series.dtype.is_integer():  # a few values stand for many records
             (column,) = encode(data, [name])
-            labels, codes = self._intervals(numbers_of(column.values))
+            labels, codes = self._intervals(native_positions(column.values))
             return _from_codes(name, [labels[code] for code in codes.tolist()], column.codes)
         numbers = numbers_of(series)
         if not series.null_count():
@@ -147,25 +175,17 @@ class GlobalRecoding(MaskingMethod):
         places[~missing] = codes
         return _from_codes(name, labels, places)
 
-    def _intervals(self, numbers: NDArray[np.float64]) -> tuple[list[str], NDArray[Any]]:
+    def _intervals(self, numbers: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
         """The labels in use, and for each number which of them is its."""
         if self.width is None:
             edges = [-math.inf, *self.breaks, math.inf]
             labels = [str(Interval(low, high, low > -math.inf)) for low, high in itertools.pairwise(edges)]
-            return labels, np.searchsorted(np.array(self.breaks), numbers, side="right")
-        bins = np.floor((numbers - self.origin) / self.width)
-        # division may round a number over a bound as the bound is written
-        occurring, codes = _distinct(bins)
-        under, over = numbers < self._bounds(occurring)[codes], numbers >= self._bounds(occurring + 1)[codes]
-        if under.any() or over.any():
-            occurring, codes = _distinct(bins - under + over)
-        bounds = zip(self._bounds(occurring).tolist(), self._bounds(occurring + 1).tolist(), strict=True)
-        return [str(Interval(low, high)) for low, high in bounds], codes
-
-    def _bounds(self, bins: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Lower bounds of intervals as a person would write them: 3 x 0.1 is 0.3."""
-        exact = self.origin + bins * (self.width or 1.0)
-        return np.array([float(f"{bound:.12g}") for bound in exact.tolist()])
+            bounds, places = same_scale([exact_array(map(_whole, self.breaks)), numbers])
+            return labels, np.searchsorted(bounds, places, side="right")
+        bins = interval_bins(numbers, self.width, self.origin)
+        place = {number: at for at, number in enumerate(sorted(set(bins)))}
+        labels = [str(interval_of_bin(number, self.width, self.origin)) for number in place]
+        return labels, np.array([place[number] for number in bins], dtype=np.int64)
 
     def _labelled(self) -> dict[str, tuple[str, ...]]:
         if isinstance(self.groups, dict):
@@ -186,12 +206,18 @@ class GlobalRecoding(MaskingMethod):
         return [labels[leaf] for leaf in leaf_codes(column, hierarchy)[: len(column.values)].tolist()]
 
 
-def _distinct(bins: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """The bins in use, rising, and which of them each is."""
-    if len(bins) and np.abs(bins).max() < 2**53:
-        column = encode_series(pl.Series(bins.astype(np.int64)))
-        return column.values.cast(pl.Float64).to_numpy(), column.codes
-    return np.unique(bins, return_inverse=True)
+def _whole(number: float) -> int | float:
+    return int(number) if float(number).is_integer() else number
+
+
+def _all_but(groups: Iterable[Cell | str], kind: Kind) -> Cell | str:
+    """What no group names."""
+    every = union(groups, kind)
+    if isinstance(every, str):
+        return Group(frozenset([every]), others=True)
+    if isinstance(every, Group):
+        return EVERYTHING if every.others else Group(every.members, every.parts, others=True)
+    return Group(frozenset(), frozenset([every]), others=True)
 
 
 def _text(member: Any) -> str:

@@ -16,6 +16,7 @@ from discreet.engine.places import place, variable
 from discreet.errors import DataError, ParameterError
 from discreet.masking.requirements import need_columns, need_values
 from discreet.model.attribute import Role, printed
+from discreet.model.cells import ColumnCells
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
 
@@ -101,7 +102,8 @@ class Pseudonymization(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         key = self.hash_key(data, draw)
-        return data.with_columns({name: self.replaced(data, name, key) for name in columns})
+        made = {name: self.replaced(data, name, key) for name in columns}
+        return data.with_columns(made, {name: ColumnCells(kind="text") for name in columns})
 
     def hash_key(self, data: Microdata, draw: Draw) -> bytes:
         """The key of the hash: the same for all records of a step, wherever they lie."""

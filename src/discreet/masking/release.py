@@ -10,6 +10,7 @@ import polars as pl
 from discreet.engine.engines import is_distributed
 from discreet.engine.links import link_of
 from discreet.engine.order import shuffled_rows
+from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
 
@@ -38,7 +39,19 @@ def released(release: Release) -> Microdata:
         table.records,
         {name: used for name in table.columns if (used := _occurring(table.labels.get(name, {}), table.frame[name]))},
         variable_labels={name: label for name, label in table.variable_labels.items() if name in table.columns},
+        cells=released_cells(table),
     )
+
+
+def released_cells(table: Microdata) -> dict[str, ColumnCells]:
+    """What the labels that occur stand for: columns of text alone, and no label of which nothing is left."""
+    made = {}
+    for name, cells in table.cells.items():
+        if name in table.columns and table.frame.schema[name] == pl.String:
+            held = set(table.frame[name].unique().to_list())
+            used = {label: cell for label, cell in cells.labels.items() if label in held}
+            made[name] = ColumnCells(kind=cells.kind, labels=used)
+    return made
 
 
 def link(release: Release) -> Microdata:

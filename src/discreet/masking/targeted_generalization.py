@@ -89,7 +89,8 @@ class TargetedGeneralization(MaskingMethod):
         table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing="wildcard")
         state = Coarsened(table, [name for name in columns if name not in self.protect], self.weights)
         story = state.settle(self.threshold / self.alpha)
-        made = data.with_columns(state.released())
+        released = state.released()
+        made = data.with_columns(released, state.described(released))
         made.cache[self.name] = story
         return made
 

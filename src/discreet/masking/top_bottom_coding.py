@@ -11,6 +11,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from discreet.engine.canonical import by_record
+from discreet.engine.cells.handover import describe
 from discreet.errors import DataError, ParameterError
 from discreet.masking.numbers import numbers_of, restore_exactly
 from discreet.masking.requirements import need_numbers
@@ -114,7 +115,8 @@ class TopBottomCoding(MaskingMethod):
         return math.ceil(round(share * number, 9)) if share is not None else count
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        return data.with_columns({name: self._code(data, name) for name in columns})
+        made = {name: self._code(data, name) for name in columns}
+        return data.with_columns(made, {name: describe(data, name, series) for name, series in made.items()})
 
     def _code(self, data: Microdata, name: str) -> pl.Series:
         series = data.frame[name]
@@ -139,7 +141,11 @@ class TopBottomCoding(MaskingMethod):
         if self.replace == "label":
             texts = series.cast(pl.String)
             for chosen, label in sides:
-                texts = texts.set(pl.Series(chosen), str(label)) if chosen.any() else texts
+                texts = (
+                    texts.set(pl.Series(chosen), str(_holding(label, series.filter(pl.Series(chosen)))))
+                    if chosen.any()
+                    else texts
+                )
             return texts
         made = numbers.copy()
         for (chosen, _), instead in zip(sides, said, strict=True):
@@ -163,6 +169,14 @@ class TopBottomCoding(MaskingMethod):
             if beyond:
                 found.append(f"{beyond} {'value' if beyond == 1 else 'values'} of '{name}' now lie beyond the coded extremes")
         return found
+
+
+def _holding(label: Interval, coded: pl.Series) -> Interval:
+    """The label, its limit moved where a float could not say it and a coded value would lie outside."""
+    least, most = coded.min(), coded.max()
+    if math.isinf(label.lower):
+        return label if most in label else Interval(label.lower, most, False, True)
+    return label if least in label else Interval(least, label.upper)
 
 
 def _present(data: Microdata, name: str) -> NDArray[np.float64]:

@@ -38,6 +38,7 @@ class Encoded(Microdata):
             source=shape.source,
             labels=shape.labels,
             variable_labels=shape.variable_labels,
+            cells=shape.cells,
             cache={"columns": dict(columns)},
             _shape=shape,
             _size=size,

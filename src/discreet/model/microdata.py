@@ -6,7 +6,7 @@ Nothing is written back: a masking method returns a new Microdata that shares wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import polars as pl
 
 from discreet.errors import DataError, PolicyError, nearest
 from discreet.model.attribute import Attribute, Level, Role
+from discreet.model.cells import ColumnCells
 from discreet.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Microdata:
 
     ``records`` says who each row is: the row's number in the initial microdata, or a negative number for a
     simulated record. It keys every random choice and is the link from masked to original; it is never written.
+    ``cells`` says what the labels of masked columns stand for (:class:`~discreet.model.cells.ColumnCells`).
     ``labels`` are the words for a column's codes and ``variable_labels`` those for the column itself, as files of SPSS,
     Stata and SAS hold them.
     """
@@ -42,6 +44,7 @@ class Microdata:
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     variable_labels: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, ColumnCells] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, dtype in self.frame.schema.items():
@@ -117,12 +120,24 @@ class Microdata:
     def replace(self, frame: pl.DataFrame, records: NDArray[np.int64] | None = None) -> Microdata:
         """Another table of the same source; give ``records`` where rows went, came or moved."""
         kept = self.records if records is None else records
-        return Microdata(frame, self.policy, self.source, kept, self.labels, variable_labels=self.variable_labels)
+        cells = {name: one for name, one in self.cells.items() if name in frame.columns}
+        return Microdata(frame, self.policy, self.source, kept, self.labels, variable_labels=self.variable_labels, cells=cells)
 
-    def with_columns(self, changed: Mapping[str, pl.Series]) -> Microdata:
-        """The same records with some columns replaced; the encoded forms of the others stay."""
+    def with_columns(self, changed: Mapping[str, pl.Series], cells: Mapping[str, ColumnCells | None] | None = None) -> Microdata:
+        """The same records with some columns replaced; the encoded forms of the others stay.
+
+        ``cells`` says what the labels of changed columns stand for, or None where a column now holds plain values. A column
+        that it does not name keeps what was said of it: its cells were blanked or moved, but not made anew.
+        """
         made = self.replace(self.frame.with_columns([series.alias(name) for name, series in changed.items()]))
+        if cells:
+            made = made.with_cells({**self.cells, **cells})
         return self._keep_encoded(made, set(changed))
+
+    def with_cells(self, cells: Mapping[str, ColumnCells | None]) -> Microdata:
+        """The same table whose labels stand for this."""
+        kept = {name: one for name, one in cells.items() if one is not None and name in self._names}
+        return self._keep_encoded(replace(self, cells=kept, cache={}), set())
 
     def drop(self, names: Sequence[str]) -> Microdata:
         """The same records without some columns."""
@@ -139,7 +154,10 @@ class Microdata:
 
     def with_policy(self, policy: Policy) -> Microdata:
         """The same table under another policy."""
-        made = Microdata(self.frame, policy, self.source, self.records, self.labels, variable_labels=self.variable_labels)
+        made = Microdata(
+            self.frame, policy, self.source, self.records, self.labels,
+            variable_labels=self.variable_labels, cells=self.cells,
+        )  # fmt: skip
         # codes follow the policy's order, and whatever else is cached its weights: only columns that neither touches stay
         moved = {name for name in self._names if made.attribute(name).order != self.attribute(name).order}
         return self._keep_encoded(made, moved)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
+from discreet.model.cells import ColumnCells
 
 
 class Reading(BaseModel):
@@ -140,6 +141,10 @@ class Policy(BaseModel):
         description="limits on risk are judged on the worse of two intruders (both), or on the release alone (release)",
     )
     plan: Plan = Field(default_factory=Plan)
+    cells: dict[str, ColumnCells] = Field(
+        default_factory=dict,
+        description="what the labels of the masked table's columns stand for, where no file beside it says so",
+    )
     select: dict[str, Any] = Field(default_factory=dict, description="the wizard's budget, seed and cost")
     engine: Literal["local", "spark"] = Field(default="local", description="where the rows are worked on: local or spark")
 

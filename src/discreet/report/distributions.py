@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet.engine.cells.midpoints import as_numbers, is_number, released_numbers
 from discreet.engine.columns import encode
-from discreet.engine.midpoints import as_numbers, bounds, is_number
 from discreet.model.attribute import Role
 from discreet.model.cells import parse_group
 from discreet.model.microdata import Microdata
@@ -39,7 +39,9 @@ def _one(original: Microdata, masked: Microdata, name: str, discretion: Discreti
     few = len(column.values) <= _MOST
     same_kind = after is None or is_number(before) == is_number(after)
     numeric = is_number(before) and before.dtype != pl.Boolean
-    rows = _categories(original, masked, name, discretion) if not numeric or (few and same_kind) else _bins(before, after)
+    rows = (
+        _categories(original, masked, name, discretion) if not numeric or (few and same_kind) else _bins(original, masked, name)
+    )
     least = 0 if discretion.reveal else LEAST
     return {
         "attribute": name,
@@ -98,10 +100,10 @@ def _counts(data: Microdata, name: str) -> dict[str, int]:
     return {text: int(count) for text, count in zip(texts, counts[: len(texts)], strict=True)}
 
 
-def _bins(before: pl.Series, after: pl.Series | None) -> list[tuple[str, int, int]]:
+def _bins(original: Microdata, masked: Microdata, name: str) -> list[tuple[str, int, int]]:
     """Ten bins or so with round ends; the outermost are open, so that no end is anybody's value."""
-    old = as_numbers(before)
-    new = as_numbers(after, *bounds(old)) if after is not None else np.zeros(0)
+    before = original.frame[name]
+    old, new = released_numbers(original, masked, name) if name in masked.columns else (as_numbers(before), np.zeros(0))
     known = np.sort(old[~np.isnan(old)])
     if not len(known):
         return []

@@ -153,6 +153,8 @@ class Decision(RiskMeasure):
             similarity=self.similarity,
             coarse=dictionary.frame is not data.frame,
             hierarchies=_hierarchies(data, dictionary),
+            cells=data.cells,
+            true=dictionary.is_self and dictionary.frame is not data.frame,
         )
 
     def _notes(
@@ -223,7 +225,7 @@ def _hierarchies(data: Microdata, dictionary: Dictionary) -> dict[str, Hierarchy
     found = {}
     for name in dictionary.attributes:
         spec = data.attribute(name).hierarchy
-        if spec is None or data.frame.schema[name] != pl.String or dictionary.frame is data.frame:
+        if spec is None or name in data.cells or dictionary.frame is data.frame:
             continue
         fine = Microdata(dictionary.frame.select(name), data.policy.with_(attributes={name: data.attribute(name)}))
         with contextlib.suppress(DataError):

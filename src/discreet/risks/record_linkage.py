@@ -11,15 +11,14 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine.cells.midpoints import is_number, released_numbers
 from discreet.engine.distances import Nearness, Space, attackable, nearness, space
-from discreet.engine.hierarchies import hierarchy_of
+from discreet.engine.hierarchies import usable_hierarchy
 from discreet.engine.links import links_or_raise
-from discreet.engine.midpoints import as_numbers, bounds, is_number
 from discreet.engine.random import KeyedDraw
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
-from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -90,8 +89,8 @@ class RecordLinkage(RiskMeasure):
             raise DataError("record_linkage links masked records to originals, so it needs the original table: give original")
         names = self._names(data, original)
         links = links_or_raise(data, original, self.name)
-        hierarchies = {name: made for name in names if (made := _labels(data, original, name)) is not None}
-        where = space(original.frame, data.frame, names, hierarchies)
+        trees = {name: made for name in names if (made := usable_hierarchy(original, name)) is not None}
+        where = space(original.frame, data.frame, names, trees, data.cells)
         rows = self._attacked(data, links, where)
         # the control: the same attack, every record being said to come from a random original
         stranger = (KeyedDraw(0).uniform(data.records[rows], "control") * len(original)).astype(np.int64)
@@ -150,23 +149,13 @@ class RecordLinkage(RiskMeasure):
         for name in attack.names:
             if not is_number(original.frame[name]) or not len(rows):
                 continue
-            here = as_numbers(original.frame[name])
+            here, there = released_numbers(original, data, name)
             deviation = float(np.nanstd(here)) if not np.isnan(here).all() else 0.0
-            there = as_numbers(data.frame[name], *bounds(here))
             apart = np.abs(here[links[rows]] - there[rows])
             close = apart <= self.interval * deviation * (1 + 1e-12)
             known = ~np.isnan(here[links[rows]])
             made.append({"attribute": name, "disclosed": float(close[known].mean()) if known.any() else 0.0})
         return pl.DataFrame(made, schema={"attribute": pl.String, "disclosed": pl.Float64})
-
-
-def _labels(data: Microdata, original: Microdata, name: str) -> Hierarchy | None:
-    """The attribute's hierarchy, where the masked column uses labels that are no numbers."""
-    if data.attribute(name).hierarchy is None or data.frame.schema[name] != pl.String:
-        return None
-    masked = data.frame[name].drop_nulls()
-    known = as_numbers(masked) if is_number(original.frame[name]) else np.full(len(masked), np.nan)
-    return hierarchy_of(original, name) if np.isnan(known).any() else None
 
 
 def wilson(hits: float, number: int, confidence: float) -> tuple[float, float]:

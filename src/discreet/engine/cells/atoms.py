@@ -63,11 +63,13 @@ def shared_atoms(
     *,
     hierarchy: Hierarchy | None = None,
     reference: int | None = None,
+    strict: bool = True,
 ) -> list[Atoms]:
     """The atoms of columns that are compared with each other.
 
-    ``reference`` is the side that holds original values: they are values, whatever they look like, and in a text column
-    they are all the values there are unless the other side is declared.
+    ``reference`` is the side that holds original values: they are values, whatever they look like. In a text column they
+    are, where ``strict``, all the values there are: another text in a column that nothing declares is an error. (The verbs
+    check whole tables for that with :func:`discreet.engine.cells.explained.check_explained`.)
 
     >>> import polars as pl
     >>> from discreet.engine.columns import encode_series
@@ -76,31 +78,42 @@ def shared_atoms(
     >>> agree(one, other)
     (array([0, 1, 2]), array([0, 1]))
     """
-    readings = read_sides(sides, hierarchy=hierarchy, reference=reference)
+    return atoms_of(read_sides(sides, hierarchy=hierarchy, reference=reference, strict=strict))
+
+
+def atoms_of(readings: Sequence[Reading]) -> list[Atoms]:
+    """The atoms of columns that were read as one kind."""
     return _text_atoms(readings) if readings[0].kind == "text" else _ordered_atoms(readings)
 
 
-def read_sides(sides: Sequence[Side], *, hierarchy: Hierarchy | None = None, reference: int | None = None) -> list[Reading]:
-    """The readings of columns that are compared, all of one kind."""
+def read_sides(
+    sides: Sequence[Side], *, hierarchy: Hierarchy | None = None, reference: int | None = None, strict: bool = False
+) -> list[Reading]:
+    """The readings of columns that are compared, all of one kind; see :func:`shared_atoms`."""
     kinds = _candidates(sides, reference)
     for kind in kinds[:-1]:
         try:
-            return _read_as(kind, sides, hierarchy, reference)
+            return _read_as(kind, sides, hierarchy, reference, strict)
         except UnexplainedCellError:
             continue
-    return _read_as(kinds[-1], sides, hierarchy, reference)
+    return _read_as(kinds[-1], sides, hierarchy, reference, strict)
 
 
-def _read_as(kind: Kind, sides: Sequence[Side], hierarchy: Hierarchy | None, reference: int | None) -> list[Reading]:
+def _read_as(
+    kind: Kind, sides: Sequence[Side], hierarchy: Hierarchy | None, reference: int | None, strict: bool
+) -> list[Reading]:
+    """Both sides as one kind. Words in a column of numbers or dates are values of their own where nothing speaks against it."""
+    true = sides[reference][0].values if reference is not None else None
     known = None
-    if kind == "text" and reference is not None:
-        known = frozenset(printed_texts(sides[reference][0].values).to_list())
+    if true is not None and kind_of(true.dtype) == "text" and len(true) and (strict or kind != "text"):
+        known = frozenset(printed_texts(true).to_list())
     made = []
     for at, (column, cells) in enumerate(sides):
         if at == reference and cells is None:
-            made.append(read_column(column, kind, ColumnCells(kind="text") if kind == "text" else None))
+            made.append(read_column(column, kind, ColumnCells(kind="text") if kind == "text" else None, words=True))
         else:
-            made.append(read_column(column, kind, cells, hierarchy, known=known))
+            words = cells is None and reference is None
+            made.append(read_column(column, kind, cells, hierarchy, known=known, words=words))
     return made
 
 
@@ -109,10 +122,10 @@ def _candidates(sides: Sequence[Side], reference: int | None) -> list[Kind]:
     declared = [cells.kind for _, cells in sides if cells is not None]
     if declared:
         return declared[:1]
-    own = [kind_of(column.values.dtype) for column, _ in sides if len(column.values)]
-    if reference is not None and len(sides[reference][0].values):
+    if reference is not None:
         true = kind_of(sides[reference][0].values.dtype)
         return [true] if true != "text" else [*_as_written(sides), "text"]
+    own = [kind_of(column.values.dtype) for column, _ in sides if len(column.values)]
     typed = [kind for kind in dict.fromkeys(own) if kind != "text"]
     if "datetime" in typed and "date" in typed:
         typed.remove("date")
@@ -142,7 +155,9 @@ def _ordered_atoms(readings: Sequence[Reading]) -> list[Atoms]:
     scaled = same_scale([*(reading.places[reading.plain] for reading in readings), bounds])
     axis = np.unique(np.concatenate(scaled)) if any(len(part) for part in scaled) else np.zeros(0)
     place = {bound: 2 * int(at) + 1 for bound, at in zip(bounds.tolist(), np.searchsorted(axis, scaled[-1]), strict=True)}
-    number = 2 * len(axis) + 1
+    ends = 2 * len(axis) + 1
+    words = {word: ends + at for at, word in enumerate(sorted({word for one in readings for word in one.words.values()}))}
+    number = ends + len(words)
     made = []
     for reading, places, spans in zip(readings, scaled, parsed, strict=False):
         builder = _Builder(reading, number)
@@ -153,11 +168,13 @@ def _ordered_atoms(readings: Sequence[Reading]) -> list[Atoms]:
             pieces = [
                 (
                     0 if low is None else place[low] + (not low_in),
-                    number if high is None else place[high] + high_in,
+                    ends if high is None else place[high] + high_in,
                 )
                 for low, high, low_in, high_in in runs
             ]
             builder.put(code, pieces, others=others)
+        for code, word in reading.words.items():
+            builder.put(code, [(words[word], words[word] + 1)])
         made.append(builder.build())
     return made
 

@@ -8,7 +8,7 @@ a value of the column's kind is that value; the rest is read by the grammar. Wha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +41,8 @@ class Reading:
     places: NDArray[Any]
     texts: pl.Series
     cells: Mapping[int, Cell]
+    words: Mapping[int, str] = field(default_factory=dict)
+    """Texts in a column of an ordered kind that are no values of it, and stand for themselves."""
 
 
 def printed_texts(values: pl.Series) -> pl.Series:
@@ -59,11 +61,13 @@ def read_column(
     hierarchy: Hierarchy | None = None,
     *,
     known: frozenset[str] | None = None,
+    words: bool = False,
 ) -> Reading:
     """Read the distinct values of a column as cells of a kind.
 
     ``known`` are the texts that the original of a text column holds. Where it is given and nothing declares the column,
-    another text is a label that nobody explains: UnexplainedCellError.
+    another text is a label that nobody explains: UnexplainedCellError. So is a text that is no value of an ordered kind, unless
+    ``words`` allows it or the original holds it.
     """
     values = column.values
     size = len(values)
@@ -74,6 +78,7 @@ def read_column(
     blank = np.zeros(column.cardinality, dtype=np.bool_)
     blank[size:] = True
     found: dict[int, Cell] = {}
+    strays: dict[int, str] = {}
     special = _codes_of(texts, {EVERYTHING, *labels, *groups})
     single: dict[int, str] = {}
     for code, text in special.items():
@@ -100,9 +105,15 @@ def read_column(
         plain = plain & ~blank[:size]
         plain[list(found)] = False
         for code in np.flatnonzero(~plain & ~blank[:size]).tolist():
-            if code not in found:
-                found[code] = _by_grammar(column.name, texts[code], kind)
-    return Reading(kind, blank, plain, places, texts, found)
+            if code in found:
+                continue
+            if (cell := parse_cell(texts[code], kind)) is not None:
+                found[code] = cell
+            elif words or (known is not None and texts[code] in known):
+                strays[code] = texts[code]
+            else:
+                raise unexplained(column.name, texts[code], kind)
+    return Reading(kind, blank, plain, places, texts, found, strays)
 
 
 def meaning_of(text: str, kind: Kind, cells: ColumnCells | None, hierarchy: Hierarchy | None = None) -> Cell | str | None:
@@ -153,13 +164,6 @@ def hierarchy_cell(text: str, kind: Kind, hierarchy: Hierarchy | None) -> Group:
     return Group(frozenset(leaf for leaf in leaves if parse_value(leaf, kind) is not None))
 
 
-def _by_grammar(name: str, text: str, kind: Kind) -> Cell:
-    cell = parse_cell(text, kind)
-    if cell is None:
-        raise unexplained(name, text, kind)
-    return cell
-
-
 def _plain_texts(
     name: str,
     texts: pl.Series,
@@ -191,7 +195,7 @@ def _with_leaves(cell: Cell, hierarchy: Hierarchy | None) -> Cell:
     if hierarchy is None or not isinstance(cell, Group):
         return cell
     leaves = {leaf for member in cell.members for leaf in hierarchy.groups.get(member, ())}
-    return Group(cell.members | leaves, cell.parts, cell.others) if leaves else cell
+    return Group(cell.members - hierarchy.groups.keys() | leaves, cell.parts, cell.others) if leaves else cell
 
 
 def unexplained(name: str, text: str, kind: Kind) -> UnexplainedCellError:
