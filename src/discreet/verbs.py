@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,6 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from discreet.analysis.profile import Profile
     from discreet.selection.results import Selection
 
@@ -45,9 +44,22 @@ def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = N
     loaded = load_policy(policy)
     registry.check_policy(loaded)
     if (elsewhere := engines.reader(source, engine or loaded.engine)) is not None:
-        found: Microdata = elsewhere(source, loaded)
-        return found
+        return _read_elsewhere(elsewhere, source, loaded)
     return read_source(source, loaded)
+
+
+def _read_elsewhere(reader: Callable[..., Any], source: Any, policy: Policy) -> Microdata:
+    """A table on another engine, with what the file beside it says of its labels."""
+    from discreet.convert.cells_file import check_columns, read_cells, reading_labels_as_text
+
+    if not isinstance(source, str | Path) or "://" in str(source):
+        found: Microdata = reader(source, policy)
+        return found
+    path = Path(source).expanduser()
+    cells = read_cells(path)
+    made: Microdata = reader(source, reading_labels_as_text(policy, cells)).with_policy(policy)
+    check_columns(path, cells, made.columns)
+    return made.with_cells(cells) if cells else made
 
 
 def scan(
@@ -69,8 +81,7 @@ def scan(
     loaded = load_policy(policy)
     registry.check_policy(loaded)
     if (elsewhere := engines.reader(source, engine or loaded.engine)) is not None:
-        found: Microdata = elsewhere(source, loaded)
-        return found
+        return _read_elsewhere(elsewhere, source, loaded)
     return scan_source(source, loaded, _instances("risk", measures, loaded), notice, by_record=by_record)
 
 
@@ -100,6 +111,10 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
         from discreet.convert.formulas import PATTERN
 
         data.write(str(target), private=not public, formulas=PATTERN if public else "", overwrite=overwrite)
+        if "://" not in str(target):
+            from discreet.convert.cells_file import write_cells
+
+            write_cells(Path(target).expanduser(), data.cells, private=not public)
         return
     write_target(data, target, private=not public, public=public, overwrite=overwrite, drop_dependents=drop_dependents)
     if release is not None:

@@ -16,6 +16,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.engine.cells.atoms import agree, atoms_of, read_sides
+from discreet.engine.cells.positions import kind_of
 from discreet.engine.cells.reader import Reading
 from discreet.engine.columns import Column, encode_series
 from discreet.engine.groups import consistent_counts, group_ids
@@ -109,6 +110,8 @@ class _Meaning:
         name = one.name
         if name not in self.cells and name not in self.hierarchies and one.dtype == two.dtype and one.dtype != pl.String:
             return False
+        if kind_of(one.dtype) != kind_of(two.dtype):
+            return True
         readings = self._read(encode_series(one), encode_series(two), name)
         labelled = name in self.cells and bool(self.cells[name].labels)
         return labelled or any(side.cells or side.blank[: len(side.plain)].any() for side in readings)

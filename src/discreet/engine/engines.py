@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from discreet.errors import DataError, nearest
+from discreet.model.cells import ColumnCells
 from discreet.model.policy import Policy
 
 LOCAL = "local"
@@ -27,6 +28,7 @@ class Distributed(Protocol):
     engine: str
     policy: Policy
     source: str
+    cells: Mapping[str, ColumnCells]
 
     def __len__(self) -> int: ...
 

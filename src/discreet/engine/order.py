@@ -20,6 +20,7 @@ from discreet.engine.cells.midpoints import as_numbers, bounds, is_number
 from discreet.engine.columns import encode_series
 from discreet.engine.hierarchies import usable_hierarchy
 from discreet.engine.random import KeyedDraw
+from discreet.engine.together import as_text
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import ColumnCells
 from discreet.model.hierarchy import Hierarchy
@@ -113,7 +114,7 @@ def _near(masked: pl.Series, original: pl.Series, cells: ColumnCells | None, hie
         true, said = encode_series(original), encode_series(masked)
         read = coarse(true, said, hierarchy, cells=cells)
     except UnexplainedCellError:  # a measure that needs its meaning says so; the order of rows can do without
-        return (masked.cast(pl.String) == original.cast(pl.String)).fill_null(value=False).to_numpy().astype(np.float64)
+        return (as_text(masked) == as_text(original)).fill_null(value=False).to_numpy().astype(np.float64)
     blank = read.blank[said.codes] | true.is_null
     return np.where(blank, 0.0, read.contains(said.codes, true.codes)).astype(np.float64)
 

@@ -81,4 +81,7 @@ def as_text(series: pl.Series) -> pl.Series:
         whole = series.is_finite() & (series == series.floor()) & (series.abs() < 2.0**53)
         numbers = series.fill_nan(None).set(~whole, 0.0).cast(pl.Int64)
         return series.fill_nan(None).cast(pl.String).zip_with(~whole, numbers.cast(pl.String))
+    if series.dtype in (pl.Time, pl.Duration):  # Polars drops fractions of the one, and has no text for the other
+        known = series.unique().drop_nulls()
+        return series.replace_strict(known, [str(value) for value in known.to_list()], return_dtype=pl.String, default=None)
     return series.cast(pl.String)

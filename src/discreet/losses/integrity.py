@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine.cells.categories import as_categories
 from discreet.engine.cells.midpoints import is_number, released_numbers
 from discreet.engine.statistics import ColumnSide, Side
 from discreet.engine.together import Shared, encode_together
@@ -113,7 +114,8 @@ class Integrity(LossMeasure):
         def distance(chosen: Sequence[str]) -> float:
             for name in chosen:
                 if name not in coded:
-                    (coded[name],) = encode_together(original.frame, masked.frame, [(name, name)])
+                    one, other = as_categories(original.frame[name], masked.frame[name], masked.cells.get(name))
+                    (coded[name],) = encode_together(one.to_frame(), other.to_frame(), [(name, name)])
             return total_variation([coded[name] for name in chosen], *weights)
 
         return self.score(names, numbers, sides[0], sides[1], small, distance, notes)

@@ -15,6 +15,7 @@ from discreet.engine.draws.fingerprint import table_fingerprint
 from discreet.engine.draws.secret import plan_secret
 from discreet.engine.progress import tell
 from discreet.engine.random import KeyedDraw
+from discreet.engine.together import as_text
 from discreet.errors import DiscreetError, PolicyError, nearest
 from discreet.model.contracts import MaskingMethod
 from discreet.model.microdata import Microdata
@@ -147,6 +148,6 @@ def _changes(before: Microdata, after: Microdata) -> tuple[int, int, int]:
             if one.dtype.is_numeric() and other.dtype.is_numeric():
                 one, other = one.cast(float), other.cast(float)
             else:
-                one, other = one.cast(str), other.cast(str)
+                one, other = as_text(one), as_text(other)
         changed += int(one.ne_missing(other).sum())
     return changed, int((~kept).sum()), int((~came).sum())

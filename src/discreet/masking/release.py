@@ -26,8 +26,9 @@ def released(release: Release) -> Microdata:
     if left_out := withheld(release):
         table = table.drop(left_out)
     if is_distributed(table):
-        ordered: Microdata = table.in_release_order(release.draw_key if plan.order == "shuffled" else None)
-        return ordered
+        ordered = table.in_release_order(release.draw_key if plan.order == "shuffled" else None)
+        made: Microdata = ordered.with_cells(dict.fromkeys(ordered.cells)).with_cells(ordered.occurring_cells())
+        return made
     if plan.order == "shuffled":
         table = table.take(shuffled_rows(table.records, release.draw_key))
     # a text column may share its buffer with rows that were dropped, and other libraries are handed the whole buffer

@@ -11,6 +11,7 @@ import polars as pl
 
 from discreet.engine.cells.midpoints import as_numbers, is_number, released_numbers
 from discreet.engine.columns import encode
+from discreet.engine.together import as_text
 from discreet.model.attribute import Role
 from discreet.model.cells import parse_group
 from discreet.model.microdata import Microdata
@@ -96,7 +97,7 @@ def _label(text: str, before: dict[str, int]) -> str:
 def _counts(data: Microdata, name: str) -> dict[str, int]:
     column = encode(data, [name])[0]
     counts = np.bincount(column.codes, minlength=column.cardinality)
-    texts = column.values.cast(pl.String).to_list()
+    texts = as_text(column.values).to_list()
     return {text: int(count) for text, count in zip(texts, counts[: len(texts)], strict=True)}
 
 

@@ -24,8 +24,6 @@ from discreet.model.hierarchy import Hierarchy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_CLOCKS = (pl.Time, pl.Duration)
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -47,11 +45,7 @@ class Reading:
 
 def printed_texts(values: pl.Series) -> pl.Series:
     """Distinct values as texts, by which labels are looked up: a whole float without its ``.0``."""
-    if values.dtype == pl.String:
-        return values
-    if values.dtype in _CLOCKS:
-        return pl.Series(values.name, [str(value) for value in values.to_list()], dtype=pl.String)
-    return as_text(values)
+    return values if values.dtype == pl.String else as_text(values)
 
 
 def read_column(

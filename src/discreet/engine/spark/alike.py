@@ -60,6 +60,8 @@ def _text(name: str, kind: str) -> Any:
 
 def has_coarse(data: SparkMicrodata, names: Sequence[str], other: DataFrame) -> bool:
     """Whether some cell is an interval, a group or a label that contains values of the other table: equality is not enough."""
+    if any(name in data.cells for name in names):  # labels that stand for something else than they say
+        return True
     texts = [name for name in names if data.shape.frame.schema[name] == pl.String]
     if not texts:
         return False

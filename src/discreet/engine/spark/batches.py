@@ -142,7 +142,7 @@ def local(data: SparkMicrodata, content: Mapping[str, pl.Series]) -> Microdata:
         else pl.Series(name, [None] * size, dtype=dtype)
         for name, dtype in data.shape.schema.items()
     ]
-    return Microdata(pl.DataFrame(made), data.policy, data.source)
+    return Microdata(pl.DataFrame(made), data.policy, data.source, cells=data.cells)
 
 
 def extremes(data: SparkMicrodata, names: Sequence[str]) -> tuple[Microdata, dict[str, int]]:

@@ -14,6 +14,7 @@ from discreet.engine.spark.dictionaries import dictionaries
 from discreet.engine.spark.failures import told
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.works import MANY_CATEGORIES, QUANTILES
+from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -34,12 +35,24 @@ def global_recoding(plugin: Any, data: SparkMicrodata, columns: Names, draw: Key
     """Intervals and dates batch by batch; groups and levels once for the values that occur."""
     types = dict.fromkeys(columns, pl.String())
     if not (plugin.groups or plugin.level is not None):
-        plugin.check(extremes(data, columns)[0], columns)
-        return Masked(changed(data, ByMethod(plugin, columns, draw), types))
+        found = extremes(data, columns)[0]
+        plugin.check(found, columns)
+        made = changed(data, ByMethod(plugin, columns, draw), types)
+        return Masked(made.with_cells({name: _described(plugin, found, made, name) for name in columns}))
     values = occurring(plugin, data, columns)
     plugin.check(values, columns)
     made = plugin.mask(values, columns, draw)
-    return Masked(changed(data, ByValue(value_tables(values, made, columns)), types))
+    table = changed(data, ByValue(value_tables(values, made, columns)), types)
+    return Masked(table.with_cells({name: made.cells.get(name) for name in columns}))
+
+
+def _described(plugin: Any, before: Microdata, made: SparkMicrodata, name: str) -> ColumnCells | None:
+    """What intervals and units of time stand for; units of another zone than UTC are looked up label by label."""
+    labels = pl.Series(name, [], dtype=pl.String)
+    if plugin.unit is not None and getattr(before.schema[name], "time_zone", None) not in (None, "UTC"):
+        labels = dictionaries(made, [name])[0][name].values
+    found: ColumnCells | None = plugin.described(before, name, labels)
+    return found
 
 
 def rounding(plugin: Any, data: SparkMicrodata, columns: Names, draw: KeyedDraw) -> Masked:
@@ -64,7 +77,7 @@ def pseudonymization(plugin: Any, data: SparkMicrodata, columns: Names, draw: Ke
     for name, old, new in zip(columns, before, after, strict=True):
         if old != new:
             raise plugin.too_short(name)
-    return Masked(made)
+    return Masked(made.with_cells({name: ColumnCells(kind="text") for name in columns}))
 
 
 @dataclass(frozen=True)

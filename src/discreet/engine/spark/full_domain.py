@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from discreet.engine.cells.handover import describe
+from discreet.engine.hierarchies import hierarchy_of
 from discreet.engine.spark.agreeing import COUNT, distinct
 from discreet.engine.spark.batches import ByValue, Masked, changed, local, mapped, unchanged
 from discreet.engine.spark.failures import told
@@ -50,9 +52,10 @@ def generalization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], 
     suppressed = made.filter(pl.Series(gone)).unique().with_columns(gone=pl.lit(True))
     stage = _Generalized(columns, ByValue(tables), suppressed, blank=plugin.suppressed == "blank")
     types = {name: made.schema[name] for name in labels}
+    cells = {name: describe(rows, name, series, hierarchy=hierarchy_of(rows, name)) for name, series in labels.items()}
     if plugin.suppressed == "blank" or not gone.any():
-        return Masked(changed(data, stage, types))
-    return Masked(changed(data, stage, types, stage.keep), int(times[gone].sum()))
+        return Masked(changed(data, stage, types).with_cells(cells))
+    return Masked(changed(data, stage, types, stage.keep).with_cells(cells), int(times[gone].sum()))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from discreet.engine.midpoints import as_numbers
+from discreet.engine.cells.midpoints import as_numbers
 from discreet.engine.spark.agreeing import COUNT, col
 from discreet.engine.spark.arrow import chunks, in_arrow
 from discreet.engine.spark.dictionaries import series_of
@@ -22,6 +22,7 @@ from discreet.engine.spark.moments import Fitted, fitted
 from discreet.engine.spark.selecting import Ordered
 from discreet.engine.spark.works import WEIGHTED
 from discreet.model.attribute import Role
+from discreet.model.cells import ColumnCells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,7 @@ def integrity(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> 
     if original.named(Role.WEIGHT) or masked.named(Role.WEIGHT):
         WEIGHTED.refuse(plugin, original.engine)
     before = _Side.of(plugin, original, numbers, {})
-    after = _Side.of(plugin, masked, numbers, before.reach())
+    after = _Side.of(plugin, masked, numbers, before.reach(), masked.cells)
     notes = [note for name, number in after.unread().items() for note in plugin.unread(name, number)]
     small: list[str] = []
     left_out = [name for name in names if name not in numbers]
@@ -81,13 +82,20 @@ class _Side:
     source: str
 
     @classmethod
-    def of(cls, plugin: Any, data: SparkMicrodata, numbers: Sequence[str], reach: Mapping[str, tuple[float, float]]) -> _Side:
+    def of(
+        cls,
+        plugin: Any,
+        data: SparkMicrodata,
+        numbers: Sequence[str],
+        reach: Mapping[str, tuple[float, float]],
+        cells: Mapping[str, ColumnCells] | None = None,
+    ) -> _Side:
         names = tuple(numbers)
         fields = [f"`{name}` double" for name in names] + [f"`{_UNREAD}{name}` boolean" for name in names]
         chosen = data.frame.select(*[col(name) for name in names])
         if not names:
             return cls(chosen, names, {}, data.source)
-        frame = in_arrow(chosen, _AsNumbers(names, dict(reach)), ", ".join([*fields, f"`{_WEIGHT}` double"]))
+        frame = in_arrow(chosen, _AsNumbers(names, dict(reach), dict(cells or {})), ", ".join([*fields, f"`{_WEIGHT}` double"]))
         pairs = combinations(names, 2) if plugin.asks("correlation") else ()
         sets = [*[(name,) for name in names], *pairs, *[(one, *others) for one, others in plugin.responses(names).items()]]
         return cls(frame, names, fitted(frame, list(dict.fromkeys(sets)), _WEIGHT, data.source), data.source)
@@ -143,6 +151,7 @@ class _AsNumbers:
 
     names: tuple[str, ...]
     reach: Mapping[str, tuple[float, float]]
+    cells: Mapping[str, ColumnCells]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in chunks(batches):
@@ -150,7 +159,7 @@ class _AsNumbers:
             flags: dict[str, pa.Array] = {}
             for name in self.names:
                 series = series_of(table, name)
-                found = as_numbers(series, *self.reach.get(name, (-math.inf, math.inf)))
+                found = as_numbers(series, *self.reach.get(name, (-math.inf, math.inf)), cells=self.cells.get(name))
                 made[name] = pa.array(found, from_pandas=True)
                 flags[f"{_UNREAD}{name}"] = pa.array(np.isnan(found) & series.is_not_null().to_numpy())
             columns = {**made, **flags, _WEIGHT: pa.array(np.ones(table.num_rows))}

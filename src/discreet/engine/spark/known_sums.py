@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.columns import value_weights
+from discreet.engine.cells.weights import cell_weights
 from discreet.engine.families import Family, family
 from discreet.engine.known_sets import attributes
 from discreet.engine.known_terms import Pattern, Terms, terms
@@ -170,7 +170,7 @@ def worked(
     ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     weights: dict[str, NDArray[np.float64] | None] = {}
     for name in (name for name in names if data.attribute(name).sensitivity > 0):
-        weight = None if found[name].wide else value_weights(found[name].column, data.attribute(name))
+        weight = None if found[name].wide else cell_weights(found[name].column, data.attribute(name), data.cells.get(name))
         if weight is None or weight.any():
             weights[name] = weight
     by_place = [names[at] for at in tree.order]

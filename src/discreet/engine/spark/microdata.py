@@ -15,6 +15,7 @@ from discreet.engine.spark.agreeing import quoted
 from discreet.engine.spark.failures import told
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Level, Role
+from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
@@ -45,6 +46,8 @@ class SparkMicrodata:
     source: str = "the data"
     record: str | None = None
     """A column of distinct integers that numbers the records, where the order of rows does not."""
+    cells: Mapping[str, ColumnCells] = field(default_factory=dict)
+    """What the labels of masked columns stand for."""
 
     def __post_init__(self) -> None:
         self.shape.policy  # noqa: B018 - the policy is checked against the columns
@@ -59,7 +62,7 @@ class SparkMicrodata:
         with told(self.source, "cannot be read"):
             empty = pl.from_arrow(self.frame.select(*[quoted(name) for name in self.columns]).limit(0).toArrow())
         assert isinstance(empty, pl.DataFrame)
-        return Microdata(empty, self.policy, self.source)
+        return Microdata(empty, self.policy, self.source, cells=self.cells)
 
     @cached_property
     def size(self) -> int:
@@ -102,7 +105,23 @@ class SparkMicrodata:
 
     def replace(self, frame: DataFrame) -> SparkMicrodata:
         """Another table of the same source; keep the column :data:`RECORD` where records stay who they are."""
-        return replace(self, frame=frame, record=self.record if self.record in frame.columns else None)
+        cells = {name: one for name, one in self.cells.items() if name in frame.columns}
+        return replace(self, frame=frame, record=self.record if self.record in frame.columns else None, cells=cells)
+
+    def with_cells(self, cells: Mapping[str, ColumnCells | None]) -> SparkMicrodata:
+        """The same table whose labels stand for this as well; None says that a column holds plain values."""
+        made = {name: one for name, one in {**self.cells, **cells}.items() if one is not None and name in self.columns}
+        return replace(self, cells=made)
+
+    def occurring_cells(self) -> dict[str, ColumnCells]:
+        """What the labels that occur stand for, without those of which nothing is left."""
+        made = {}
+        for name, one in self.cells.items():
+            with told(self.source):
+                rows = self.frame.select(quoted(name)).where(self.frame[quoted(name)].isin(list(one.labels))).distinct().collect()
+            held = {row[0] for row in rows}
+            made[name] = ColumnCells(kind=one.kind, labels={label: cell for label, cell in one.labels.items() if label in held})
+        return made
 
     def with_columns(self, changed: Mapping[str, Column]) -> SparkMicrodata:
         """The same records with some columns replaced."""
@@ -169,4 +188,4 @@ class SparkMicrodata:
             made = pl.from_arrow(self.numbered.orderBy(f"`{RECORD}`").toArrow())
         if not isinstance(made, pl.DataFrame):
             raise DataError(f"{self.source}: cannot be read")
-        return Microdata(made.drop(RECORD), self.policy, self.source, made[RECORD].to_numpy().copy())
+        return Microdata(made.drop(RECORD), self.policy, self.source, made[RECORD].to_numpy().copy(), cells=self.cells)

@@ -6,7 +6,7 @@ values (or, of numbers with too many of them, the least and the greatest) as row
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.works import MANY_COARSE, QUANTILES
 from discreet.model.attribute import Level
+from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
@@ -87,7 +88,9 @@ def _stage(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata, names:
     size = max(len(series) for series in values.values())
     known = pl.DataFrame([series.extend_constant(None, size - len(series)).alias(name) for name, series in values.items()])
     released = tuple(name for name in names if name in masked.columns)
-    return _Measured(plugin, _only(original.policy, names), _only(masked.policy, released), tuple(names), released, wide, known)
+    return _Measured(
+        plugin, _only(original.policy, names), _only(masked.policy, released), tuple(names), released, wide, known, masked.cells
+    )
 
 
 def _only(policy: Policy, names: Sequence[str]) -> Policy:
@@ -106,6 +109,7 @@ class _Measured:
     released: tuple[str, ...]
     wide: tuple[str, ...]
     known: pl.DataFrame
+    cells: Mapping[str, ColumnCells]
 
     def of(self, table: pa.Table) -> Score:
         records = numbers(table, RECORD).astype(np.int64)
@@ -117,7 +121,7 @@ class _Measured:
         strangers = -1 - np.arange(len(self.known), dtype=np.int64)
         rows = pl.concat([old, self.known.cast(old.schema)])
         original = Microdata(rows, self.before, "the batch", np.concatenate((records, strangers)))
-        score: Score = self.method.measure(original, Microdata(new, self.after, "the batch", records))
+        score: Score = self.method.measure(original, Microdata(new, self.after, "the batch", records, cells=self.cells))
         return score
 
 

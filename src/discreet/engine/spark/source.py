@@ -114,9 +114,15 @@ def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Polic
             return spark.read.format(form).load(place)
         separator = policy.read.separator or ("\t" if suffix == ".tsv" else ",")
         blank = policy.missing[0] if len(policy.missing) == 1 else ""
-        return spark.read.csv(
-            place, header=True, sep=separator, inferSchema=True, encoding=policy.read.encoding or "UTF-8", nullValue=blank
-        )
+        how: dict[str, Any] = {"header": True, "sep": separator, "encoding": policy.read.encoding or "UTF-8", "nullValue": blank}
+        found = spark.read.csv(place, inferSchema=True, **how)
+        kept = set(policy.read.text)
+        if not kept.intersection(found.columns):
+            return found
+        from pyspark.sql.types import StringType, StructField, StructType
+
+        fields = [StructField(one.name, StringType() if one.name in kept else one.dataType) for one in found.schema.fields]
+        return spark.read.csv(place, schema=StructType(fields), **how)
 
 
 def _table(frame: DataFrame, policy: Policy, source: str, record: str | None) -> SparkMicrodata:

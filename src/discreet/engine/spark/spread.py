@@ -15,6 +15,7 @@ from discreet.engine.spark.batches import Masked, changed, extremes
 from discreet.engine.spark.failures import told
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.selecting import Ordered
+from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def top_bottom_coding(plugin: Any, data: SparkMicrodata, columns: Names, _: Keye
             types[name] = pl.String()
         elif data.shape.schema[name].is_integer() and any(one % 1 for one in used):
             types[name] = pl.Float64()
-    return Masked(changed(data, _Coded(plugin, limits, said), types))
+    made = changed(data, _Coded(plugin, limits, said), types)
+    return Masked(made.with_cells({name: ColumnCells(kind="number") for name, dtype in types.items() if dtype == pl.String}))
 
 
 def _said(plugin: Any, data: SparkMicrodata, name: str, limits: Limits) -> tuple[tuple[float, ...], list[float]]:
