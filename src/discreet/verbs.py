@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Measures = Iterable[str | RiskMeasure | LossMeasure] | Mapping[str, Mapping[str, Any]] | str | None
 
+_COVERAGE = "coverage"
+"""The risk measure that every assessment takes, whether the policy names it or not."""
+
 _quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """Numbers near the end of their range become infinite or null, without a word from the library that counts with them."""
 
@@ -205,15 +208,26 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
     (``judge: release`` in the policy gives the second one up). After the deadline, a moment of ``time.monotonic``, the second one
     is not measured any more, and limits that needed him are incomplete.
     """
+    from discreet.assessment.assess import Covering
     from discreet.assessment.assess import assess as run
 
     table, doubts = _placed(masked, original)
     policy = original.policy
-    risks = _instances("risk", _with_limited("risk", policy), policy)
-    risks = engines.placed("risk", risks, original, table)
+    named = [name for name in _with_limited("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
+    risks = engines.placed("risk", _instances("risk", named, policy), original, table)
     asked = engines.placed("loss", _instances("loss", _with_limited("loss", policy), policy), original, table)
     losses = {one.name: one.measure(original, table) for one in asked}
-    return run(original, table, risks, losses, deadline, doubts)
+    covers = registry.make("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
+    return run(original, table, risks, losses, deadline, doubts, Covering(covers, _as_written(masked, table)))
+
+
+def _as_written(masked: Microdata | Release, table: Microdata) -> Microdata:
+    """The columns of a release as they would be written, under the plan that made it."""
+    if not isinstance(masked, Release) or engines.is_distributed(table):
+        return table
+    from discreet.masking.release import withheld
+
+    return table.drop(withheld(masked)).with_policy(table.policy.with_(plan=masked.plan))
 
 
 def link(original: Microdata, masked: Microdata, records: Any = None) -> Microdata:

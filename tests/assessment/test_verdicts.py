@@ -18,7 +18,14 @@ from discreet.model.microdata import Microdata
 from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, RELEASE_ALONE
 from discreet.model.score import Score
 from discreet.risks.known_sets import KnownSets
-from discreet.testing import patients, students, table
+from discreet.testing import patients as patients_with_ids
+from discreet.testing import students, table
+
+
+def patients(records: int) -> Microdata:
+    """Patients without their ids, which no release may hold."""
+    return patients_with_ids(records).drop(["patient"])
+
 
 LIMIT = "known_sets.max"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import polars as pl
@@ -11,7 +11,7 @@ import polars as pl
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.verdicts import Evidence, judge_limit
-from discreet.engine.engines import is_distributed
+from discreet.engine.engines import WORDS, is_distributed
 from discreet.engine.progress import OutOfTimeError, until
 from discreet.errors import DataError, RoomError
 from discreet.model.contracts import RiskMeasure
@@ -30,13 +30,15 @@ def assess(
     losses: Mapping[str, Score],
     deadline: float | None = None,
     doubts: Sequence[str] = (),
+    covering: Covering | None = None,
 ) -> Assessment:
     """Every risk before and after, beside losses already measured, and the verdict limit by limit.
 
     Both tables keep their encoded columns, so what several measures count is encoded once. Limits on risk are judged on the worse
     of two intruders, unless the policy says ``judge: release``. The informed intruder is not measured after the deadline, a
     moment of ``time.monotonic``: a limit that should have been judged on him is then incomplete. ``doubts`` are sentences on why
-    it is not certain which row is whose; what needs to know that is incomplete too.
+    it is not certain which row is whose; what needs to know that is incomplete too. ``covering`` is the measure of what nobody
+    looked at, and the table as it is written.
     """
     before: dict[str, Score] = {}
     after: dict[str, Score] = {}
@@ -59,6 +61,16 @@ def assess(
             missing[name] = "there is not enough memory for it"
         except OutOfTimeError:
             missing[name] = _NO_TIME
+    if covering is not None:
+        try:
+            with until(deadline):
+                before[covering.measure.name], after[covering.measure.name] = _cover(covering, original, doubts)
+        except (DataError, RoomError) as error:
+            missing[covering.measure.name] = str(error)
+        except MemoryError:
+            missing[covering.measure.name] = "there is not enough memory for it"
+        except OutOfTimeError:
+            missing[covering.measure.name] = _NO_TIME
     policy = original.policy
     evidence = Evidence(after, informed, losses, frozenset(bound), missing, policy.judge)
     verdicts = tuple(judge_limit(limit, required, evidence) for limit, required in policy.limits.items())
@@ -69,7 +81,9 @@ def assess(
     if (simulated := _count_simulated(masked)) and any(_judged_informed(one, policy.judge) for one in verdicts):
         gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
     gaps += [gap for score in (*after.values(), *informed.values(), *losses.values()) for gap in score.gaps]
-    limited = {limit.split(".")[0] for limit in policy.limits}
+    if covering is not None and (reason := missing.get(covering.measure.name)):
+        gaps.append(f"{covering.measure.name} was not measured, so columns that nobody looked at are not known: {reason}")
+    limited = {limit.split(".")[0] for limit in policy.limits} | ({covering.measure.name} if covering is not None else set())
     warnings = [
         f"{name} could not be measured {_INFORMED if name in after else 'on the release'}: {reason}"
         for name, reason in missing.items()
@@ -84,6 +98,28 @@ def assess(
         before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
         tuple(dict.fromkeys(gaps)), policy.judge,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Covering:
+    """The measure ``coverage``, and the release as it is written: without identifiers that are never written."""
+
+    measure: RiskMeasure
+    released: Microdata
+
+
+def _cover(covering: Covering, original: Microdata, doubts: Sequence[str]) -> tuple[Score, Score]:
+    """Coverage of the original and of the release; masked values are only compared where it is certain which row is whose."""
+    measure, released = covering.measure, covering.released
+    if is_distributed(released):
+        raise DataError(f"it does not run on {WORDS.get(released.engine, released.engine)}; read both tables on the local engine")
+    before = measure.measure(original)
+    if not doubts:
+        return before, measure.measure(released, original=original)
+    after = measure.measure(released)
+    if original.policy.judge == "both":
+        after.gaps = (*after.gaps, f"it was not measured whether masked values can be restored, because {doubts[0]}")
+    return before, after
 
 
 def _uses_links(verdict: Verdict, judge: str) -> bool:

@@ -57,6 +57,7 @@ def assess(
                     for name, score in found.after.items()
                 },
                 "losses": {name: score.to_dict() for name, score in found.losses.items()},
+                "coverage": show.coverage_rows(found),
                 "warnings": list(found.warnings),
                 **found.to_dict(),
             }

@@ -82,6 +82,7 @@ def mask(
         show.release(release)
         if judged is not None:
             show.limits(judged.verdicts)
+            show.coverage(judged)
     for entry in release.log:
         for note in entry.notes:
             show.say(f"step {entry.step} ({entry.method}): {note}")

@@ -169,3 +169,33 @@ def assessment(found: Assessment) -> None:
         if not isinstance(value, Mapping)
     ]  # fmt: skip
     table("Loss", ("measure", "field", "value"), losses)
+    coverage(found)
+
+
+_MOST_COLUMNS = 30
+
+
+def coverage(found: Assessment) -> None:
+    """Which step changed each released column, which adversary looked at it, and what is of concern."""
+    columns = found.coverage.per_attribute if found.coverage is not None else None
+    if columns is None:
+        return
+    rows = columns.to_dicts()
+    if len(rows) > _MOST_COLUMNS:
+        rows = [row for row in rows if row["concern"] or row["accepted"]]
+    shown = [(row["column"], row["steps"] or "–", row["adversaries"] or "–", _concern(row)) for row in rows]
+    if shown:
+        table("Coverage", ("column", "masked by", "looked at by", "concern"), shown)
+    if len(rows) < columns.height:
+        say(f"coverage: {columns.height - len(rows):,} other columns are of no concern")
+
+
+def coverage_rows(found: Assessment) -> list[dict[str, Any]]:
+    """The same, column by column, as plain JSON values."""
+    columns = found.coverage.per_attribute if found.coverage is not None else None
+    return [] if columns is None else columns.to_dicts()
+
+
+def _concern(row: Mapping[str, Any]) -> str:
+    accepted = f"accepted: {row['accepted']}" if row["accepted"] else ""
+    return "; ".join(part for part in (accepted, row["concern"]) if part) or "none"

@@ -19,6 +19,7 @@ class Role(StrEnum):
     KEY = "key"
     CONFIDENTIAL = "confidential"
     PERSON = "person"
+    HOUSEHOLD = "household"
     WEIGHT = "weight"
     OTHER = "other"
 
@@ -37,7 +38,7 @@ class Attribute(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    role: Role = Field(default=Role.OTHER, description="identifier, key, confidential, person, weight or other")
+    role: Role = Field(default=Role.OTHER, description="identifier, key, confidential, person, household, weight or other")
     level: Level | None = Field(default=None, description="nominal, ordinal, numeric or date; from the data where absent")
     order: tuple[str, ...] | None = Field(default=None, description="the categories of an ordinal attribute, lowest first")
     known: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -54,6 +55,10 @@ class Attribute(BaseModel):
     )
     missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in this attribute")
     hierarchy: HierarchySpec | None = Field(default=None, description="how values become coarser: a file, or a rule")
+    accepted: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="why the owner releases this column although coverage has a concern about it; reports print it first",
+    )
     reason: str | None = Field(default=None, description="why the analyzer proposed this; for people, not used")
 
     @field_validator("values", mode="before")

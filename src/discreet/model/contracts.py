@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -98,6 +99,17 @@ class RiskMeasure(Plugin):
         ``data`` is the table without its rows. ``None`` means that the measure works on the table itself.
         """
         return None
+
+    def examines(self, data: Microdata) -> Sequence[str]:
+        """The columns that this adversary takes as known to the intruder, or as something he may learn; for ``coverage``.
+
+        Default: what ``reads`` says; else the columns that the parameters name; else all keys and confidential attributes.
+        """
+        if (columns := self.reads(data)) is not None:
+            return columns
+        fields = ("keys", "attributes", "confidential", "sensitive")
+        named = [name for field in fields for name in getattr(self, field, ())]
+        return named or data.named(Role.KEY, Role.CONFIDENTIAL)
 
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
         """About how many bytes measuring so many records holds at most, besides their codes; ``sample`` are some of them.

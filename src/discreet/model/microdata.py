@@ -70,8 +70,8 @@ class Microdata:
 
     @property
     def released_without(self) -> set[str]:
-        """Attributes that a release may lack: identifiers and persons are removed by design."""
-        return set(self.policy.named(Role.IDENTIFIER, Role.PERSON))
+        """Attributes that a release may lack: identifiers, persons and households are removed by design."""
+        return set(self.policy.named(Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD))
 
     def __len__(self) -> int:
         return self.frame.height

@@ -161,6 +161,11 @@ class Assessment(Shown):
         return self.records() if self.records is not None else pl.DataFrame()
 
     @property
+    def coverage(self) -> Score | None:
+        """What no adversary and no step looked at, column by column; None where it could not be measured."""
+        return self.after.get("coverage")
+
+    @property
     def status(self) -> Status:
         """``not met`` where a limit is not met; else ``incomplete`` where something could not be judged; else ``met``."""
         states = {verdict.status for verdict in self.verdicts}
@@ -178,8 +183,17 @@ class Assessment(Shown):
         """The verdict in words, the most important first: what was given up, the state, and each gap."""
         given_up = "Judged on the release alone, as the policy says (judge: release): what an intruder who knows the original "
         given_up += "values learns was not judged."
-        first = (given_up,) if self.judge == "release" else ()
+        first = (*((given_up,) if self.judge == "release" else ()), *self._accepted())
         return (*first, f"{_headline(self)}", *(f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps))
+
+    def _accepted(self) -> tuple[str, ...]:
+        """What the owner released on his own word, with his reasons."""
+        table = self.coverage.per_attribute if self.coverage is not None else None
+        if table is None or "accepted" not in table.columns:
+            return ()
+        rows = table.drop_nulls("accepted").select("column", "accepted").rows()
+        listed = "; ".join(f"'{column}' ({reason})" for column, reason in rows)
+        return (f"Accepted by the owner, not judged: {listed}.",) if rows else ()
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain JSON values, without the scores."""

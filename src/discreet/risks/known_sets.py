@@ -175,6 +175,11 @@ class KnownSets(RiskMeasure):
     def reads(self, data: Microdata) -> list[str]:
         return attributes(data)
 
+    def examines(self, data: Microdata) -> list[str]:
+        """An attribute known with a probability of at most epsilon is in no set that is kept, so only learning it counts."""
+        said = [(name, data.attribute(name)) for name in attributes(data)]
+        return [name for name, one in said if one.known > self.epsilon or one.sensitivity > 0]
+
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
         names = attributes(sample)
         tree = family([sample.attribute(name).known for name in names], self.epsilon, self.max_sets)

@@ -97,6 +97,9 @@ class RecordLinkage(RiskMeasure):
         near, control = nearness(where, rows, links[rows], stranger)
         return self._score(_Attack(data, original, names, links, rows), near, control)
 
+    def examines(self, data: Microdata) -> list[str]:
+        return list(self.attributes) or [name for name in data.columns if data.attribute(name).role not in _NOT_COMPARED]
+
     def _names(self, data: Microdata, original: Microdata) -> list[str]:
         for name in self.attributes:
             data.attribute(name)

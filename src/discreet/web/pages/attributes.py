@@ -117,6 +117,7 @@ _ROLES = {
     Role.KEY: "what an intruder may know already and look people up by",
     Role.CONFIDENTIAL: "what must not be learnt of a person",
     Role.PERSON: "tells which records are one person's; removed from a release unless the plan keeps them",
+    Role.HOUSEHOLD: "tells which records are one household's; coverage reads masked values back through it",
     Role.WEIGHT: "the survey weight of a record",
     Role.OTHER: "none of these",
 }

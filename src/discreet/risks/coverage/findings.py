@@ -1,0 +1,189 @@
+"""What coverage found, as numbers, one row per column, and sentences that name the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from discreet.model.score import Score
+from discreet.risks.coverage.examined import Examination
+from discreet.risks.coverage.read_back import ReadBack
+from discreet.risks.coverage.restoring import Restored
+from discreet.risks.coverage.singling import Combination
+
+_MOST_NAMED = 8
+
+
+@dataclass
+class Findings:
+    """All that one measurement found; ``score`` sums it up."""
+
+    examined: list[Examination]
+    looks: dict[str, str] = field(default_factory=dict)
+    uniqueness: dict[str, float] = field(default_factory=dict)
+    singling: list[str] = field(default_factory=list)
+    combinations: list[Combination] = field(default_factory=list)
+    masked: dict[str, int] = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
+    restored: dict[str, Restored] = field(default_factory=dict)
+    given_back: dict[str, ReadBack] = field(default_factory=dict)
+    accepted: set[str] = field(default_factory=set)
+    sampled: tuple[int, int] = (0, 0)
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def identifying(self) -> list[str]:
+        return [one.name for one in self.examined if one.name in self.looks or one.name in self.singling]
+
+    @property
+    def unexamined(self) -> list[str]:
+        together = {name for one in self.combinations for name in one.columns}
+        return [one.name for one in self.examined if one.name in self.identifying or one.name in together]
+
+    @property
+    def restorable(self) -> list[Restored]:
+        return [one for name, one in self.restored.items() if one.clear and name not in self.accepted]
+
+    @property
+    def shown_again(self) -> list[ReadBack]:
+        return [one for name, one in self.given_back.items() if name not in self.accepted]
+
+    def score(self, measure: str, *, measured: bool) -> Score:
+        """The summary, one row per column, and the gaps; restoring is null where no original could be compared."""
+        summary = {
+            "unexamined": len(self.unexamined),
+            "identifying": len(self.identifying),
+            "restorable": len(self.restorable) if measured else None,
+            "read_back": sum(one.cells for one in self.shown_again) if measured else None,
+        }
+        gaps = (*self.sentences(), *self.gaps)
+        return Score(measure, summary, per_attribute=self.per_attribute(), notes=self.notes(gaps), gaps=gaps)
+
+    def sentences(self) -> list[str]:
+        """One sentence per concern; each names its columns and what would settle it."""
+        found = [
+            f"nobody looked at '{name}', which looks like {look}: give it a role, remove it, or write accepted: with your reason"
+            for name, look in self.looks.items()
+        ]
+        found += [
+            f"nobody looked at '{name}', which singles out {self.uniqueness[name]:.1%} of the records by itself: give it a role, "
+            "mask it, or write accepted: with your reason"
+            for name in self.singling
+        ]
+        found += [
+            f"nobody looked at {_quoted(one.columns)}, which together single out {one.share:.1%} of the records: give them "
+            "roles, mask one, or write accepted: with your reason"
+            for one in self.combinations
+        ]
+        found += [_restored(one, one.column in self.removed) for one in self.restorable]
+        found += [
+            f"{one.cells:,} of {one.masked:,} masked values of '{one.column}' stand in another row with the same '{one.group}', "
+            "where the column does not vary: mask it for whole groups, or remove the group's number"
+            for one in self.shown_again
+        ]
+        return found
+
+    def notes(self, gaps: Iterable[str]) -> tuple[str, ...]:
+        """Acceptances first, then the concerns, then how restoring was measured."""
+        notes = [f"accepted by the owner: '{one.name}' ({one.accepted})" for one in self.examined if one.accepted is not None]
+        notes += gaps
+        drawn, all_of_them = self.sampled
+        if self.masked and drawn < all_of_them:
+            notes.append(
+                f"restored shares without an exact relation are those of held-out records of a sample of {drawn:,} of "
+                f"{all_of_them:,} records; relations and values in other rows are counted on all"
+            )
+        return tuple(notes)
+
+    def per_attribute(self) -> pl.DataFrame:
+        """One row per released column, then one per removed column that released ones restore."""
+        together = {name: one for one in self.combinations for name in one.columns}
+        rows = [
+            self._row(
+                one.name,
+                released=True,
+                role=one.role.value,
+                steps=", ".join(one.steps) or ("changed" if one.changed else ""),
+                adversaries=", ".join(one.adversaries),
+                accepted=one.accepted,
+                with_others=together.get(one.name),
+            )
+            for one in self.examined
+        ]
+        rows += [
+            self._row(name, released=False, role="", steps="removed", adversaries="", accepted=None, with_others=None)
+            for name in self.removed
+            if name in self.restored and self.restored[name].clear
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+    def _row(
+        self,
+        name: str,
+        *,
+        released: bool,
+        role: str,
+        steps: str,
+        adversaries: str,
+        accepted: str | None,
+        with_others: Combination | None,
+    ) -> dict[str, object]:
+        back, given = self.restored.get(name), self.given_back.get(name)
+        concerns = []
+        if name in self.looks:
+            concerns.append(f"looks like {self.looks[name]}")
+        if name in self.singling:
+            concerns.append(f"singles out {self.uniqueness[name]:.1%}")
+        if with_others is not None:
+            others = [other for other in with_others.columns if other != name]
+            concerns.append(f"singles out {with_others.share:.1%} with {_quoted(others)}")
+        if back is not None and back.clear:
+            concerns.append(f"{back.share:.1%} restored from {_from(back)}")
+        if given is not None:
+            concerns.append(f"{given.cells:,} values stand in another row with the same '{given.group}'")
+        return {
+            "column": name,
+            "released": released,
+            "role": role,
+            "steps": steps,
+            "adversaries": adversaries,
+            "accepted": accepted,
+            "uniqueness": self.uniqueness.get(name),
+            "looks_like": self.looks.get(name),
+            "masked": self.masked.get(name, 0),
+            "restored_share": back.share if back is not None else None,
+            "baseline_share": back.baseline if back is not None else None,
+            "restored_from": _from(back) if back is not None and back.clear else None,
+            "read_back": given.cells if given is not None else 0,
+            "concern": "; ".join(concerns) or None,
+        }
+
+
+_SCHEMA = {
+    "column": pl.String, "released": pl.Boolean, "role": pl.String, "steps": pl.String, "adversaries": pl.String,
+    "accepted": pl.String, "uniqueness": pl.Float64, "looks_like": pl.String, "masked": pl.Int64, "restored_share": pl.Float64,
+    "baseline_share": pl.Float64, "restored_from": pl.String, "read_back": pl.Int64, "concern": pl.String,
+}  # fmt: skip
+
+
+def _restored(one: Restored, removed: bool) -> str:
+    what = "removed" if removed else "masked"
+    how = "exactly" if one.exact else "to within a twentieth of the records" if one.nearly else "correctly"
+    return (
+        f"'{one.column}' was {what}, but {_from(one)} restores {one.share:.1%} of its values {how}; the best guess without "
+        f"other columns gets {one.baseline:.1%}: mask {'that column' if len(one.sources) == 1 else 'one of those'} too, or write "
+        "accepted: with your reason"
+    )
+
+
+def _from(one: Restored) -> str:
+    return f"'{one.rule}'" if one.rule in one.sources else one.rule
+
+
+def _quoted(names: Iterable[str]) -> str:
+    listed = [f"'{name}'" for name in names]
+    more = len(listed) - _MOST_NAMED
+    shown = listed[:_MOST_NAMED] + ([f"{more} more"] if more > 0 else [])
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,131 @@
+"""Coverage: the columns of a release that nobody looked at, and the masked ones that the release gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from discreet.engine.columns import encode
+from discreet.engine.identifying.facts import Facts
+from discreet.engine.naming.names import naming
+from discreet.engine.progress import tell
+from discreet.model.attribute import Role
+from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.score import Score
+from discreet.risks.coverage.examined import changed_columns, examine
+from discreet.risks.coverage.findings import Findings
+from discreet.risks.coverage.looks import describe_look
+from discreet.risks.coverage.pairing import Paired, draw_sample, pair
+from discreet.risks.coverage.read_back import groupings, read_back
+from discreet.risks.coverage.restoring import Needed, gather_evidence, restore
+from discreet.risks.coverage.singling import LEAST_RECORDS, find_combinations, share_unique
+
+_UNPAIRED = (
+    "which original each released record comes from is not known, so it was not measured whether masked values can be restored; "
+    "give the link of mask --link"
+)
+
+
+class Coverage(RiskMeasure):
+    """What of a release the evidence does not cover: columns that nobody looked at, and masked values that it gives back.
+
+    A column is *examined* where an adversary of the policy takes it as known or as something to learn, where a step changed it,
+    or where its owner decided on it (a role other than ``other``, or ``accepted: reason``). A column that nobody examined is a
+    concern where it looks like names, contacts, numbers of people or free text, where it singles out at least the share
+    ``singled_out`` of the records by itself, or where a few such columns single out ``singled_together`` of them. Masked columns
+    are a concern where released ones restore them, and single masked values where another row of the same group shows them.
+
+    >>> from discreet.testing import table
+    >>> data = table({"age": [34, 34, 51], "first": ["Maria", "Peter", "Anna"]}, key=["age"])
+    >>> Coverage().measure(data)["identifying"]
+    1
+    """
+
+    name: ClassVar[str] = "coverage"
+    citation: ClassVar[str] = (
+        "Article 29 Working Party (2014). Opinion 05/2014 on anonymisation techniques (WP216): singling out and inference."
+    )
+    better: ClassVar[Mapping[str, Direction]] = {
+        "unexamined": "low", "identifying": "low", "restorable": "low", "read_back": "low",
+    }  # fmt: skip
+    meaning: ClassVar[Mapping[str, str]] = {
+        "unexamined": "released columns that no adversary read, no step changed, and that could matter",
+        "identifying": "of these: columns that single people out or look like names, contacts, ids or free text",
+        "restorable": "masked columns that released ones restore far better than the best guess",
+        "read_back": "masked values that another row of the same person or group shows",
+    }
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+
+    singled_out: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.05, description="share of records that columns nobody looked at may single out"
+    )
+    singled_together: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.2, description="share that a few of them may single out together, in a table of at least 100 records"
+    )
+    together: Annotated[int, Field(ge=1, le=4)] = Field(default=3, description="how many such columns are tried together")
+    restored: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.5, description="share of a column's masked values from which it counts as restored"
+    )
+    gain: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.2, description="by how much that share exceeds the best guess, unless it is half of what the guess misses"
+    )
+    sample: Annotated[int, Field(ge=100)] = Field(default=12_000, description="records that the predictor learns from")
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        paired = pair(data, original) if original is not None else None
+        changed = None if paired is None else changed_columns(paired)
+        found = Findings(examine(data, original, changed))
+        self._look(data, found)
+        if paired is not None:
+            self._restore(paired, found)
+        elif original is not None and original.policy.judge == "both":
+            found.gaps.append(_UNPAIRED)
+        return found.score(self.name, measured=paired is not None)
+
+    def _look(self, data: Microdata, found: Findings) -> None:
+        """Columns that nobody looked at: what they look like, and whom they single out."""
+        asked = [one for one in found.examined if one.overlooked or one.direct]
+        columns = encode(data, [one.name for one in asked])
+        records, alone = len(data), []
+        for number, (one, column) in enumerate(zip(asked, columns, strict=True)):
+            tell("coverage", number, 2 * len(asked))
+            share = share_unique([column], records)
+            found.uniqueness[one.name] = share
+            look = describe_look(Facts(column, naming(one.name), records))
+            if one.direct:
+                look = look or ("numbers of persons" if one.role is Role.PERSON else "an identifier by its role")
+            if look is not None:
+                found.looks[one.name] = look
+            elif share >= self.singled_out and records >= LEAST_RECORDS:
+                found.singling.append(one.name)
+            else:
+                alone.append(column)
+        if self.together > 1:
+            found.combinations += find_combinations(alone, records, self.singled_together, self.together)
+
+    def _restore(self, paired: Paired, found: Findings) -> None:
+        """Masked columns: whether released ones restore them, and which of their cells other rows show."""
+        accepted = {one.name for one in found.examined if one.accepted is not None}
+        attributes = paired.original.policy.attributes
+        accepted |= {name for name, one in attributes.items() if one.accepted is not None}
+        hidden = {name: paired.hidden(name) for name in paired.original.columns}
+        targets = [name for name, cells in hidden.items() if cells.any()]
+        found.masked = {name: int(hidden[name].sum()) for name in targets}
+        found.removed = [name for name in targets if name not in paired.data.columns]
+        if not targets or not paired.data.columns:
+            return
+        sample = draw_sample(paired, {name: hidden[name] for name in targets}, self.sample)
+        found.sampled = (len(sample), len(paired))
+        evidence = gather_evidence(paired, sample)
+        groups = groupings(paired, evidence.determinants, len(sample))
+        for number, name in enumerate(targets):
+            tell("coverage", len(targets) + number, 2 * len(targets))
+            back = restore(name, evidence, Needed(self.restored, self.gain))
+            if back is not None:
+                found.restored[name] = back
+            if (given := read_back(paired, name, groups)) is not None:
+                found.given_back[name] = given
+        found.accepted = accepted

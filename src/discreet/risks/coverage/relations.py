@@ -1,0 +1,322 @@
+"""Exact relations: a masked column that equals another one, a sum, a difference, a product or a ratio of released columns.
+
+A relation is learnt from true values (whoever made the table knows that the claims add up), and judged by what the *released*
+values give: a term that was masked itself restores nothing. Learnt on one half of a sample and tried on the other; what is found
+is then counted on every masked cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from discreet.risks.coverage.pairing import Paired
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LEAST_ROWS = 12
+_MOST_ROWS = 1_000
+_HOLDS = 0.9
+"""Share of the tried records for which a relation must hold to be one."""
+_FEW_TERMS = 3
+_FACTORS, _FACTOR_ROWS = 80, 128
+_DIGITS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A released column as numbers, or the year of a released date."""
+
+    label: str
+    source: str
+    numbers: Callable[[pl.Series], NDArray[np.float64] | None]
+    empty_is_zero: bool = False
+
+    def read(self, series: pl.Series) -> NDArray[np.float64]:
+        found = self.numbers(series)
+        if found is None:
+            return np.full(len(series), np.nan)
+        return np.nan_to_num(found, nan=0.0) if self.empty_is_zero else found
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """A formula that gives a column's value from terms, and how far a result may be from the value to print the same."""
+
+    terms: tuple[Term, ...]
+    compute: Callable[[Sequence[NDArray[np.float64]]], NDArray[np.float64]]
+    tolerance: float
+    label: str
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(term.source for term in self.terms))
+
+    def restores(self, paired: Paired, target: str) -> NDArray[np.bool_]:
+        """For each paired record whether the released terms give the true value."""
+        return self._matches([term.read(paired.released(term.source)) for term in self.terms], paired, target)
+
+    def holds(self, paired: Paired, target: str) -> NDArray[np.bool_]:
+        """For each paired record whether the true terms give the true value."""
+        return self._matches([term.read(paired.truth(term.source)) for term in self.terms], paired, target)
+
+    def _matches(self, values: list[NDArray[np.float64]], paired: Paired, target: str) -> NDArray[np.bool_]:
+        truth = numbers_of(paired.truth(target))
+        assert truth is not None
+        return _close(self.compute(values), truth, self.tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """The released columns at the sampled records, as numbers [records, columns] and as texts, to look for copies in."""
+
+    sample: NDArray[np.int64]
+    numeric: list[str]
+    table: NDArray[np.float64]
+    others: dict[str, pl.Series]
+
+    def find(self, paired: Paired, target: str, hidden: NDArray[np.bool_]) -> str | None:
+        """The released column that holds the true values of at least half of the masked cells of a column, if one does."""
+        truth = paired.truth(target, self.sample)
+        masked = hidden[self.sample]
+        number = int(masked.sum())
+        shares: dict[str, float] = {}
+        if truth.dtype.is_numeric():
+            values = truth.cast(pl.Float64).to_numpy()[masked]
+            same = (self.table[masked] == values[:, None]).sum(axis=0)
+            shares = {name: int(one) / number for name, one in zip(self.numeric, same, strict=True)}
+        elif truth.dtype != pl.Boolean:
+            known = pl.select(pl.when(pl.Series(masked)).then(pl.lit(truth)))[:, 0]
+            shares = {name: int((one == known).sum()) / number for name, one in self.others.items() if one.dtype == truth.dtype}
+        shares.pop(target, None)
+        best = max(shares, key=lambda name: shares[name], default=None)
+        return best if best is not None and shares[best] >= 0.5 else None
+
+
+def read_copies(paired: Paired, sample: NDArray[np.int64]) -> Copies:
+    """Gather the released columns once for all masked ones."""
+    numeric, columns, others = [], [], {}
+    for name in paired.data.columns:
+        series = paired.released(name, sample)
+        if series.dtype.is_numeric():
+            numeric.append(name)
+            columns.append(series.cast(pl.Float64).to_numpy())
+        else:
+            others[name] = series
+    return Copies(sample, numeric, np.stack(columns, axis=1) if columns else np.zeros((len(sample), 0)), others)
+
+
+def equal_cells(one: pl.Series, other: pl.Series) -> NDArray[np.bool_]:
+    """Where two columns say the same; nulls say nothing."""
+    if one.dtype.is_numeric() and other.dtype.is_numeric():
+        one, other = one.cast(pl.Float64), other.cast(pl.Float64)
+    return (one == other).fill_null(value=False).to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The released columns that are numbers or dates and vary: their true values [records, terms] at some sampled records."""
+
+    terms: list[Term]
+    table: NDArray[np.float64]
+    places: NDArray[np.int64]
+
+
+def read_numbers(paired: Paired, sample: NDArray[np.int64]) -> Numbers:
+    """The terms that relations are looked for among, at some thousands of the sampled records in a fixed random order."""
+    places = sample[np.argsort(paired.order()[sample], kind="stable")]
+    terms: list[Term] = []
+    columns: list[NDArray[np.float64]] = []
+    for name in paired.data.columns:
+        if name not in paired.original.columns or numbers_of(paired.data.frame[name].head(0)) is None:
+            continue
+        series = paired.truth(name, places)
+        for label, read in ((name, numbers_of), (f"year of {name}", _years_of)):
+            values = read(series)
+            if values is None:
+                continue
+            filled = np.nan_to_num(values, nan=0.0)
+            if len(filled) and filled.min() < filled.max():
+                terms.append(Term(label, name, read, bool(np.isnan(values).any())))
+                columns.append(filled)
+    return Numbers(terms, np.stack(columns, axis=1) if columns else np.zeros((len(places), 0)), places)
+
+
+def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | None:
+    """The simplest arithmetic relation between a masked number or date and released ones, if there is one."""
+    if numbers_of(paired.original.frame[target].head(0)) is None:
+        return None
+    truth = numbers_of(paired.truth(target, numbers.places))
+    assert truth is not None
+    wanted = [at for at, term in enumerate(numbers.terms) if term.source != target]
+    rows = np.flatnonzero(~np.isnan(truth))[: max(_MOST_ROWS, 4 * len(wanted))]
+    terms, table, truth = [numbers.terms[at] for at in wanted], numbers.table[rows][:, wanted], truth[rows]
+    if not terms or len(truth) < _LEAST_ROWS or len(np.unique(truth)) < 3:
+        return None
+    tolerance = _tolerance(truth)
+    half = len(truth) // 2
+    found = _sparse(terms, table, truth, half, tolerance) or _factors(terms, table, truth, tolerance)
+    if found is None and len(terms) > _FEW_TERMS and len(truth) - len(terms) >= _LEAST_ROWS:
+        fit = max(half, min(len(truth) - _LEAST_ROWS // 2, 2 * len(terms) + _LEAST_ROWS))
+        found = _linear(terms, table, truth, fit, tolerance)
+    return found
+
+
+def numbers_of(series: pl.Series) -> NDArray[np.float64] | None:
+    """A column as numbers, null as NaN: dates as days, moments as days with a fraction; None where it is neither."""
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return series.cast(pl.Float64).to_numpy()
+    if dtype == pl.Date:
+        return series.to_physical().cast(pl.Float64).to_numpy()
+    if isinstance(dtype, pl.Datetime):
+        return series.dt.epoch("us").cast(pl.Float64).to_numpy() / 86_400_000_000
+    return None
+
+
+def _years_of(series: pl.Series) -> NDArray[np.float64] | None:
+    is_date = series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
+    return series.dt.year().cast(pl.Float64).to_numpy() if is_date else None
+
+
+def _tolerance(truth: NDArray[np.float64]) -> float:
+    """Half a unit of the last digit that the values are written with; a millionth of their size where they have many."""
+    largest = float(np.abs(truth).max())
+    for digits in range(_DIGITS + 1):
+        scaled = truth * 10.0**digits
+        if float(np.abs(scaled).max()) < 1e12 and bool((np.abs(scaled - np.round(scaled)) < 1e-6).all()):
+            return 0.5 * 10.0**-digits * (1 - 1e-9)
+    return 1e-6 * max(largest, 1e-300)
+
+
+def _close(result: NDArray[np.float64], truth: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(result - truth) <= tolerance + 1e-12 * np.abs(truth))
+
+
+def _tells(result: NDArray[np.float64], truth: NDArray[np.float64], tolerance: float) -> bool:
+    """Whether a result is right for nearly all records, and for nearly all of those that do not hold the commonest value."""
+    close = _close(result, truth, tolerance)
+    values, counts = np.unique(truth, return_counts=True)
+    rare = truth != values[counts.argmax()]
+    return bool(close.mean() >= _HOLDS and rare.sum() >= 3 and close[rare].mean() >= _HOLDS)
+
+
+def _sparse(
+    terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.float64], half: int, tolerance: float
+) -> Relation | None:
+    """Up to three terms, chosen one by one by their correlation with what is left (orthogonal matching pursuit)."""
+    centred = table[:half] - table[:half].mean(axis=0)
+    norms = np.sqrt(np.square(centred).sum(axis=0))
+    norms[norms == 0] = np.inf
+    rest = truth[:half] - truth[:half].mean()
+    chosen: list[int] = []
+    for _ in range(min(_FEW_TERMS, len(terms))):
+        scores = np.abs(rest @ centred) / norms
+        scores[chosen] = -1.0
+        chosen.append(int(scores.argmax()))
+        if (found := _linear([terms[at] for at in chosen], table[:, chosen], truth, half, tolerance)) is not None:
+            return found
+        basis = np.column_stack((np.ones(half), table[:half, chosen]))
+        rest = truth[:half] - basis @ _least_squares(basis, truth[:half])
+    return None
+
+
+def _linear(
+    terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.float64], fit: int, tolerance: float
+) -> Relation | None:
+    """Least squares on the first ``fit`` records, tried on the others; whole coefficients where they do as well."""
+    scale = np.maximum(np.abs(table).max(axis=0), 1e-300)
+    basis = np.column_stack((np.ones(len(table)), table / scale))
+    solved = _least_squares(basis[:fit], truth[:fit])
+    constant, factors = float(solved[0]), solved[1:] / scale
+    whole, start = np.round(factors), float(np.round(constant))
+    if float(np.abs(whole - factors).max()) < 0.01 and _tells(start + table[fit:] @ whole, truth[fit:], tolerance):
+        constant, factors = start, whole
+    elif not _tells(constant + table[fit:] @ factors, truth[fit:], tolerance):
+        return None
+    used = np.flatnonzero(np.abs(factors) * scale > max(tolerance, 1e-9) * 1e-3)
+    if not len(used):
+        return None
+    weights = factors[used]
+
+    def compute(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        result = np.full(len(values[0]), constant)
+        for weight, numbers in zip(weights, values, strict=True):
+            result = result + weight * numbers
+        return result
+
+    kept = tuple(terms[at] for at in used)
+    return Relation(kept, compute, tolerance, _sum_text(kept, weights, constant))
+
+
+def _least_squares(basis: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normal equations with a trace of ridge, so that columns that say the same share a weight, and one refinement."""
+    scale = np.maximum(np.abs(basis).max(axis=0), 1e-300)
+    scaled = basis / scale
+    gram = scaled.T @ scaled
+    gram[np.diag_indices_from(gram)] += 1e-11 * float(np.trace(gram))
+    solved = np.linalg.solve(gram, scaled.T @ truth)
+    for _ in range(3):
+        solved = solved + np.linalg.solve(gram, scaled.T @ (truth - scaled @ solved))
+    return np.asarray(solved / scale)
+
+
+def _sum_text(terms: Sequence[Term], weights: NDArray[np.float64], constant: float) -> str:
+    if len(terms) > 6:
+        named = ", ".join(term.label for term in terms[:3])
+        kind = "the sum" if bool((weights == 1).all()) and constant == 0 else "a weighted sum"
+        return f"{kind} of {len(terms)} released columns ({named}, …)"
+    text = ""
+    for weight, term in zip(weights, terms, strict=True):
+        sign = "-" if weight < 0 else "+"
+        size = "" if abs(weight) == 1 else f"{abs(weight):.6g} x "
+        text += f" {sign} {size}{term.label}" if text else f"{'-' if weight < 0 else ''}{size}{term.label}"
+    return text if abs(constant) < 1e-9 else f"{text} {'-' if constant < 0 else '+'} {abs(constant):.6g}"
+
+
+def _factors(terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.float64], tolerance: float) -> Relation | None:
+    """A product or ratio of two terms, times a constant: every pair on some records, the best on all."""
+    rows = np.flatnonzero(truth != 0)[:_FACTOR_ROWS]
+    width = min(len(terms), _FACTORS)
+    if len(rows) < _LEAST_ROWS or len(np.unique(truth[rows])) < 3:
+        return None
+    values, sought = table[rows, :width], truth[rows]
+    for sign, text in ((1, "x"), (-1, "/")):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            right = values if sign == 1 else 1 / values
+            results = values[:, :, None] * right[:, None, :]
+            results[~np.isfinite(results)] = np.nan
+            scales = np.nan_to_num(_medians(sought[:, None, None] / results), nan=0.0, posinf=0.0, neginf=0.0)
+            scales = np.where(np.abs(scales - 1) < 0.02, 1.0, scales)
+            close = (np.abs(results * scales - sought[:, None, None]) <= tolerance).mean(axis=0)
+        for flat in np.argsort(-close, axis=None, kind="stable")[:3]:
+            one, other = divmod(int(flat), width)
+            if one == other or close[one, other] < _HOLDS:
+                continue
+            compute = _product(float(scales[one, other]), sign)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                known = np.nan_to_num(compute([table[:, one], table[:, other]]), nan=0.0, posinf=0.0, neginf=0.0)
+            if _tells(known, truth, tolerance):
+                scale = "" if scales[one, other] == 1 else f"{scales[one, other]:.6g} x "
+                label = f"{scale}{terms[one].label} {text} {terms[other].label}"
+                return Relation((terms[one], terms[other]), compute, tolerance, label)
+    return None
+
+
+def _medians(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Medians over the first axis without a warning for columns of nothing."""
+    return np.asarray(np.sort(values, axis=0)[len(values) // 2])  # NaN sorts last
+
+
+def _product(scale: float, sign: int) -> Callable[[Sequence[NDArray[np.float64]]], NDArray[np.float64]]:
+    def compute(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return scale * values[0] * (values[1] if sign == 1 else 1 / values[1])
+
+    return compute

@@ -1,0 +1,88 @@
+"""What a column looks like, in several languages, and what only looks a little like it."""
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet.engine.identifying.facts import facts_of
+from discreet.model.microdata import Microdata
+from discreet.risks.coverage.looks import describe_look
+
+RNG = np.random.default_rng(3)
+
+
+def look(name, values):
+    (facts,) = facts_of(Microdata(pl.DataFrame({name: values})))
+    return describe_look(facts)
+
+
+def some(words, number=200):
+    listed = words.split(",")
+    return [listed[i].strip() for i in RNG.integers(0, len(listed), number)]
+
+
+def crossed(first, last, number=200):
+    return [f"{one} {other}" for one, other in zip(some(first, number), some(last, number), strict=True)]
+
+
+ENGLISH = "James, Mary, Robert, Patricia, Devon, Jennifer, Michael, Linda, Kevon, Elizabeth"
+GERMAN = "Jürgen, Heike, Wolfgang, Sabine, Dörte, Uwe, Petra, Klaus"
+SPANISH = "José, María, Jesús, Begoña, Carmen, Javier, Iñaki"
+SURNAMES = "Smith, Johnson, Philpot, Rodriguez, Nguyen, Laporte, Fischer, Wisniewska, Okafor, Garcia"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("first", some(ENGLISH)),
+        ("last", some(SURNAMES)),
+        ("contestant", crossed(ENGLISH, SURNAMES)),
+        ("FirstName", some(GERMAN)),
+        ("c_name", [f"{last}, {first}" for first, last in zip(some(ENGLISH), some(SURNAMES), strict=True)]),
+        ("x", some(SPANISH)),
+        ("V17", [text.upper() for text in some(SURNAMES)]),
+        ("vorname", some(GERMAN)),
+        ("player", [text.lower() for text in crossed(GERMAN, SURNAMES)]),
+    ],
+)
+def test_names_of_people_are_recognised_by_their_values(name, values):
+    assert look(name, values) is not None
+    assert "name" in look(name, values)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([f"p{i}@example.org" for i in range(50)], "e-mail address"),
+        ([f"+49 30 1234{i:04d}" for i in range(50)], "phone number"),
+        ([f"https://example.org/{i}" for i in range(50)], "web address"),
+        ([f"{52 + i / 1000:.4f}, {13 + i / 997:.4f}" for i in range(50)], "geographic coordinates"),
+        ([f"Patient {i} came in with {i % 7} complaints and left after {i % 5} days" for i in range(80)], "free text"),
+        ([f"2013-CF-{i:05d}" for i in RNG.permutation(80)], "record numbers"),
+        ([dt.date(1930, 1, 1) + dt.timedelta(days=int(i)) for i in RNG.integers(0, 25_000, 300)], "dates of birth"),
+        ([int(i) for i in RNG.permutation(90)], "record numbers"),
+    ],
+)
+def test_contacts_numbers_texts_and_birth_dates_are_recognised(values, expected):
+    assert look("v", values) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("diagnosis", some("Malignant neoplasm of the breast, Type 2 diabetes mellitus without complications, Asthma, Flu")),
+        ("city", some("Paris, Berlin, Springfield, Jackson, Florence, San Jose, Aachen, Lyon, Tampere, Oslo, Houston, Porto")),
+        ("state", some("Virginia, Georgia, Carolina, Ohio, Texas, Utah, Nevada, Maine")),
+        ("drug", some("metformin, insulin, glipizide, aspirin")),
+        ("species", some("Iris setosa, Iris virginica, Canis lupus, Felis catus, Homo sapiens")),
+        ("job", some("Exec-managerial, Craft-repair, Sales, Tech-support, Other-service, Prof-specialty")),
+        ("visits", RNG.integers(0, 9, 200)),
+        ("score", np.round(RNG.normal(size=200), 3)),
+        ("admitted", [dt.date(2014, 1, 1) + dt.timedelta(days=int(i)) for i in RNG.integers(0, 700, 200)]),
+        ("constant", ["Peter"] * 50),
+    ],
+)
+def test_what_is_harmless_is_not_called_a_name_a_contact_or_free_text(name, values):
+    assert look(name, values) is None
