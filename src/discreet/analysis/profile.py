@@ -10,12 +10,14 @@ from discreet import registry
 from discreet.analysis.measures import CROWD, risks_for
 from discreet.analysis.quasi_identifiers import Strength
 from discreet.analysis.render import as_yaml
+from discreet.errors import redact_credentials
 from discreet.model.attribute import Attribute, Role
+from discreet.model.display import Described, list_names, shape_of
 from discreet.model.policy import Policy, Step
 
 
-@dataclass(frozen=True)
-class ColumnProfile:
+@dataclass(frozen=True, repr=False)
+class ColumnProfile(Described):
     """One column: what was counted, what is proposed, and why."""
 
     name: str
@@ -35,9 +37,19 @@ class ColumnProfile:
     given: bool = False
     """Whether the policy already spoke of it."""
 
+    def describe(self) -> tuple[str, dict[str, str]]:
+        """Name and counts; its least and greatest value are those of a record and are not shown."""
+        facts = {
+            "role": str(self.attribute.role),
+            "type": self.type,
+            "distinct": f"{self.distinct:,}",
+            "nulls": f"{self.nulls:,}",
+        }
+        return self.name, facts
 
-@dataclass(frozen=True)
-class Profile:
+
+@dataclass(frozen=True, repr=False)
+class Profile(Described):
     """A proposal for a table; nothing is decided until its owner says so."""
 
     source: str
@@ -48,6 +60,11 @@ class Profile:
     threshold: float
     """The distinct ratio from which a set counts as a key."""
     given: Policy = field(default_factory=Policy)
+
+    def describe(self) -> tuple[str, dict[str, str]]:
+        """Source, size and the proposed roles; see :mod:`discreet.model.display`."""
+        roles = {str(role): list_names(names) for role in Role if (names := self.named(role))}
+        return f"{redact_credentials(self.source)}: {shape_of(self.records, len(self.columns))}", roles
 
     def __getitem__(self, name: str) -> ColumnProfile:
         return next(column for column in self.columns if column.name == name)

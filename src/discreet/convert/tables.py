@@ -13,7 +13,7 @@ import polars as pl
 class Table:
     """What a format holds."""
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame = field(repr=False)
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     """Value labels: for each column the words for its codes."""
     variable_labels: Mapping[str, str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.model.display import list_names
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
@@ -81,5 +82,6 @@ class Encoded(Microdata):
         kept = {name: column for name, column in self.cache["columns"].items() if name not in moved}
         return Encoded.of(self._without_rows.with_policy(policy), len(self), kept, vars(self)["_whole"])
 
-    def __repr__(self) -> str:
-        return f"Encoded({self.source!r}, {len(self):,} records, codes of {', '.join(self.cache['columns'])})"
+    def describe(self) -> tuple[str, dict[str, str]]:
+        title, roles = super().describe()
+        return title, {**roles, "codes of": list_names(self.cache["columns"])}

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.errors import DataError, PolicyError, nearest
+from discreet.errors import DataError, PolicyError, nearest, redact_credentials
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.cells import ColumnCells
+from discreet.model.display import Described, list_names, shape_of
 from discreet.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object)
 
 
-@dataclass(frozen=True)
-class Microdata:
+@dataclass(frozen=True, repr=False)
+class Microdata(Described):
     """A table of records under a policy.
 
     ``records`` says who each row is: the row's number in the initial microdata, or a negative number for a
@@ -67,6 +68,11 @@ class Microdata:
                 f"{self.policy.origin}: the attribute '{unknown[0]}' is not a column of {self.source}; "
                 f"{nearest(unknown[0], self.frame.columns)}"
             )
+
+    def describe(self) -> tuple[str, dict[str, str]]:
+        """Source, size and the columns by their role; see :mod:`discreet.model.display`."""
+        roles = {str(role): list_names(names) for role in Role if (names := self.named(role))}
+        return f"{redact_credentials(self.source)}: {shape_of(len(self), len(self.columns))}", roles
 
     @property
     def released_without(self) -> set[str]:

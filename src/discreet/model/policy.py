@@ -7,9 +7,11 @@ checked by the registry, not here.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Annotated, Any, Literal, Self
 
 import yaml
@@ -18,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
 from discreet.model.cells import ColumnCells
+from discreet.model.display import SECRET_NAME, facts_as_html, list_names, parameter_as_shown
 
 
 class Reading(BaseModel):
@@ -45,6 +48,16 @@ class Step(BaseModel):
     @property
     def parameters(self) -> dict[str, Any]:
         return dict(self.model_extra or {})
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What every representation of Pydantic shows: no parameter that may be a key."""
+        yield "method", self.method
+        if self.columns is not None:
+            yield "columns", list_names(self.columns)
+        if not self.enabled:
+            yield "enabled", False
+        if self.parameters:
+            yield "parameters", ", ".join(parameter_as_shown(name, value) for name, value in self.parameters.items())
 
 
 class Plan(BaseModel):
@@ -77,8 +90,15 @@ class Plan(BaseModel):
     @model_validator(mode="after")
     def _one_source_of_randomness(self) -> Self:
         if self.seed is not None and self.key is not None:
-            raise ValueError(f"a plan has a key or a seed, not both; got key {self.key} and seed {self.seed}")
+            raise ValueError(f"a plan has a key or a seed, not both; got a seed beside the key {self.key}")
         return self
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What every representation of Pydantic shows: the steps, never the seed; a key by its public id."""
+        yield "steps", [step.method for step in self.steps]
+        if self.key is not None:
+            yield "key", self.key
+        yield from ((name, getattr(self, name)) for name in ("order", "identifiers"))
 
     def insert(self, number: int, step: Step) -> Self:
         """A plan with a step put in as number ``number`` (1 is the first; one behind the last appends)."""
@@ -151,6 +171,37 @@ class Policy(BaseModel):
     _folder: str | None = PrivateAttr(default=None)
     _confined: bool = PrivateAttr(default=False)
     _origin: str = PrivateAttr(default="the policy")
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What every representation of Pydantic shows: roles, measures, limits and steps, no seed and no key."""
+        title, facts = self.describe()
+        yield None, title
+        yield from facts.items()
+
+    def describe(self) -> tuple[str, dict[str, str]]:
+        """How many attributes, which role each has, what is measured and done; see :mod:`discreet.model.display`."""
+        facts = {str(role): list_names(names) for role in Role if (names := self.named(role))}
+        for name, section in (("risk", self.risk), ("loss", self.loss)):
+            if section:
+                facts[name] = list_names(section)
+        if self.limits:
+            facts["limits"] = list_names(f"{limit} {value:g}" for limit, value in self.limits.items())
+        facts["steps"] = list_names(step.method for step in self.plan.steps) or "none"
+        facts["digest"] = self.digest()
+        return f"{len(self.attributes):,} attribute{'' if len(self.attributes) == 1 else 's'}", facts
+
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that tell policies apart; the seed plays no part, so that nobody can try seeds by it."""
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        for section in ("plan", "select"):
+            content.get(section, {}).pop("seed", None)
+        for step in content.get("plan", {}).get("steps", ()):
+            for name in [name for name in step if SECRET_NAME.search(name)]:
+                step.pop(name)
+        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+    def _repr_html_(self) -> str:
+        return facts_as_html("Policy", *self.describe())
 
     @field_validator("risk", "loss", mode="before")
     @classmethod

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from discreet.errors import redact_credentials
 from discreet.model.attribute import Role
+from discreet.model.display import Described, list_names, shape_of
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 from discreet.model.score import Score
@@ -34,8 +36,8 @@ class StepLog:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Release:
+@dataclass(frozen=True, repr=False)
+class Release(Described):
     """Masked microdata with the plan that made it and a log a step.
 
     ``link`` ties each masked record to its original and stays with the owner: nothing of it is ever written.
@@ -50,6 +52,17 @@ class Release:
     """The secret that every draw of this release comes from: never shown, and never in anything that is published."""
     stages: tuple[Microdata, ...] = field(default=(), repr=False, compare=False)
     """The table after each step that ran; they share the columns that a step left alone, so they are cheap to keep."""
+
+    def describe(self) -> tuple[str, dict[str, str]]:
+        """Source, sizes and the steps; see :mod:`discreet.model.display`."""
+        facts = {
+            "steps": list_names(step.method for step in self.plan.steps if step.enabled) or "none",
+            "columns": list_names(self.masked.columns),
+        }
+        if self.warnings:
+            facts["warnings"] = f"{len(self.warnings):,}"
+        size = shape_of(self.t, len(self.masked.columns))
+        return f"of {redact_credentials(self.original.source)}: {size}, from {self.n:,} records", facts
 
     @property
     def link(self) -> NDArray[np.int64]:
@@ -155,6 +168,16 @@ class Assessment(Shown):
     """Makes the table that ``per_record`` gives; it is not made before somebody asks."""
     gaps: tuple[str, ...] = ()
     judge: Literal["both", "release"] = "both"
+
+    def __repr__(self) -> str:
+        met = sum(verdict.status == "met" for verdict in self.verdicts)
+        facts = [
+            f"{self.status}: {met:,} of {len(self.verdicts):,} limits met",
+            f"{self.records_before:,} records before, {self.records_after:,} after",
+            f"risks: {list_names(self.after) or 'none'}",
+            f"losses: {list_names(self.losses) or 'none'}",
+        ]
+        return f"<Assessment {'; '.join(facts)}>"
 
     def per_record(self) -> pl.DataFrame:
         """One row per masked record: its probability of being found by each adversary, the worst, and what it would take."""

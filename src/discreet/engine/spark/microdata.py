@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.engine.spark.agreeing import quoted
 from discreet.engine.spark.failures import told
-from discreet.errors import DataError
+from discreet.errors import DataError, redact_credentials
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.cells import ColumnCells
+from discreet.model.display import Described, list_names
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
@@ -31,8 +32,8 @@ RECORD = f"{HIDDEN}record"
 """The column of a numbered frame that says who each row is."""
 
 
-@dataclass(frozen=True)
-class SparkMicrodata:
+@dataclass(frozen=True, repr=False)
+class SparkMicrodata(Described):
     """A table of records on Spark under a policy.
 
     ``frame`` has the attributes as columns, and the column :data:`RECORD` where the records are numbered already. Ask for
@@ -48,6 +49,11 @@ class SparkMicrodata:
     """A column of distinct integers that numbers the records, where the order of rows does not."""
     cells: Mapping[str, ColumnCells] = field(default_factory=dict)
     """What the labels of masked columns stand for."""
+
+    def describe(self) -> tuple[str, dict[str, str]]:
+        """Source and the columns by their role; the rows are not counted, which would run a job."""
+        roles = {str(role): list_names(names) for role in Role if (names := self.named(role))}
+        return f"{redact_credentials(self.source)}: {len(self.columns):,} columns on Spark", roles
 
     def __post_init__(self) -> None:
         self.shape.policy  # noqa: B018 - the policy is checked against the columns
