@@ -314,17 +314,14 @@ def test_values_that_name_something_sensitive_say_what_a_column_is(values: list[
     assert role == "other" or "are names of a" in found.reason
 
 
-def test_the_proposed_threshold_is_the_risk_of_one_among_twenty() -> None:
+def test_the_proposed_threshold_is_to_be_hidden_among_twenty() -> None:
     data = Microdata(pl.DataFrame({"sex": ["f", "m"] * 100, "diagnosis": ["flu", "asthma", "cancer", "flu"] * 50}))
     policy = profile(data).policy()
-    known, learnt = policy.attributes["sex"].known, policy.attributes["diagnosis"].sensitivity
-    said = policy.risk["known_sets"]
-    assert said["threshold"] == float(f"{said['alpha'] * learnt * (1 + known) / 20:.2g}")
+    assert policy.risk["known_sets"]["threshold"] == {"among": 20}
     alike = Microdata(data.frame.with_columns(pl.lit("f").alias("sex"))[:20], policy)
-    assert discreet.risk(alike, "known_sets")["known_sets"]["max"] == pytest.approx(said["threshold"], rel=0.1)
-    assert "one among 20" in profile(data).to_yaml()
-    assert "one among 20" not in profile(Microdata(data.frame.select("sex"))).to_yaml()  # nothing would be learnt
-
-
-def test_where_nothing_would_be_learnt_the_threshold_is_the_papers() -> None:
-    assert risks_for([Attribute(role=Role.KEY, known=0.5)], ["known_sets"])["known_sets"]["threshold"] == 0.01
+    assert discreet.risk(alike, "known_sets")["known_sets"]["high_risk"] == 0
+    assert discreet.risk(Microdata(alike.frame[:19], policy), "known_sets")["known_sets"]["high_risk"] == 19
+    text = profile(data).to_yaml()
+    assert "threshold: {among: 20}" in text
+    assert "hidden among fewer than 20" in text.replace("\n# ", " ")
+    assert "hidden among" not in profile(Microdata(data.frame.select("sex"))).to_yaml()  # nothing would be learnt

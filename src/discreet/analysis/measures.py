@@ -14,37 +14,24 @@ _MOST_SETS = 1_000
 
 
 CROWD = 20
-"""A record is proposed as high-risk where it is easier to find than one among so many that are alike whatever is known."""
+"""A record is proposed as high-risk where its effective class size is below this: as if hidden among fewer, whatever is known."""
 _ALPHA = 100
 
 
 def risks_for(attributes: Collection[Attribute], installed: Collection[str]) -> dict[str, dict[str, Any]]:
     """The risk section: alpha of the paper, its epsilon or a larger one where it would keep too many known sets, and a threshold
-    that the table can be brought under: the risk of one among twenty of whom most would be learnt."""
+    that people can read: hidden among twenty."""
     roles = {attribute.role for attribute in attributes}
     known = [attribute.known for attribute in attributes if attribute.role not in (Role.IDENTIFIER, Role.PERSON)]
     made: dict[str, dict[str, Any]] = {}
     if "known_sets" in installed and any(known):
         epsilon = next((one for one in _EPSILONS if kept_sets(known, one, _MOST_SETS) <= _MOST_SETS), _EPSILONS[-1])
-        made["known_sets"] = {"alpha": _ALPHA, "epsilon": epsilon, "threshold": _threshold(attributes, known, epsilon)}
+        made["known_sets"] = {"alpha": _ALPHA, "epsilon": epsilon, "threshold": {"among": CROWD}}
     if "k_anonymity" in installed and Role.KEY in roles:
         made["k_anonymity"] = {}
     if "repeated_records" in installed and {Role.KEY, Role.PERSON} <= roles:
         made["repeated_records"] = {}
     return made
-
-
-def _threshold(attributes: Collection[Attribute], known: Sequence[float], epsilon: float) -> float:
-    """The risk of one among twenty: alpha x all that can be learnt x the chances of the kept sets / 20, in two digits."""
-    learnt = sum(
-        attribute.sensitivity * max([*attribute.values.values(), attribute.unlisted])
-        for attribute in attributes
-        if attribute.role not in (Role.IDENTIFIER, Role.PERSON)
-    )
-    if not learnt:
-        return 0.01
-    chances = 1 + sum(islice(_kept(known, epsilon), 100 * _MOST_SETS))
-    return float(f"{_ALPHA * learnt * chances / CROWD:.2g}")
 
 
 def kept_sets(known: Sequence[float], epsilon: float, most: int) -> int:

@@ -99,8 +99,8 @@ class Profile(Described):
         learnt = any(column.attribute.sensitivity for column in self.columns)
         if learnt and not self.given.risk and "known_sets" in self.policy().risk:
             lines.append(
-                f"A record is high-risk above the threshold of known_sets, here the risk of one among {CROWD} who are alike "
-                "whatever is known, and of whom all that is sensitive would be learnt."
+                f"A record is high-risk where its effective class size is below {CROWD}: as if it were hidden among fewer than "
+                f"{CROWD} records, over everything an intruder may know."
             )
         if self.quasi_identifiers:
             lines += ["", "Sets that tell records apart (distinct ratio, share of pairs separated, share of records unique):"]

@@ -68,7 +68,7 @@ def _lines(part: Any) -> Any:
 def _limits(policy: Policy) -> list[str]:
     if policy.limits:
         return []
-    wanted = {"known_sets": "known_sets.high_risk: 0", "k_anonymity": "k_anonymity.k: 5"}
+    wanted = {"known_sets": "known_sets.high_risk_share: 0.05, known_sets.below_5: 0", "k_anonymity": "k_anonymity.k: 5"}
     said = [limit for name, limit in wanted.items() if name in policy.risk]
     return ["", f"# What the release must keep is for you to say, such as\n# limits: {{{', '.join(said)}}}"] if said else []
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
-from discreet.assessment.verdicts import Evidence, judge_limit
+from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
 from discreet.engine.engines import WORDS, is_distributed
 from discreet.engine.progress import OutOfTimeError, until
 from discreet.errors import DataError, RoomError
@@ -20,6 +20,8 @@ from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, Assessment, Verdi
 from discreet.model.score import Score
 
 _INFORMED = "for an intruder who knows the original values"
+_SECONDS = 60.0
+"""What one measurement may spend on bringing the bounds of its numbers to one side of the limits on them."""
 _NO_TIME = "there was no time left for it; 'discreet assess' measures it"
 
 
@@ -48,6 +50,7 @@ def assess(
     for measure in risks:
         name, required = measure.name, measure.needs_original(masked)
         before[name] = measure.measure(original, original=original if measure.needs_original(original) else None)
+        measure = measure.for_limits(limits_of(name, original.policy), seconds=_SECONDS)  # noqa: PLW2901 - as it is judged
         if required:
             bound.add(name)
         try:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from discreet import registry
 from discreet.model.contracts import Direction
+from discreet.model.policy import Policy
 from discreet.model.results import KNOWS_ORIGINALS, RELEASE_ALONE, Status, Verdict
 from discreet.model.score import Score
 
@@ -32,6 +33,22 @@ class Evidence:
     bound: frozenset[str] = frozenset()
     missing: Mapping[str, str] = field(default_factory=dict)
     judge: Literal["both", "release"] = "both"
+    certified: bool = True
+    """Whether a number that has bounds is judged on the worse of them; a search looks at the numbers alone to begin with."""
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A number as measured, and the best and the worst that it may be for certain."""
+
+    number: float
+    best: float
+    worst: float
+
+
+def limits_of(measure: str, policy: Policy) -> dict[str, float]:
+    """The limits of a policy on the fields of one measure."""
+    return {limit.split(".")[1]: required for limit, required in policy.limits.items() if limit.split(".")[0] == measure}
 
 
 def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
@@ -46,8 +63,8 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
         loss = number_of(evidence.losses, measure, name)
         status: Status = "incomplete" if loss is None else "met" if meets(loss, required, better) else "not met"
         return Verdict(limit, required, loss, status, _sentence(limit, required, better, loss, status, ""))
-    alone = number_of(evidence.release, measure, name)
-    informed = number_of(evidence.informed, measure, name)
+    alone = _measured(evidence, evidence.release, measure, name, better)
+    informed = _measured(evidence, evidence.informed, measure, name, better)
     if measure in evidence.bound:
         alone, informed = None, alone
     judged_informed = evidence.judge == "both" or measure in evidence.bound
@@ -55,23 +72,57 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
     if judged_informed and (measure in evidence.bound or measure in evidence.informed or measure in evidence.missing):
         numbers[KNOWS_ORIGINALS] = informed
     measured = {who: number for who, number in numbers.items() if number is not None}
+    both = alone.number if alone else None, informed.number if informed else None
     if not measured:
         why = f": {evidence.missing[measure]}" if measure in evidence.missing else ""
         who = next(iter(numbers), None)
-        return Verdict(limit, required, None, "incomplete", f"{limit} could not be measured{why}", who, alone, informed)
-    worst = worse_of(measured, better)
-    number = measured[worst]
-    status = "not met" if not meets(number, required, better) else "met" if len(measured) == len(numbers) else "incomplete"
+        return Verdict(limit, required, None, "incomplete", f"{limit} could not be measured{why}", who, *both)
+    worst = worse_of({who: one.worst for who, one in measured.items()}, better)
+    surely = worse_of({who: one.best for who, one in measured.items()}, better)
+    if not meets(measured[surely].best, required, better):
+        status, worst = "not met", surely
+        number = measured[surely].best if meets(measured[surely].number, required, better) else measured[surely].number
+    else:
+        number = measured[worst].worst
+        settled = meets(number, required, better)
+        status = "met" if settled and len(measured) == len(numbers) else "incomplete"
     aside = ""
     if worst == KNOWS_ORIGINALS and alone is not None:
-        aside = f" for an intruder who knows the original values ({show_number(alone)} on the release alone)"
+        aside = f" for an intruder who knows the original values ({show_number(alone.number)} on the release alone)"
     told = _sentence(limit, required, better, number, status, aside)
-    if status == "incomplete":
+    if status == "incomplete" and not meets(number, required, better):
+        told = _undecided_sentence(limit, required, better, measured[worst], aside, _scores_of(evidence, worst, measure))
+    elif status == "incomplete":
         missing = next(who for who in numbers if who not in measured)
         whose = "on the release alone" if missing == RELEASE_ALONE else "for an intruder who knows the original values"
         why = f": {evidence.missing[measure]}" if measure in evidence.missing else ""
         told = f"{told}, but {whose} it could not be measured{why}"
-    return Verdict(limit, required, number, status, told, worst, alone, informed)
+    return Verdict(limit, required, number, status, told, worst, *both)
+
+
+def _measured(evidence: Evidence, scores: Mapping[str, Score], measure: str, name: str, better: Direction) -> _Measured | None:
+    """A field with its bounds; where it has none, or they are not asked for, it is taken as it is."""
+    number = number_of(scores, measure, name)
+    if number is None:
+        return None
+    low, high = scores[measure].bounds.get(name, (number, number)) if evidence.certified else (number, number)
+    return _Measured(number, *((low, high) if better == "low" else (high, low)))
+
+
+def _scores_of(evidence: Evidence, who: str, measure: str) -> Score:
+    return evidence.informed[measure] if who == KNOWS_ORIGINALS and measure in evidence.informed else evidence.release[measure]
+
+
+def _undecided_sentence(limit: str, required: float, better: Direction, found: _Measured, aside: str, score: Score) -> str:
+    """What is certain of a number whose bounds lie on both sides of its limit, and how many records are left in doubt."""
+    low, high = sorted((found.best, found.worst))
+    undecided = score.summary.get("undecided")
+    remain = f" ({undecided:,} records are undecided)" if isinstance(undecided, int) and undecided else ""
+    word = "at most" if better == "low" else "at least"
+    return (
+        f"{limit} is not decided{remain}: it is between {show_number(low)} and {show_number(high)}{aside} over all known sets; "
+        f"{word} {show_number(required)} is required"
+    )
 
 
 def worse_of(measured: Mapping[str, float], better: Direction) -> str:

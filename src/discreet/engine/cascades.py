@@ -14,7 +14,7 @@ import numpy as np
 from discreet.engine import targeting_kernels as kernels
 from discreet.engine.targeting import Targets, in_parts
 from discreet.engine.targeting_rule import Rule, Story
-from discreet.engine.until_safe import decided, one_pass
+from discreet.engine.until_safe import decided, one_pass, top_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,16 +81,8 @@ def weighed(
     risk, gone = table.risks(rows, counts), np.zeros((len(rows), len(table.names)), dtype=np.bool_)
     above = np.flatnonzero(risk > rule.level)
     if rule.side != "sensitive":
-        gone[above] = _top(table, rule, rows[above], counts[above])
+        gone[above] = top_values(table, rule, rows[above], counts[above])
     return risk, _bound(table, rule, rows, counts, shared), gone
-
-
-def _top(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    nulls = table.nulls(rows)
-    gone = np.empty_like(nulls)
-    inputs = (counts, table.weight(rows), table.blank, np.zeros_like(nulls), rule.known(table, nulls), table.arrays)
-    in_parts(kernels.top_sets, len(rows), *inputs, rule.limit, True, gone)
-    return np.asarray(gone & ~nulls)
 
 
 def _bound(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float) -> NDArray[np.float64]:

@@ -60,20 +60,19 @@ def _fill(row: int, codes: Any, levels: Any, touched: Any, axes: Any, reach: Any
 def _risk(table: Any, codes: Any, chosen: Any, base: float, axes: Any, tree: Any, index: Any, learnt: Any) -> Any:
     """The sum over kept sets with the record's values at the chosen levels."""
     heights, strides, begin, cards, _, _, weights = axes
-    _, last, chance, _, _, _ = tree
-    parent = tree[0]
+    parent, last, chance, _, _, _, share = tree
     total = base
     for axis in range(len(chosen)):
         total += weights[begin[axis] + chosen[axis] * cards[axis] + codes[axis]]
     index[0] = len(table) - 1
     learnt[0] = total
-    found = total / table[index[0]]
+    found = 0.0 if share > 0 else total / table[index[0]]
     for node in range(1, len(last)):
         axis = last[node]
         level = chosen[axis]
         index[node] = index[parent[node]] - (heights[axis] - level) * strides[axis]
         learnt[node] = learnt[parent[node]] - weights[begin[axis] + level * cards[axis] + codes[axis]]
-        found += chance[node] * learnt[node] / table[index[node]]
+        found += chance[node] * learnt[node] * (1.0 / table[index[node]] - share)
     return found
 
 

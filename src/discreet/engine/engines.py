@@ -153,6 +153,10 @@ class Elsewhere:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plugin, name)
 
+    def for_limits(self, limits: Any, *, seconds: float) -> Any:
+        """As the measure's own; what is returned works on the same engine."""
+        return Elsewhere(self.plugin.for_limits(limits, seconds=seconds), self.kind, self.engine)
+
     def measure(self, data: Any, masked: Any = None, *, original: Any = None) -> Any:
         """A risk of ``data`` (beside its ``original``), or the loss of ``masked`` against ``data``."""
         return work_of(self.engine, self.kind, self.plugin)(self.plugin, data, masked if self.kind == "loss" else original)

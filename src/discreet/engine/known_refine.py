@@ -18,6 +18,7 @@ is not yet narrow enough after a walk are walked again with less allowed, and wi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -56,16 +57,18 @@ def refine(
     budget: int,
     missing: Missing,
     original: Microdata | None,
+    deadline: float | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
     """Narrow the intervals until each is within the tolerance and on one side of its levels; a note where the budget ends.
 
-    A level is a risk for each record, to be told to be above or not.
+    A level is a risk for each record, to be told to be above or not. After the deadline, a moment of ``time.monotonic``, the
+    sets at hand are closed with the bounds they have: what was found stays certain.
     """
     lower, upper = lower.copy(), upper.copy()
     part, spent = _LESS, 0
     for turn in range(_ROUNDS):
         todo = np.flatnonzero(_wide(lower, upper, tolerance, levels))
-        if not len(todo) or spent >= budget:
+        if not len(todo) or spent >= budget or _is_over(deadline):
             break
         slots = sums.slots[todo]
         classes, queries, ordered = classes_of(data, sums.names, sums.tree, slots, missing, original)
@@ -75,14 +78,19 @@ def refine(
             classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[todo], slots, exact=turn > 0
         )
         allowed = _allowed(lower[todo], upper[todo], tolerance, [level[todo] for level in levels]) / alpha
-        low, high = walk.bounds(allowed * part, budget - spent)
+        low, high = walk.bounds(allowed * part, budget - spent, deadline)
         lower[todo] = np.maximum(lower[todo], low * alpha)
         upper[todo] = np.maximum(np.minimum(upper[todo], high * alpha), lower[todo])
         spent += walk.visited
         part *= _LESS
     left = int(_wide(lower, upper, tolerance, levels).sum())
-    note = f"{left:,} intervals are wider than asked after {spent:,} counts (max_sets {budget:,}); they are certain all the same"
+    ended = "when the time was over" if _is_over(deadline) else f"(max_sets {budget:,})"
+    note = f"{left:,} intervals are wider than asked after {spent:,} counts {ended}; they are certain all the same"
     return lower, upper, (note,) if left else ()
+
+
+def _is_over(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() > deadline
 
 
 def _doubtful(lower: NDArray[np.float64], upper: NDArray[np.float64], levels: Sequence[NDArray[np.float64]]) -> NDArray[np.bool_]:
@@ -193,9 +201,11 @@ class _Walk:
         rest[members] += self.weights[members, place] * chance / (1 + chance)
         spread[members] *= 1 + chance
 
-    def bounds(self, allowed: NDArray[np.float64], budget: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(
+        self, allowed: NDArray[np.float64], budget: int, deadline: float | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper ends of each query's sum over all sets."""
-        self.allowed, self.budget = allowed, budget
+        self.allowed, self.budget, self.deadline = allowed, budget, deadline
         with ExitStack() as open_pools:
             for counter in self.counters:
                 open_pools.enter_context(counter)
@@ -281,7 +291,7 @@ class _Walk:
             self.spread,
             self.rest,
             chance,
-            self.allowed if self.visited < self.budget else np.full(len(self.allowed), np.inf),
+            np.full(len(self.allowed), np.inf) if self.visited >= self.budget or _is_over(self.deadline) else self.allowed,
             order,
             self.low,
             self.high,

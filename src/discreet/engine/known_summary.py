@@ -123,8 +123,11 @@ class Summary:
             "histogram": self._histogram(records),
         }
 
-    def bounds(self, records: int, median: float | None) -> Bounds:
-        """Between what numbers the fields lie over all known sets, for certain; each pair in order."""
+    def bounds(self, records: int, median: float | None, medians: tuple[float, float] | None = None) -> Bounds:
+        """Between what numbers the fields lie over all known sets, for certain; each pair in order.
+
+        ``medians`` are those of the lower and upper ends of the sizes, where somebody has them all.
+        """
         made: Bounds = {
             "high_risk": (self.certain, self.possible),
             "mean": (self.totals[0] / records, self.totals[1] / records) if records else (0.0, 0.0),
@@ -135,7 +138,7 @@ class Summary:
         if self.sized and median is not None:
             made["effective_k_min"] = self.smallests
             # every record's interval lies within these factors of its size, so the medians of the ends do
-            made["effective_k_median"] = (median * self.stretch[0], median * self.stretch[1])
+            made["effective_k_median"] = medians or (median * self.stretch[0], median * self.stretch[1])
         return made
 
     def notes(self, records: int) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import polars as pl
 
 from discreet.engine.cells.weights import cell_weights
 from discreet.engine.columns import Column, encode, threads
+from discreet.engine.effective_size.excess import excess_over
 from discreet.engine.families import Family
 from discreet.engine.known_alike import alike_records
 from discreet.engine.known_counts import Counter, Queries
@@ -45,8 +46,11 @@ def in_parts(kernel: Callable[..., None], size: int, *inputs: Any) -> None:
         list(pool.map(lambda at: kernel(*inputs, bounds[at], bounds[at + 1]), range(workers)))
 
 
-def tree_arrays(tree: Family) -> tuple[NDArray[Any], ...]:
-    """The family as arrays for kernels: parent, last, chance, rank, and the children of each set side by side."""
+def tree_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
+    """The family for kernels: parent, last, chance, rank, the children of each set side by side, and ``share``.
+
+    ``share`` is 1 / among where records are to be hidden among so many, and 0 where their risk is to be lowered.
+    """
     size = len(tree)
     parent = np.zeros(size, dtype=np.int64)
     path = [0] * (int(tree.depth.max()) + 2)
@@ -55,7 +59,7 @@ def tree_arrays(tree: Family) -> tuple[NDArray[Any], ...]:
         parent[node] = path[int(tree.depth[node]) - 1]
     children = np.argsort(parent[1:], kind="stable") + 1
     first = np.searchsorted(parent[children], np.arange(size))
-    return parent, tree.last, tree.chance, tree.rank, first, children
+    return parent, tree.last, tree.chance, tree.rank, first, children, float(share)
 
 
 @dataclass
@@ -69,13 +73,14 @@ class Targets:
     columns: list[Column]
     weights: list[NDArray[np.float64]]
     blank: NDArray[np.float64]
-    arrays: tuple[NDArray[Any], ...]
+    arrays: tuple[Any, ...]
     own: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, data: Microdata, *, epsilon: float, max_sets: int, missing: Missing) -> Targets:
-        """Measure the table once."""
+    def of(cls, data: Microdata, *, epsilon: float, max_sets: int, missing: Missing, share: float = 0.0) -> Targets:
+        """Measure the table once; with a ``share`` all risks are excesses over it (see :mod:`discreet.engine.effective_size`)."""
         start = known_sets(data, epsilon=epsilon, max_sets=max_sets, missing=missing)
+        start = replace(start, found=excess_over(share, start.found, start.consequence, len(data)))
         names = [start.names[at] for at in start.tree.order]
         columns = encode(data, names)
         weights, blank = [], np.zeros(len(names))
@@ -86,7 +91,7 @@ class Targets:
             if attribute.sensitivity > 0:
                 found = cell_weights(column, attribute, data.cells.get(names[at]))
             weights.append(np.append(found[: len(column.values)], blank[at]))
-        return cls(data, start, missing, names, columns, weights, blank, tree_arrays(start.tree))
+        return cls(data, start, missing, names, columns, weights, blank, tree_arrays(start.tree, share))
 
     @property
     def tree(self) -> Family:

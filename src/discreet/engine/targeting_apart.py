@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.columns import Column
+from discreet.engine.effective_size.excess import excess_over
 from discreet.engine.families import Family
 from discreet.engine.known_sets import KnownSets, Missing
 from discreet.engine.known_told import told_sums
@@ -51,6 +52,7 @@ class Apart(Targets):
         missing: Missing,
         *,
         together: bool,
+        share: float = 0.0,
     ) -> Apart:
         """Records with the counts of every kept set in the whole table; ``together`` where others' blanks are to be seen.
 
@@ -61,10 +63,11 @@ class Apart(Targets):
         for at in range(len(names)):  # in the table's order, as the sums of the whole table are
             weight += worth[:, place[at]]
         found = told_sums(tree, singles, weight, np.ascontiguousarray(worth[:, singles]), counts)
+        found = excess_over(share, found, weight, total)
         start = KnownSets(names, tree, np.arange(len(records)), found, weight)
         data = Microdata(pl.DataFrame({"record": records}), source="the records above the threshold", records=records)
         ordered = [names[at] for at in tree.order]
-        made = cls(data, start, missing, ordered, columns, [], blank, tree_arrays(tree), set(), worth, counts, total)
+        made = cls(data, start, missing, ordered, columns, [], blank, tree_arrays(tree, share), set(), worth, counts, total)
         if together:
             made.before = counts - Targets.counts(made, start.slots) if len(records) else counts
         return made if together else _Alone(**vars(made))

@@ -5,8 +5,11 @@ with anything, blanking the attributes Q gives the set S the count of S without 
 
     risk_Q = sum over kept S of p_S (C_Q - c_S,Q) / count(S without Q)          (Orooji & Knapp 2018, equation 1, before alpha)
 
-``tree`` is the tuple (parent, last, chance, rank, first, children) that :func:`discreet.engine.targeting.tree_arrays` makes; the
-child of a set that adds an attribute stands at ``children[first[set] + attribute - last[set] - 1]``.
+Where records are to be hidden among so many (``threshold: {among: a}``) the sum runs over the non-empty sets and has
+1 / count - ``share`` for 1 / count, with the share 1 / a: it is at most 0 exactly where the effective class size is at least a.
+
+``tree`` is the tuple (parent, last, chance, rank, first, children, share) that :func:`discreet.engine.targeting.tree_arrays`
+makes; the child of a set that adds an attribute stands at ``children[first[set] + attribute - last[set] - 1]``.
 """
 
 from __future__ import annotations
@@ -23,13 +26,13 @@ _TIE = 1e-12
 @compiled
 def risk_of(count: Any, weight: Any, blank: Any, gone: Any, tree: Any, home: Any, learnt: Any) -> Any:
     """The sum over kept sets with the attributes ``gone`` blank; ``home`` and ``learnt`` are scratch of a number a set."""
-    parent, last, chance, _, first, children = tree
+    parent, last, chance, _, first, children, share = tree
     total = 0.0
     for at in range(len(weight)):
         total += blank[at] if gone[at] else weight[at]
     home[0] = 0
     learnt[0] = total
-    found = total / count[0]
+    found = 0.0 if share > 0 else total / count[0]
     for node in range(1, len(last)):
         above, place = parent[node], last[node]
         if gone[place]:
@@ -38,7 +41,7 @@ def risk_of(count: Any, weight: Any, blank: Any, gone: Any, tree: Any, home: Any
         else:
             home[node] = children[first[home[above]] + place - last[home[above]] - 1]
             learnt[node] = learnt[above] - weight[place]
-        found += chance[node] * learnt[node] / count[home[node]]
+        found += chance[node] * learnt[node] * (1.0 / count[home[node]] - share)
     return found
 
 
@@ -60,7 +63,7 @@ def copy_counts(who: Any, found: Any, made: Any, start: int, stop: int) -> None:
 @compiled
 def _top(count: Any, weight: Any, blank: Any, gone: Any, may: Any, tree: Any) -> int:
     """The set that adds most to the risk among those with a value to take and without a blank; -1 where there is none."""
-    parent, last, chance, rank, _, _ = tree
+    parent, last, chance, rank, _, _, _ = tree
     total = 0.0
     for at in range(len(weight)):
         total += blank[at] if gone[at] else weight[at]
@@ -213,22 +216,24 @@ def least_reachable(
 ) -> None:
     """A bound below the risk that blanking can bring where blanks agree with blanks only, and ``shared`` records have any.
 
-    Set by set the count is at most the present one (without a blank in it) or ``shared`` (with one), whatever is blanked.
+    Set by set the count is at most the present one (without a blank in it) or ``shared`` (with one), whatever is blanked, and
+    what is learnt is at least ``least`` and at most ``most``; the latter counts where a part is negative.
     """
-    parent, last, chance = tree[0], tree[1], tree[2]
+    parent, last, chance, share = tree[0], tree[1], tree[2], tree[6]
     size = len(last)
-    learnt, takes = np.empty(size), np.zeros(size, np.bool_)
+    least, most, takes = np.empty(size), np.empty(size), np.zeros(size, np.bool_)
     for at in range(start, stop):
-        total = 0.0
+        least[0] = most[0] = 0.0
         for place in range(len(blank)):
-            total += min(weights[at, place], blank[place]) if may[at, place] else weights[at, place]
-        learnt[0] = total
-        value = total / counts[at, 0]
+            least[0] += min(weights[at, place], blank[place]) if may[at, place] else weights[at, place]
+            most[0] += max(weights[at, place], blank[place]) if may[at, place] else weights[at, place]
+        value = 0.0 if share > 0 else least[0] / counts[at, 0]
         for node in range(1, size):
             above, place = parent[node], last[node]
             takes[node] = takes[above] or may[at, place]
-            less = min(weights[at, place], blank[place]) if may[at, place] else weights[at, place]
-            learnt[node] = learnt[above] - less
-            most = max(float(counts[at, node]), shared) if takes[node] else float(counts[at, node])
-            value += chance[node] * learnt[node] / most
+            least[node] = least[above] - (min(weights[at, place], blank[place]) if may[at, place] else weights[at, place])
+            most[node] = most[above] - (max(weights[at, place], blank[place]) if may[at, place] else weights[at, place])
+            largest = max(float(counts[at, node]), shared) if takes[node] else float(counts[at, node])
+            part = 1.0 / largest - share
+            value += chance[node] * part * (least[node] if part > 0 else most[node])
         found[at] = value

@@ -39,7 +39,10 @@ class Story:
 
 @dataclass(frozen=True)
 class Rule:
-    """Which values may be taken and how they are chosen; ``level`` is the threshold before alpha."""
+    """Which values may be taken and how they are chosen; ``level`` is the threshold before alpha.
+
+    ``share`` is 1 / among where records are to be hidden among so many; risks are then excesses, and the level is 0.
+    """
 
     level: float
     choose: Choose
@@ -48,6 +51,7 @@ class Rule:
     costs: NDArray[np.float64]
     spend: Callable[[int, int], None]
     """Told the values taken so far and the records above before each pass; may raise."""
+    share: float = 0.0
 
     @property
     def limit(self) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,9 @@ def one_pass(table: Targets, rule: Rule) -> Story:
     above = start.found.risk > rule.level
     rows = start.slots[above]
     story = Story()
-    if rule.choose == "set" and rule.side == "known":
+    if rule.choose == "set" and rule.side == "known" and rule.share > 0:
+        gone = top_values(table, rule, rows, table.counts(rows))  # the empty set, which may be the top one, is none here
+    elif rule.choose == "set" and rule.side == "known":
         member = np.zeros((len(table.tree), len(table.names)), dtype=np.bool_)
         for node, places in enumerate(table.tree.sets):
             member[node, list(places)] = True
@@ -46,6 +49,15 @@ def one_pass(table: Targets, rule: Rule) -> Story:
     return story
 
 
+def top_values(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """The values of each record's top set that may be taken."""
+    nulls = table.nulls(rows)
+    gone, read = np.empty_like(nulls), nulls if table.missing == "wildcard" else np.zeros_like(nulls)
+    inputs = (counts, table.weight(rows), table.blank, read, rule.known(table, nulls), table.arrays)
+    in_parts(kernels.top_sets, len(rows), *inputs, rule.limit, True, gone)
+    return np.asarray(gone & ~nulls)
+
+
 def until_safe(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     """Until no record is above the threshold, or nothing that could be taken brings it under; blanks agree with anything."""
     made = table.copy()
@@ -53,7 +65,7 @@ def until_safe(table: Targets, rule: Rule) -> tuple[Targets, Story]:
         return made, _by_sets(made, rule) if rule.side == "known" else _in_turns(made, rule)
     story = _in_turns(made, rule)
     other = table.copy()
-    by_sets = Rule(rule.level, "set", rule.side, rule.may, rule.costs, lambda _, __: None)
+    by_sets = replace(rule, choose="set", spend=lambda _, __: None)
     told = _by_sets(other, by_sets) if rule.side == "known" else _in_turns(other, by_sets)
     # others' blanks help, so that values chosen one record at a time can, in all, be more than whole sets
     story.cost, told.cost = _spent(made, table, rule), _spent(other, table, rule)

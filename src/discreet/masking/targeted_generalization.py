@@ -12,6 +12,7 @@ from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
+from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
     from discreet.engine.targeting_rule import Story
@@ -47,8 +48,9 @@ class TargetedGeneralization(MaskingMethod):
         name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "max_sets")
     }
 
-    threshold: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=0.01, description="a record is high-risk where its risk is greater"
+    threshold: Threshold = Field(
+        default=0.01,
+        description="a record is high-risk where its risk is greater; {among: 20}: where its effective class size is below 20",
     )
     alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         default=100.0, description="consequence coefficient of known_sets"
@@ -81,14 +83,16 @@ class TargetedGeneralization(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         from discreet.engine.coarsening import Coarsened
+        from discreet.engine.effective_size.excess import level_of, share_of
         from discreet.engine.targeting import Targets
 
         self.check(data, columns)
         if not len(data):
             return data
-        table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing="wildcard")
+        share = share_of(self.threshold)
+        table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing="wildcard", share=share)
         state = Coarsened(table, [name for name in columns if name not in self.protect], self.weights)
-        story = state.settle(self.threshold / self.alpha)
+        story = state.settle(level_of(self.threshold, self.alpha))
         released = state.released()
         made = data.with_columns(released, state.described(released))
         made.cache[self.name] = story
@@ -104,12 +108,16 @@ class TargetedGeneralization(MaskingMethod):
         if len(story.remaining):
             numbers = np.sort(before.records[story.remaining]) + 1
             more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
-            told.append(
-                f"{len(numbers):,} records cannot be brought under {self.threshold:g}; with all done that could help, their risk "
-                f"is {story.risk.min() * self.alpha:.4g} to {story.risk.max() * self.alpha:.4g}: records "
-                + ", ".join(str(number) for number in numbers[:_MOST_NAMED])
-                + more
-            )
+            if isinstance(self.threshold, Among):
+                what = f"stay hidden among fewer than {self.threshold.among:g} with all done that could help"
+            else:
+                least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
+                what = (
+                    f"cannot be brought under {self.threshold:g}; with all done that could help, "
+                    f"their risk is {least:.4g} to {most:.4g}"
+                )
+            names = ", ".join(str(number) for number in numbers[:_MOST_NAMED])
+            told.append(f"{len(numbers):,} records {what}: records {names}{more}")
         return told
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:

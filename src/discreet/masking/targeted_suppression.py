@@ -12,6 +12,7 @@ from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
+from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
     from discreet.engine.targeting_rule import Rule, Story
@@ -48,8 +49,9 @@ class TargetedSuppression(MaskingMethod):
         populate_by_name=True
     )  # 'choose' is a method of every masking method, so the field has another name
 
-    threshold: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=0.01, description="a record is high-risk where its risk is greater"
+    threshold: Threshold = Field(
+        default=0.01,
+        description="a record is high-risk where its risk is greater; {among: 20}: where its effective class size is below 20",
     )
     alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         default=100.0, description="consequence coefficient of known_sets"
@@ -113,13 +115,16 @@ class TargetedSuppression(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         from discreet.engine.cascades import with_cascades
+        from discreet.engine.effective_size.excess import share_of
         from discreet.engine.targeting import Targets
         from discreet.engine.until_safe import one_pass, until_safe
 
         self.check(data, columns)
         if not len(data):
             return data
-        table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing)
+        table = Targets.of(
+            data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share_of(self.threshold)
+        )
         rule = self.rule(table.names, data, columns)
         if self.passes == 1:
             story = one_pass(table, rule)
@@ -131,6 +136,7 @@ class TargetedSuppression(MaskingMethod):
 
     def rule(self, names: Sequence[str], data: Microdata, columns: Sequence[str]) -> Rule:
         """What may be taken of which attributes, at what cost and up to what limit."""
+        from discreet.engine.effective_size.excess import level_of, share_of
         from discreet.engine.targeting_rule import Rule
 
         cells = len(data) * sum(name not in self.protect for name in columns)
@@ -140,7 +146,8 @@ class TargetedSuppression(MaskingMethod):
 
         may = np.array([name in columns and name not in self.protect for name in names], dtype=np.bool_)
         costs = np.array([self.weights.get(name, 1.0) for name in names])
-        return Rule(self.threshold / self.alpha, self.choice, self.side, may, costs, spend)
+        level, share = level_of(self.threshold, self.alpha), share_of(self.threshold)
+        return Rule(level, self.choice, self.side, may, costs, spend, share)
 
     def spend(self, taken: int, above: int, cells: int) -> None:
         """Raise where a pass would take more of so many values than the limit allows."""
@@ -169,14 +176,7 @@ class TargetedSuppression(MaskingMethod):
                 f"{len(story.cascade):,} records became high-risk by others' blanks: {_named(before, story, story.cascade)}"
             )
         if len(story.remaining):
-            least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
-            told.append(
-                f"{len(story.remaining):,} records cannot be brought under {self.threshold:g}; with all blanked that could help, "
-                f"their risk is {least:.4g} to {most:.4g}: {_named(before, story, story.remaining)}"
-                if self.missing == "wildcard"
-                else f"{len(story.remaining):,} records stay above {self.threshold:g}, with risks of {least:.4g} to {most:.4g}: "
-                f"{_named(before, story, story.remaining)}"
-            )
+            told.append(self._remaining(story) + f": {_named(before, story, story.remaining)}")
         if story.hopeless:
             enough = (
                 f"at least {story.needed:,} records with blanks"
@@ -189,7 +189,22 @@ class TargetedSuppression(MaskingMethod):
             )
         return told
 
+    def _remaining(self, story: Story) -> str:
+        """How many records stay at high risk, and how far from the threshold they are."""
+        number = len(story.remaining)
+        if isinstance(self.threshold, Among):
+            done = " with all blanked that could help" if self.missing == "wildcard" else ""
+            return f"{number:,} records stay hidden among fewer than {self.threshold.among:g}{done}"
+        least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
+        if self.missing == "wildcard":
+            return (
+                f"{number:,} records cannot be brought under {self.threshold:g}; with all blanked that could help, "
+                f"their risk is {least:.4g} to {most:.4g}"
+            )
+        return f"{number:,} records stay above {self.threshold:g}, with risks of {least:.4g} to {most:.4g}"
+
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
+        from discreet.engine.effective_size.excess import excess_over, level_of, share_of
         from discreet.engine.known_sets import attributes, known_sets
 
         try:
@@ -200,8 +215,9 @@ class TargetedSuppression(MaskingMethod):
             return []
         if len(final) == len(after) and all(final.frame[name].equals(after.frame[name]) for name in names):
             return []
-        level = self.threshold / self.alpha
-        now = known_sets(final, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing).found.risk
+        level = level_of(self.threshold, self.alpha)
+        sums = known_sets(final, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing)
+        now = excess_over(share_of(self.threshold), sums.found, sums.consequence, len(final)).risk
         story: Story | None = after.cache.get(self.name)
         high, was = int((now > level).sum()), len(story.remaining) if story is not None else 0
         return (

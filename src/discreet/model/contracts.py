@@ -89,6 +89,13 @@ class RiskMeasure(Plugin):
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         """Measure ``data``; with ``original`` the intruder holds its true values and searches ``data``."""
 
+    def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> RiskMeasure:
+        """The same measure for one who judges limits (summary field: number) on it.
+
+        A measure whose numbers have bounds may spend about so many seconds to bring each bound to one side of its limit.
+        """
+        return self
+
     def needs_original(self, data: Microdata) -> bool:
         """Whether this table can be measured beside its original only."""
         return self.original_use == "required"

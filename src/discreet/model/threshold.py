@@ -46,8 +46,3 @@ def _number(value: Any) -> float | None:
 
 
 Threshold = Annotated[float | Among, BeforeValidator(_read)]
-
-
-def threshold_text(threshold: float | Among) -> str:
-    """A threshold in a sentence: ``0.5``, or ``an effective class size of 20``."""
-    return f"an effective class size of {threshold.among:g}" if isinstance(threshold, Among) else f"{threshold:g}"

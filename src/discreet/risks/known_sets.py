@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from discreet.engine import known_large
 from discreet.engine.columns import encode
-from discreet.engine.effective_size.ratios import Sizes, effective_sizes, risk_levels
+from discreet.engine.effective_size.ratios import FEW, Sizes, effective_sizes, risk_levels
 from discreet.engine.families import Family, family
 from discreet.engine.known_explain import explain
 from discreet.engine.known_inputs import holders, weights_of
 from discreet.engine.known_refine import refine
 from discreet.engine.known_sets import KnownSets as Sums
 from discreet.engine.known_sets import attributes, known_sets
-from discreet.engine.known_summary import QUANTILES, Summary, median_size, quantiles
+from discreet.engine.known_summary import QUANTILES, Bounds, Summary, median_size, quantiles
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.room import PROGRAM, check_room
 from discreet.model.contracts import Direction, RiskMeasure
@@ -28,6 +29,18 @@ from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_CLOSE = 1e-3
+"""The width of intervals, as a share of their lower ends, to which they are narrowed for a limit on an average."""
+
+
+class _Result(NamedTuple):
+    """What is told of a table: the summary's fields, between what numbers they lie, and notes."""
+
+    fields: dict[str, Any]
+    bounds: Bounds
+    notes: tuple[str, ...]
 
 
 class KnownSets(RiskMeasure):
@@ -90,33 +103,76 @@ class KnownSets(RiskMeasure):
         default=1_000_000, description="most known sets to keep, and most counts to take when narrowing"
     )
 
+    _limits: dict[str, float] = PrivateAttr(default_factory=dict)
+    _seconds: float = PrivateAttr(default=0.0)
+
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         if original is None and self._is_large(len(data)) and (score := self._measure_large(data)) is not None:
             return score
         sums = self._sums(data, original)
         lower, upper = sums.found.lower * self.alpha, sums.found.upper * self.alpha
+        result = self._summarized(sums, lower, upper, len(data))
+        levels = [self.threshold] if self.decide else []
+        open_limits = self._open_limits({**result.bounds, "undecided": (0, result.fields["undecided"])})
+        levels += [level for field, required in open_limits.items() if (level := self._level(field, required)) is not None]
+        tolerance = self.tolerance
+        if tolerance is None and {"mean", "effective_k_median"} & set(open_limits):
+            tolerance = _CLOSE
         notes: tuple[str, ...] = ()
-        if self.tolerance is not None or self.decide:
-            levels = [self._levels(sums, self.threshold, len(data))] if self.decide else []
+        if tolerance is not None or levels:
             lower, upper, notes = refine(
-                data, sums, lower, upper, alpha=self.alpha, tolerance=self.tolerance, levels=levels, budget=self.max_sets,
-                missing=self.missing, original=original,
+                data, sums, lower, upper, alpha=self.alpha, tolerance=tolerance, budget=self.max_sets, missing=self.missing,
+                levels=[self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)], original=original,
+                deadline=time.monotonic() + self._seconds if open_limits else None,
             )  # fmt: skip
-        risk = sums.found.risk * self.alpha
-        sizes = self._sizes(sums, lower, upper, len(data))
-        summary = Summary(self.threshold)
-        summary.add(risk, lower, upper, sizes)
-        if self.decide:  # what was decided over all sets counts, and what could not be decided counts as high-risk
-            summary.high = summary.possible
-        middle = median_size(sizes.value[sizes.defined])
+            result = self._summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
         return Score(
             self.name,
-            summary.fields(len(sums.tree), len(data), quantiles(risk, len(data), QUANTILES), middle),
+            result.fields,
             lambda: self._records(data, sums, lower, upper, original),
-            notes=(*summary.notes(len(data)), *notes),
-            riskiest=lambda number: self._riskiest(sums, risk, number),
-            bounds=summary.bounds(len(data), middle),
+            notes=(*result.notes, *notes),
+            riskiest=lambda number: self._riskiest(sums, sums.found.risk * self.alpha, number),
+            bounds=result.bounds,
         )
+
+    def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> KnownSets:
+        made = self.model_copy()
+        made._limits, made._seconds = dict(limits), seconds
+        return made
+
+    def _open_limits(self, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+        """The limits that the bounds of their fields do not settle."""
+        made = {}
+        for field, required in self._limits.items():
+            low, high = bounds.get(field, (0.0, 0.0))
+            if low <= required < high if self.better[field] == "low" else low < required <= high:
+                made[field] = required
+        return made
+
+    def _level(self, field: str, required: float) -> float | Among | None:
+        """What every record must be decided about for a limit on a field to be settled; none for averages."""
+        if field in ("high_risk", "high_risk_share", "undecided"):
+            return self.threshold
+        if field == "below_5":
+            return Among(among=FEW)
+        if field == "effective_k_min":
+            return Among(among=required) if required > 1 else None
+        return required if field == "max" else None
+
+    def _summarized(
+        self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int, *, decided: bool = False
+    ) -> _Result:
+        """Fields, bounds and notes; where the threshold was ``decided`` over all sets, what is still in doubt is high-risk."""
+        risk, sizes = sums.found.risk * self.alpha, self._sizes(sums, lower, upper, records)
+        summary = Summary(self.threshold)
+        summary.add(risk, lower, upper, sizes)
+        if decided:
+            summary.high = summary.possible
+        some = sizes.part(sizes.defined)
+        middle, low, high = (median_size(one) for one in (some.value, some.lower, some.upper))
+        fields = summary.fields(len(sums.tree), records, quantiles(risk, records, QUANTILES), middle)
+        medians = None if low is None or high is None else (low, high)
+        return _Result(fields, summary.bounds(records, middle, medians), summary.notes(records))
 
     def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
         """The effective class sizes that follow from sums and (narrowed) bounds."""

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from discreet import registry
-from discreet.assessment.verdicts import Evidence, judge_limit, number_of
+from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
 from discreet.errors import DataError, DiscreetError, PolicyError, RoomError
 from discreet.masking.generate import masked_by
 from discreet.model.contracts import Direction, LossMeasure, RiskMeasure
@@ -20,6 +20,8 @@ from discreet.selection.build import scaled_count
 from discreet.selection.options import SelectOptions
 
 TARGETED = ("targeted_suppression", "targeted_generalization")
+_DECIDING = 2.0
+"""Seconds that one measurement may spend on deciding a limit; assess takes more."""
 _NUMBERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_ABOVE, _FEW = 0.5, 5_000
 """The share of records above a threshold from which on their risk is not lowered one by one, unless they are few."""
@@ -169,20 +171,35 @@ class Evaluator:
         self._seen = None
         losses = {name: measure.measure(self.data, masked) for name, measure in self.losses.items()}
         bound = frozenset(name for name, measure in self.risks.items() if measure.needs_original(masked))
-        return Evidence(release, {}, losses, bound, {}, self.policy.judge)
+        return Evidence(release, {}, losses, bound, {}, self.policy.judge, certified=False)
 
     def _with_informed(self, evidence: Evidence, masked: Microdata) -> Evidence:
-        """The same evidence with what an intruder learns who knows the original values, as ``assess`` measures it."""
+        """The same evidence with what an intruder learns who knows the original values, as ``assess`` measures it.
+
+        Numbers that have bounds are judged on these, and measured again where a limit is not decided.
+        """
         informed: dict[str, Score] = {}
         missing: dict[str, str] = {}
         for name, measure in self.informed.items():
             if name in evidence.bound:
                 continue
             try:
-                informed[name] = measure.measure(masked, original=self.data)
+                deciding = measure.for_limits(limits_of(name, self.policy), seconds=_DECIDING)
+                informed[name] = deciding.measure(masked, original=self.data)
             except (DataError, RoomError) as error:
                 missing[name] = str(error)
-        return replace(evidence, informed=informed, missing=missing)
+        made = replace(evidence, informed=informed, missing=missing, certified=True)
+        doubtful = {
+            limit.split(".")[0]
+            for limit, required in self.policy.limits.items()
+            if judge_limit(limit, required, replace(made, informed={}, missing={})).status == "incomplete"
+        }
+        release = {
+            name: self.risks[name].for_limits(limits_of(name, self.policy), seconds=_DECIDING).measure(masked)
+            for name in doubtful
+            if name in self.risks and name not in evidence.bound
+        }
+        return replace(made, release={**evidence.release, **release})
 
     def _loss_by_attribute(self, evidence: Evidence) -> dict[str, float]:
         """The loss of each attribute where the measure tells it."""
@@ -196,9 +213,10 @@ class Evaluator:
         for limit, required in self.policy.limits.items():
             verdict = judge_limit(limit, required, evidence)
             found[limit] = _finite(verdict.found)
-            if verdict.status == "incomplete" or found[limit] is None:
+            undecided = verdict.found is not None and not meets(verdict.found, required, self.better[limit])
+            if found[limit] is None or (verdict.status == "incomplete" and not undecided):
                 made[limit] = FAILED
-            elif verdict.status == "not met":
+            elif verdict.status != "met":  # what is not decided misses by the worst that it may be
                 made[limit] = _missed_by(required, verdict.found, self.better[limit], self.before.get(limit))
         return made
 
@@ -245,8 +263,14 @@ def sampled_policy(policy: Policy, scale: float) -> Policy:
             limits[limit] = scaled_count(math.ceil(wanted), scale)
         elif limit in ("known_sets.mean", "known_sets.max"):
             limits[limit] = wanted / scale
+        elif limit in ("known_sets.effective_k_min", "known_sets.effective_k_median"):
+            limits[limit] = max(1.0, wanted * scale)
     risk = {name: dict(parameters) for name, parameters in policy.risk.items()}
     if any(limit.startswith("known_sets.") for limit in limits):
         said = risk.setdefault("known_sets", {})
-        said["threshold"] = said.get("threshold", 0.01) / scale
+        threshold = registry.make("risk", "known_sets", said, origin=policy.origin).model_dump()["threshold"]
+        if isinstance(threshold, dict):
+            said["threshold"] = {"among": max(min(threshold["among"], 2.0), threshold["among"] * scale)}
+        else:
+            said["threshold"] = threshold / scale
     return policy.with_(limits=limits, risk=risk)

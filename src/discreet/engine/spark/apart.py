@@ -68,7 +68,7 @@ class Reading:
                 columns.append(Column(name, codes, pl.Series(np.arange(size)), has_null))
         return Apart.told(
             self.names, self.tree, self.singles, records[order], columns, worth, self.blank, counts, self.total, self.missing,
-            together=together,
+            together=together, share=self.rule.share,
         )  # fmt: skip
 
     def _read(self, table: pa.Table) -> tuple[Any, ...] | None:

@@ -11,6 +11,7 @@ from discreet.engine.spark.known_risk import has_nulls
 from discreet.engine.spark.known_sums import spark_known_sets
 from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
 from discreet.engine.spark.works import WILDCARD
+from discreet.model.threshold import Among
 
 if TYPE_CHECKING:
     from discreet.engine.random import KeyedDraw
@@ -27,7 +28,8 @@ def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, 
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
     with told(data.source):
-        if plugin.passes == 1 and plugin.choice == "set" and plugin.side == "known":
+        by_risk = not isinstance(plugin.threshold, Among)
+        if by_risk and plugin.passes == 1 and plugin.choice == "set" and plugin.side == "known":
             return _once(plugin, data, may)
         lost, story = suppressed(plugin, data, columns)
         made = changed(data, lost)

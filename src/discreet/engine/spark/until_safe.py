@@ -57,7 +57,10 @@ def _above(plugin: Any, work: Work, rule: Rule, lost: Lost | None = None) -> NDA
     from pyspark.sql import functions as f
 
     sums = summed(work, alpha=1.0, numbered=True, lost=lost)
-    found = sums.frame.where(f.col("risk") > f.lit(rule.level * (1 - _NEAR))).select("record")
+    high = f.col("risk") > f.lit(rule.level * (1 - _NEAR))
+    if rule.share > 0:
+        high = f.col("effective_k") * f.lit(rule.share) < f.lit(1 + _NEAR)
+    found = sums.frame.where(high).select("record")
     most = MOST_COUNTS // len(work.tree)
     records = found.limit(most + 1).toArrow().column("record").to_numpy()
     sums.release()

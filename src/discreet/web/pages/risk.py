@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from discreet.web.failures import Invalid, NotFound
 from discreet.web.jobs import queue
 from discreet.web.pages import catalogue
 from discreet.web.pages.charts import HEADERS
+from discreet.web.pages.fields import text
 from discreet.web.pages.rendering import go, page
 from discreet.web.security import Here, LoggedIn, Sent
 
@@ -59,8 +61,8 @@ def chart(core: Here, session: LoggedIn, number: int, job: str, place: int) -> R
     drawn = _trimmed(measures[place]["histogram"]) if 0 <= place < len(measures) else None
     if not drawn or not drawn["rows"]:
         raise NotFound("there is nothing to draw")
-    text = _drawn(json.dumps(drawn), str(measures[place]["measure"]))
-    return Response(text, media_type="image/svg+xml", headers=HEADERS)
+    drawing = _drawn(json.dumps(drawn), str(measures[place]["measure"]))
+    return Response(drawing, media_type="image/svg+xml", headers=HEADERS)
 
 
 @lru_cache(maxsize=64)
@@ -82,6 +84,11 @@ def _in_words(histogram: dict[str, Any]) -> str:
     return "; ".join(f"{row['records']:,} records with {field} {row['label']}" for row in histogram["rows"]) + "."
 
 
+def _in_text(said: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """The parameters of measures as a person reads them."""
+    return {measure: {name: text(value) for name, value in parameters.items()} for measure, parameters in said.items()}
+
+
 def _page(request: Request, core: Here, session: LoggedIn, number: int, status: int = 200, wrong: str = "") -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
@@ -98,7 +105,7 @@ def _page(request: Request, core: Here, session: LoggedIn, number: int, status: 
         request, "risk.html", session, project, "risk", status=status, wrong=wrong, result=result, done=done,
         active=[last] if last is not None and last.active else [],
         failed=last if last is not None and last.state in ("failed", "interrupted", "cancelled") else None,
-        offered=catalogue.entries("risk"), usual=usual, said=policy.risk, who=WHO,
+        offered=catalogue.entries("risk"), usual=usual, said=_in_text(policy.risk), who=WHO,
         keys=[name for name, one in policy.attributes.items() if one.role == "key"], title=catalogue.title,
         stale=done is not None and (
             done.parameters.get("revision", project.revision) != project.revision
