@@ -273,6 +273,8 @@ def _labelled(data: Microdata, other: Microdata | None = None) -> Microdata:
     """
     if engines.engine_of(data) != engines.LOCAL:
         return data
+    if other is not None:
+        data = _without_guards(data, other)
     policy = other.policy if other is not None else data.policy
     cells = {name: one for name, one in policy.cells.items() if name in data.columns and name not in data.cells}
     if other is None:
@@ -282,6 +284,18 @@ def _labelled(data: Microdata, other: Microdata | None = None) -> Microdata:
     from discreet.convert.cells_file import with_labels
 
     return with_labels(data, cells)
+
+
+def _without_guards(data: Microdata, original: Microdata) -> Microdata:
+    """Texts as the original has them: a released CSV file has an apostrophe before what a spreadsheet would run."""
+    from discreet.convert.formulas import unguarded
+
+    shared = [name for name in data.columns if name in original.columns and data.schema[name] == pl.String]
+    made = {name: unguarded(data.frame[name], original.frame[name]) for name in shared}
+    changed = {
+        name: series for name, series in made.items() if series is not data.frame[name] and not series.equals(data.frame[name])
+    }
+    return data.with_columns(changed) if changed else data
 
 
 def _check_cells(masked: Microdata, original: Microdata) -> None:

@@ -12,6 +12,19 @@ PATTERN = r"^[\s]*(?:=.|[+\-@].*[(|!])"
 """A formula: begins with =, or with + - @ and calls or refers to something."""
 
 
+def unguarded(masked: pl.Series, original: pl.Series) -> pl.Series:
+    """Texts of a released file without the apostrophe that :func:`harmless` put before them, where the original holds the rest.
+
+    >>> unguarded(pl.Series(["'+1 (555)", "'a"]), pl.Series(["+1 (555)"])).to_list()
+    ['+1 (555)', "'a"]
+    """
+    if masked.dtype != pl.String or original.dtype != pl.String:
+        return masked
+    bare = masked.str.strip_prefix("'")
+    guarded = masked.str.starts_with("'") & bare.str.contains(f"(?s){PATTERN}") & bare.is_in(original.unique().implode())
+    return bare.zip_with(guarded.fill_null(value=False), masked) if guarded.any() else masked
+
+
 def harmless(frame: pl.DataFrame) -> pl.DataFrame:
     """A copy in which no text and no name can run.
 

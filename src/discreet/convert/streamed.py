@@ -131,7 +131,7 @@ def _encoded(
             size += part.height
             tell("reading", size, max(size, scan.records))
     _unchanged(scan)
-    columns = {one.name: one.finish(scan.shape.attribute(one.name)) for one in growing}
+    columns = {one.name: one.finish(scan.shape.attribute(one.name), one.name in scan.shape.cells) for one in growing}
     return Encoded.of(scan.shape, size, columns, lambda: _whole(scan))
 
 
@@ -170,7 +170,7 @@ def needed(
     ``held`` are the records that are decoded at a time.
     """
     frame = spread_sample(lazy.select(names), records) if names else pl.DataFrame()
-    columns = {name: encode_series(frame[name], shape.attribute(name)) for name in names}
+    columns = {name: encode_series(frame[name], shape.attribute(name), name in shape.cells) for name in names}
     sample = Encoded.of(shape, frame.height, columns, lambda: frame)
     a_record = frame.estimated_size() / max(frame.height, 1)
     codes = sum(_code_bytes(column, frame.height, records) for column in columns.values())

@@ -68,18 +68,18 @@ def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
     attributes = {name: data.attribute(name) for name in todo}
     if len(todo) > 1 and len(data) > 50_000:
         with ThreadPoolExecutor(threads()) as pool:
-            made = list(pool.map(lambda name: encode_series(data.frame[name], attributes[name]), todo))
+            made = list(pool.map(lambda name: encode_series(data.frame[name], attributes[name], name in data.cells), todo))
     else:
-        made = [encode_series(data.frame[name], attributes[name]) for name in todo]
+        made = [encode_series(data.frame[name], attributes[name], name in data.cells) for name in todo]
     kept.update(zip(todo, made, strict=True))
     return [kept[name] for name in wanted]
 
 
-def encode_series(series: pl.Series, attribute: Attribute | None = None) -> Column:
-    """One series as codes."""
+def encode_series(series: pl.Series, attribute: Attribute | None = None, labelled: bool = False) -> Column:
+    """One series as codes, in the attribute's order; ``labelled`` columns may hold labels that do not stand in it."""
     made = _encode(series)
     if attribute is not None and attribute.order is not None:
-        made = in_order(made, attribute)
+        made = in_order(made, attribute, labelled)
     return made
 
 
@@ -189,14 +189,17 @@ def width_for(largest: int) -> type[np.unsignedinteger[Any]]:
     return np.uint16 if largest < 1 << 16 else np.uint32
 
 
-def in_order(column: Column, attribute: Attribute) -> Column:
-    """The same column with codes in the owner's order; the coarser values of a release come behind it."""
+def in_order(column: Column, attribute: Attribute, labelled: bool = False) -> Column:
+    """The same column with codes in the owner's order; the coarser values of a release come behind it.
+
+    ``labelled``: the column says itself what its labels stand for, so that a text outside the order is one of them.
+    """
     order = attribute.order or ()
     place = {text: index for index, text in enumerate(order)}
     ranks = []
     for value in column.values.to_list():
         rank = next((place[text] for text in printed(value) if text in place), None)
-        if rank is None and (attribute.hierarchy is not None or is_coarse(str(value))):
+        if rank is None and (labelled or attribute.hierarchy is not None or is_coarse(str(value))):
             rank = len(order)
         if rank is None:
             raise DataError(f"the value '{value}' of '{column.name}' does not stand in its order: {', '.join(order)}")

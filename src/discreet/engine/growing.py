@@ -78,10 +78,10 @@ class GrowingColumn:
         self._last = (values, numbers)
         return numbers
 
-    def finish(self, attribute: Attribute | None = None) -> Column:
+    def finish(self, attribute: Attribute | None = None, labelled: bool = False) -> Column:
         """The column with codes in the order of its values."""
         if self._first is not None:
-            return self._first if attribute is None or attribute.order is None else in_order(self._first, attribute)
+            return self._first if attribute is None or attribute.order is None else in_order(self._first, attribute, labelled)
         known = self._known
         assert known is not None, "a column without parts"
         known = known.sort("value")
@@ -89,7 +89,7 @@ class GrowingColumn:
         has_null = self._null is not None
         ranks = np.arange(len(values) + has_null)
         if attribute is not None and attribute.order is not None:
-            ordered = in_order(Column(self.name, ranks, values, has_null), attribute)
+            ordered = in_order(Column(self.name, ranks, values, has_null), attribute, labelled)
             ranks, values = ordered.codes, ordered.values
         table = np.zeros(self._next, dtype=width_for(len(values)))
         table[numbers] = ranks[: len(values)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.engine.cells.atoms import read_sides
-from discreet.engine.columns import encode, encode_series
+from discreet.engine.columns import encode
 from discreet.engine.hierarchies import usable_hierarchy
 from discreet.errors import UnexplainedCellError
 from discreet.model.microdata import Microdata
@@ -22,8 +22,8 @@ def check_explained(original: Microdata, masked: Microdata) -> None:
         one, other = original.frame[name], masked.frame[name]
         if one is other or (one.dtype == other.dtype and one.dtype.is_numeric() and name not in masked.cells):
             continue
-        (true,) = encode(original, [name])
-        sides = [(true, original.cells.get(name)), (encode_series(other), masked.cells.get(name))]
+        (true,), (said,) = encode(original, [name]), encode(masked, [name])
+        sides = [(true, original.cells.get(name)), (said, masked.cells.get(name))]
         try:
             read_sides(sides, hierarchy=usable_hierarchy(original, name), reference=0, strict=True)
         except UnexplainedCellError as error:

@@ -102,17 +102,19 @@ def dictionaries(data: SparkMicrodata, names: Sequence[str]) -> tuple[dict[str, 
     for row in rows:
         name = names[row["at"]]
         records = row["rows"]
-        found[name] = _dictionary(name, pl.read_ipc(row["content"]), row["wide"], data.attribute(name))
+        found[name] = _dictionary(
+            name, pl.read_ipc(row["content"]), row["wide"], None if row["wide"] else data.attribute(name), name in data.cells
+        )
     empty = data.shape.frame
     for name in names:  # a table without rows
         found.setdefault(name, Dictionary(name, empty[name], np.zeros(0, dtype=np.int64), False, False))
     return found, records
 
 
-def _dictionary(name: str, content: pl.DataFrame, wide: bool, attribute: Attribute) -> Dictionary:
+def _dictionary(name: str, content: pl.DataFrame, wide: bool, attribute: Attribute | None, labelled: bool) -> Dictionary:
     known = content.filter(pl.col("value").is_not_null())
     nulls = int(content.filter(pl.col("value").is_null())["count"].sum())
-    made = encode_series(known["value"].alias(name), None if wide else attribute)
+    made = encode_series(known["value"].alias(name), attribute, labelled)
     counts = np.zeros(len(made.values) + (nulls > 0) + wide, dtype=np.int64)
     counts[made.codes] = known["count"].to_numpy()
     if nulls:
