@@ -21,6 +21,7 @@ from discreet.masking.targeted_suppression import TargetedSuppression
 from discreet.model.cells import parse_interval
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.risks.known_sets import KnownSets
 from discreet.testing import students, table
 
 DRAW = KeyedDraw(7)
@@ -173,3 +174,21 @@ def test_what_cannot_be_is_told() -> None:
         TargetedGeneralization(protect=("a",)).check(data, ["a"])
     empty = table({"a": pl.Series([], dtype=pl.Int64)}, known={"a": 0.5})
     assert len(TargetedGeneralization().mask(empty, ["a"], DRAW)) == 0
+
+
+@settings(deadline=None, max_examples=70)
+@given(tables(), THRESHOLDS, st.sampled_from(["category", "wildcard"]))
+def test_known_sets_sees_on_the_release_what_the_method_promises(data: Microdata, threshold: float, missing: Any) -> None:
+    """Finding 4: labels were values of their own to known_sets, which found more records at high risk than there are."""
+    masked = run(data, threshold=threshold, missing=missing)
+    story = masked.cache["targeted_generalization"]
+    found = KnownSets(alpha=1, epsilon=EPSILON, threshold=threshold, missing=missing).measure(masked)
+    assert found.summary["high_risk"] == len(story.remaining)
+    assert all(cell != "*" for cell in masked.frame["y"].cast(pl.String) if missing == "wildcard")
+
+
+def test_cells_that_overlap_already_are_refused_by_name() -> None:
+    attributes = {"age": {"known": 0.9}, "ill": {"sensitivity": 1.0}}
+    frame = pl.DataFrame({"age": ["20..30", "25", "31"], "ill": ["y"] * 3})
+    with pytest.raises(DataError, match="cells of 'age' overlap already"):
+        run(Microdata(frame, Policy.from_dict({"attributes": attributes})), threshold=0.1)

@@ -385,3 +385,23 @@ def test_where_a_blank_weighs_as_much_as_a_value_blanking_what_is_learnt_is_not_
     choices = space_of(data.with_policy(completed(data)), top=["age"]).choices
     assert "hide" not in choices
     assert not any("sensitive" in str(target) for target in choices["target"])
+
+
+def test_a_plan_with_targeted_generalization_is_among_the_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was left out while known_sets could not see what it gains."""
+    tried: list[tuple[Plan, Outcome]] = []
+    evaluate = Evaluator.__call__
+
+    def recorded(self: Evaluator, plan: Plan) -> Outcome:
+        outcome = evaluate(self, plan)
+        tried.append((plan, outcome))
+        return outcome
+
+    monkeypatch.setattr(Evaluator, "__call__", recorded)
+    data = small(limits={"known_sets.high_risk": 0})
+    known = {**data.policy.risk["known_sets"], "threshold": 2.0}  # in reach where all are alike in whatever can be known
+    data = data.with_policy(data.policy.with_(judge="release", risk={"known_sets": known}))
+    found = discreet.select(data, trials=16, seed=7)
+    ran = [one for plan, one in tried if [step.method for step in plan.steps] == ["targeted_generalization"]]
+    assert any(one.error is None and one.found["known_sets.high_risk"] == 0 for one in ran)
+    assert found.met

@@ -3,13 +3,16 @@
 The risk is that of :mod:`discreet.engine.known_sets` where a cell agrees with every cell it overlaps: a value with the intervals
 that hold it, a node with the nodes above and below it, a blank with anything. Making a cell coarser lets it agree with more, so,
 as with blanks, whoever is under the threshold stays there. A coarse value weighs as much as the heaviest value in it.
+
+Under ``missing: wildcard`` the last resort is a null, which agrees with anything. Under ``category`` a null is a value of its
+own, so the last resort is written ``*``, which agrees with anything there too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,12 +25,13 @@ from discreet.engine.coarsening_kernels import narrowest
 from discreet.engine.columns import Column, encode_series, threads
 from discreet.engine.hierarchies import hierarchy_of, leaf_codes, leaf_text
 from discreet.engine.intervals import quantile_levels
+from discreet.engine.overlap.columns import column_atoms, overlaps
 from discreet.engine.progress import tell
 from discreet.engine.targeting import Targets
 from discreet.engine.targeting_rule import MARGIN, Story
 from discreet.errors import DataError
 from discreet.model.attribute import Level
-from discreet.model.cells import ColumnCells
+from discreet.model.cells import EVERYTHING, ColumnCells
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 
@@ -36,27 +40,37 @@ if TYPE_CHECKING:
 
 _MOST_CELLS = 1 << 22
 _FIRST_SHARE = 64
+_NULL = "\0"
 QUANTILES = (64, 16, 4)
 """Equally filled intervals for numbers without a hierarchy, where there are more values than intervals."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One attribute: for each level the label of every code, what it costs (as ncp says), and what it weighs."""
+    """One attribute: for each level the label of every code, what it costs (as ncp says), and what it weighs.
+
+    ``null`` says that a null is a value of its own, with the code behind those of the values.
+    """
 
     column: Column
     labels: list[list[str]]
     costs: NDArray[np.float64]
     weights: NDArray[np.float64]
     hierarchy: Hierarchy
+    null: bool = False
 
     @property
     def height(self) -> int:
         return len(self.labels) - 1
 
     @classmethod
-    def of(cls, data: Microdata, column: Column, weight: NDArray[np.float64], importance: float) -> Axis:
+    def of(cls, data: Microdata, column: Column, weight: NDArray[np.float64], importance: float, *, null: bool) -> Axis:
         """The attribute's hierarchy, seen from its values; ``weight`` has the blank's last."""
+        if overlaps(data, column):
+            raise DataError(
+                f"targeted_generalization needs values that are not coarse yet, but cells of '{column.name}' overlap already; "
+                "put it before the steps that make them coarse"
+            )
         hierarchy = _hierarchy(data, column)
         leaves = leaf_codes(column, hierarchy)[: len(column.values)]
         numeric = data.level(column.name) in (Level.NUMERIC, Level.DATE)
@@ -71,18 +85,24 @@ class Axis:
             share = coarse(column, told, hierarchy, numeric=numeric).share[group]
             heaviest = np.zeros(told.cardinality)
             np.maximum.at(heaviest, group, weight[: len(names)])
-            labels.append(names)
-            costs.append(np.full(len(names), importance) if top else importance * share * (level > 0))
-            weights.append(np.full(len(names), weight[-1]) if top else heaviest[group])
-        return cls(column, labels, np.array(costs), np.array(weights), hierarchy)
+            own = [EVERYTHING if top else _NULL] * null  # a null agrees with nulls until it says nothing
+            labels.append([*names, *own])
+            cost = np.full(len(names), importance) if top else importance * share * (level > 0)
+            costs.append(np.append(cost, [importance * top] * null))
+            weights.append(np.append(np.full(len(names), weight[-1]) if top else heaviest[group], [weight[-1]] * null))
+        return cls(column, labels, np.array(costs), np.array(weights), hierarchy, null)
 
     def without(self, level: int) -> Axis:
         keep = [at for at in range(len(self.labels)) if at != level]
-        return Axis(self.column, [self.labels[at] for at in keep], self.costs[keep], self.weights[keep], self.hierarchy)
+        labels = [self.labels[at] for at in keep]
+        return replace(self, labels=labels, costs=self.costs[keep], weights=self.weights[keep])
 
 
 def _hierarchy(data: Microdata, column: Column) -> Hierarchy:
     numbers = native_positions(column.values) if column.values.dtype.is_numeric() else np.zeros(0)
+    if column_atoms(data, column) is not None:  # recoded already: nothing coarser is known of its labels
+        leaves = [leaf_text(value) for value in column.values.to_list()]
+        return Hierarchy.from_rows([(leaf,) for leaf in leaves], attribute=column.name)
     if data.attribute(column.name).hierarchy is not None or data.level(column.name) is not Level.NUMERIC or not len(numbers):
         return hierarchy_of(data, column.name)
     counts = np.bincount(column.codes, minlength=column.cardinality)[: len(numbers)]
@@ -101,9 +121,11 @@ class Coarsened:
                 f"targeted_generalization counts over at most 22 attributes at once, but {width} occur in known sets; "
                 "a higher epsilon keeps fewer"
             )
-        axes = [
-            Axis.of(table.data, table.columns[at], table.weights[at], importance.get(table.names[at], 1.0)) for at in range(width)
-        ]
+        self.category = table.missing == "category"
+        axes = []
+        for column, name, weight in zip(table.columns[:width], table.names, table.weights, strict=False):
+            null = self.category and column.has_null
+            axes.append(Axis.of(table.data, column, weight, importance.get(name, 1.0), null=null))
         self.axes = _fitting(axes)
         self.may = np.array([name in columns for name in table.names[:width]], dtype=np.bool_)
         size = len(table.data)
@@ -112,6 +134,9 @@ class Coarsened:
         self.levels = np.zeros((size, width), np.uint8)
         for at, axis in enumerate(self.axes):
             blank = axis.column.is_null
+            if axis.null:
+                self.codes[:, at] = axis.column.codes
+                continue
             self.codes[:, at] = np.where(blank, 0, axis.column.codes)
             self.levels[blank, at] = axis.height
         self.touched: NDArray[np.bool_] = np.asarray(self.levels.any(axis=1))
@@ -176,7 +201,7 @@ class Coarsened:
         }
 
     def released(self) -> dict[str, pl.Series]:
-        """The columns whose cells changed: text where some are coarse, and of their own type where some are only blank."""
+        """The columns whose cells changed: text where some are coarse, and of their own type where some are only null."""
         made = {}
         for at, axis in enumerate(self.axes):
             levels, name = self.levels[:, at], axis.column.name
@@ -184,9 +209,11 @@ class Coarsened:
             if not changed.any():
                 continue
             series = self.table.data.frame[name].set(pl.Series(changed & (levels == axis.height)), None)
-            if (changed & (levels < axis.height)).any():
-                texts = np.array([*axis.labels[:-1], [None] * len(axis.labels[0])], dtype=object)
-                texts[0] = [leaf_text(value) for value in axis.column.values.to_list()]
+            if self.category or (changed & (levels < axis.height)).any():
+                last = [EVERYTHING if self.category else None] * len(axis.labels[0])
+                texts = np.array([*axis.labels[:-1], last], dtype=object)
+                texts[0] = [leaf_text(value) for value in axis.column.values.to_list()] + [None] * axis.null
+                texts[:-1, len(axis.column.values) :] = None
                 series = pl.Series(name, texts[levels, self.codes[:, at]].tolist(), dtype=pl.String)
             made[name] = series
         return made

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
+import polars as pl
 from pydantic import Field
 
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
+from discreet.model.cells import EVERYTHING
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
 from discreet.model.threshold import Among, Threshold
@@ -23,7 +25,8 @@ _MOST_NAMED = 10
 class TargetedGeneralization(MaskingMethod):
     """Makes values of records with a known_sets risk above a threshold coarser, until no record's is; blanks as the last resort.
 
-    A cell agrees with every cell it overlaps, so that a coarser cell never raises a risk.
+    A cell agrees with every cell it overlaps, so that a coarser cell never raises a risk. The last resort is a null under
+    ``missing: wildcard``, and ``*`` under ``category``, where a null is a value of its own.
 
     >>> from discreet.engine.random import KeyedDraw
     >>> from discreet import Policy
@@ -45,7 +48,7 @@ class TargetedGeneralization(MaskingMethod):
         "The truth: every true value lies in what is released for it; all values of records not at high risk."
     )
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "max_sets")
+        name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "max_sets", "missing")
     }
 
     threshold: Threshold = Field(
@@ -63,6 +66,9 @@ class TargetedGeneralization(MaskingMethod):
         default_factory=dict, description="what losing a value of an attribute costs (as in ncp); 1 where not named"
     )
     max_sets: Annotated[int, Field(ge=1)] = Field(default=1_000_000, description="most known sets to keep")
+    missing: Literal["category", "wildcard"] = Field(
+        default="wildcard", description="a null is one more value, or agrees with anything on either side"
+    )
 
     def choose(self, data: Microdata) -> list[str]:
         return [name for name in data.columns if name not in self.protect and self._takes(data, name)]
@@ -90,7 +96,7 @@ class TargetedGeneralization(MaskingMethod):
         if not len(data):
             return data
         share = share_of(self.threshold)
-        table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing="wildcard", share=share)
+        table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share)
         state = Coarsened(table, [name for name in columns if name not in self.protect], self.weights)
         story = state.settle(level_of(self.threshold, self.alpha))
         released = state.released()
@@ -102,7 +108,7 @@ class TargetedGeneralization(MaskingMethod):
         story: Story | None = after.cache.get(self.name)
         if story is None:
             return []
-        blanked = sum(after.frame[name].null_count() - before.frame[name].null_count() for name in columns)
+        blanked = sum(_blanks(after, name) - _blanks(before, name) for name in columns)
         records = sum(number for number, _ in story.passes)
         told = [f"{story.taken - blanked:,} values of {records:,} records made coarser, {blanked:,} more blanked"]
         if len(story.remaining):
@@ -128,3 +134,9 @@ class TargetedGeneralization(MaskingMethod):
             if same
             else ["keys or records were changed by a later step, so that no record's risk is known to be under the threshold"]
         )
+
+
+def _blanks(data: Microdata, name: str) -> int:
+    """How many cells of a column say nothing."""
+    series = data.frame[name]
+    return series.null_count() + (int((series == EVERYTHING).sum()) if series.dtype == pl.String else 0)

@@ -28,10 +28,9 @@ from discreet.selection.proposals import knowable
 Choice = str | int | float
 Point = dict[str, Choice]
 
-_TARGETS = ("targeted_suppression sensitive", "targeted_suppression cheapest", "targeted_suppression known")
-"""Methods with the side they take: what would be learnt, what finds the record, or whichever costs less.
-
-targeted_generalization is none: known_sets takes its labels for values of their own, and would not see what it gains."""
+GENERALIZED = "targeted_generalization"
+_TARGETS = ("targeted_suppression sensitive", "targeted_suppression cheapest", "targeted_suppression known", GENERALIZED)
+"""Methods with the side they take: what would be learnt, what finds the record, or whichever costs less."""
 _TIMES = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 480, 640)
 """What the least k is multiplied by: large classes are what limits on known_sets need."""
 _FEWEST_CLASSES = 20

@@ -12,7 +12,7 @@ from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.selection.proposals import released
-from discreet.selection.space import BESIDE_NAMES, LIGHT, Choice, Point, Space
+from discreet.selection.space import BESIDE_NAMES, GENERALIZED, LIGHT, Choice, Point, Space
 
 _FIRST = (
     "balanced_partition",
@@ -58,7 +58,8 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
     """Points to begin with, the most promising first; ``top`` are the attributes of the riskiest known sets."""
     listed = list(space.choices["finish"])
     finishes = [name for name in _FIRST if name in listed] + [name for name in ("given", "none") if name in listed]
-    targets = [name for name in space.choices.get("target", ["none"]) if name != "none"] or ["none"]
+    offered = space.choices.get("target", ["none"])
+    targets = [name for name in offered if name not in ("none", GENERALIZED)] or ["none"]
     hide = len(space.hidable) if "hide" in space.choices and targets == ["none"] else 0
     made: list[Point] = []
 
@@ -90,6 +91,8 @@ def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
         for weight in BESIDE_NAMES:
             for k in large:
                 add(finish=grouped[0], over="all", target=finds, k=k, weight=weight, **levels)
+    if GENERALIZED in offered:  # by itself: it starts from values, and what it makes coarse no other method takes further
+        add(finish="none", target=GENERALIZED)
     for weight in light[1:]:
         add(finish=lead, target=first, hide=hide, **weighing(weight))
     for finish in quick or finishes[:1]:

@@ -27,8 +27,7 @@ _MARKS = r"\.\.|^\s*[\[(<>]|^!?\{|\*$"
 
 def declared_cells(data: Microdata, name: str) -> ColumnCells | None:
     """What the release says of a column's labels."""
-    found: ColumnCells | None = getattr(data, "cells", {}).get(name)
-    return found
+    return data.cells.get(name)
 
 
 def column_relation(data: Microdata, column: Column, *, null_agrees: bool, spare_null: bool = False) -> Relation:
