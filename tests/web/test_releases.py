@@ -220,9 +220,9 @@ def test_every_format_and_report_can_be_had_and_nothing_else(
     assert told["made"]["by"] == "anna"
     assert "person3" not in releases.report_path(settings, release).read_text()
     with pytest.raises(NotFound, match="a job of the kind report"):
-        releases.report_path(settings, release, "html", reveal=True)
-    run(settings, store, anna, released, "report", release=1, reveal=True)
-    assert releases.report_path(settings, release, "html", reveal=True).stat().st_mode & 0o077 == 0
+        releases.report_path(settings, release, "html", internal=True)
+    run(settings, store, anna, released, "report", release=1, internal=True)
+    assert releases.report_path(settings, release, "html", internal=True).stat().st_mode & 0o077 == 0
     assert discreet.Policy.from_dict(release.policy).plan.seed == 5
     assert "rounding" in releases.policy_yaml(release)
 

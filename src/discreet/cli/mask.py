@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli import show
 from discreet.cli.options import DropDependents, Engine, Json, Overwrite, PolicyFile, Source
-from discreet.cli.report import Reveal, evidence, ready
+from discreet.cli.report import Internal, Reveal, evidence, ready, wants_internal
 from discreet.cli.report import write as write_report
 
 
@@ -18,6 +18,7 @@ def mask(
     out: Annotated[str, typer.Argument(help="Where the masked table goes: a file, or URL#table.", show_default=False)],
     policy: PolicyFile,
     report: Annotated[Path | None, typer.Option("--report", help="Write the evidence here, as HTML.")] = None,
+    internal: Internal = False,
     reveal: Reveal = False,
     link: Annotated[
         str | None,
@@ -56,7 +57,8 @@ def mask(
         if link is not None:
             verbs.write_link(release, link, overwrite=overwrite)
         if report is not None:
-            write_report(evidence(data, release, assessment, source, out, reveal=reveal), out=report, overwrite=overwrite)
+            content = evidence(data, release, assessment, source, out, internal=wants_internal(internal, reveal))
+            write_report(content, out=report, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
     warnings = [*(one.sentence for one in findings), *release.warnings]
     if link is not None and "://" in link:

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from discreet.model.results import Assessment, Release
     from discreet.selection.results import Selection
 
-Reveal = Annotated[bool, typer.Option("--reveal", help="Name values of single records; the report is then confidential.")]
-By = Annotated[str | None, typer.Option("--by", help="Who makes the release; your user name where not said.")]
+Internal = Annotated[
+    bool,
+    typer.Option("--internal", help="Write the internal report: exact risks, rows and values of single records. Confidential."),
+]
+Reveal = Annotated[bool, typer.Option("--reveal", hidden=True, help="The former name of --internal.")]
+By = Annotated[str | None, typer.Option("--by", help="Who makes the release. Default: your user name.")]
 
 
 def report(
@@ -27,6 +31,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the report here, as HTML.")] = None,
     json: Annotated[Path | None, typer.Option("--json", help="Write the same as JSON here, for machines.")] = None,
     pdf: Annotated[Path | None, typer.Option("--pdf", help="Write the same as PDF here; needs Chromium.")] = None,
+    internal: Internal = False,
     reveal: Reveal = False,
     by: By = None,
     link: Link = None,
@@ -35,7 +40,7 @@ def report(
         Path | None, typer.Option("--selection", help="What 'discreet select --json' printed, to show what else was tried.")
     ] = None,
 ) -> None:
-    """Tell what a release is, how risky and how costly, in one file that opens offline."""
+    """Write the evidence on a release in one file that opens offline: public, or --internal for the data controller."""
     from discreet import verbs
     from discreet.convert import load_policy
     from discreet.convert.destinations import check_targets
@@ -57,7 +62,9 @@ def report(
     with show.progress():
         before, after = verbs.read(original, policy), verbs.read(masked, policy)
         after = verbs.link(before, after, link)
-        content = evidence(before, after, None, original, masked, reveal=reveal, by=by, selection=search)
+        content = evidence(
+            before, after, None, original, masked, internal=wants_internal(internal, reveal), by=by, selection=search
+        )
         write(content, out=out, json=json, pdf=pdf, overwrite=overwrite)
 
 
@@ -68,14 +75,21 @@ def evidence(
     original: str,
     masked: str | None,
     *,
-    reveal: bool = False,
+    internal: bool = False,
     by: str | None = None,
     selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What a report on two tables says."""
     from discreet.report.evidence import gather
 
-    return gather(before, after, found, reveal=reveal, by=by, original_file=original, masked_file=masked, selection=selection)
+    return gather(before, after, found, internal=internal, by=by, original_file=original, masked_file=masked, selection=selection)
+
+
+def wants_internal(internal: bool, reveal: bool) -> bool:
+    """Whether the internal report is wanted; the former name of the option says that it has another now."""
+    if reveal:
+        show.say("--reveal is deprecated: the option is called --internal now, and writes the internal report")
+    return internal or reveal
 
 
 def ready(*targets: Path | None) -> None:
@@ -97,7 +111,10 @@ def write(
     pdf: Path | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write the forms that were asked for, each whole or not at all; all are made before any is written."""
+    """Write each form that was asked for whole or not at all; all are made before any is written.
+
+    An internal report can be read by its owner alone.
+    """
     from discreet.convert.atomic import write_bytes
     from discreet.report.browser import pdf as printed
     from discreet.report.page import as_json, render
@@ -110,5 +127,5 @@ def write(
     }
     for target, made in files.items():
         if target is not None:
-            write_bytes(target, made, overwrite=overwrite)
-            show.say(f"the report is in {target}")
+            write_bytes(target, made, private=content["confidential"], overwrite=overwrite)
+            show.say(f"the {'internal report (confidential)' if content['confidential'] else 'public report'} is in {target}")

@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli import show
 from discreet.cli.options import Json, Overwrite, PolicyFile, Source
-from discreet.cli.report import Reveal, evidence, ready
+from discreet.cli.report import Internal, Reveal, evidence, ready, wants_internal
 from discreet.cli.report import write as write_report
 
 
@@ -26,6 +26,7 @@ def select(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the evidence on the chosen plan and all that were tried here, as HTML.")
     ] = None,
+    internal: Internal = False,
     reveal: Reveal = False,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -48,8 +49,11 @@ def select(
         found = verbs.select(data, seconds=seconds, trials=trials, seed=seed, resume=resume)
     write_text(out, found.to_yaml(out.parent), private=True, overwrite=overwrite)
     if report is not None:
-        told = evidence(found.release.original, found.release, found.assessment, source, None, reveal=reveal, selection=found)
-        write_report(told, out=report, overwrite=overwrite)
+        content = evidence(
+            found.release.original, found.release, found.assessment, source, None, internal=wants_internal(internal, reveal),
+            selection=found,
+        )  # fmt: skip
+        write_report(content, out=report, overwrite=overwrite)
     if json:
         show.as_json(found.to_dict() | {"placed": [one.to_dict() for one in found.placed]})
     else:

@@ -15,6 +15,7 @@ from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
+from discreet.model.notes import Note
 
 _MOST_CHECKED_AGAIN = 50_000
 
@@ -94,7 +95,8 @@ class LocalSuppression(MaskingMethod):
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
         lost = {name: after.frame[name].null_count() - before.frame[name].null_count() for name in columns}
         told = ", ".join(f"{name} {number:,}" for name, number in lost.items() if number)
-        return [f"{sum(lost.values()):,} of {len(before) * len(columns):,} values blanked: {told}"] if told else []
+        total = f"{sum(lost.values()):,} of {len(before) * len(columns):,} values blanked"
+        return [Note(f"{total}: {told}", total)] if told else []  # by attribute the counts are small
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
         kept = [name for name in columns if name in final.columns]

@@ -19,6 +19,7 @@ from discreet.masking.requirements import Strata, maskable, need_columns, need_o
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
+from discreet.model.notes import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -182,7 +183,13 @@ class Swapping(MaskingMethod):
             return []
         _, risky = self._at_risk(before, columns)
         stayed = np.logical_and.reduce([before.frame[name].eq_missing(after.frame[name]).to_numpy() for name in columns])
-        made = [f"{int(risky.sum())} records at risk, {int((risky & ~stayed).sum())} of them swapped"]
+        made: list[str] = [
+            Note(
+                f"{int(risky.sum())} records at risk, {int((risky & ~stayed).sum())} of them swapped",
+                f"{int(risky.sum())} records were at risk",
+            )
+        ]
         if left := int((risky & stayed).sum()):
-            made.append(f"{left} records at risk found no partner in another place that agrees with them on what must match")
+            alone = "found no partner in another place that agrees with them on what must match"
+            made.append(Note(f"{left} records at risk {alone}", f"some records at risk {alone}"))
         return made

@@ -14,6 +14,7 @@ from discreet.model.attribute import Role
 from discreet.model.cells import EVERYTHING
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
+from discreet.model.notes import Note
 from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
@@ -115,15 +116,14 @@ class TargetedGeneralization(MaskingMethod):
             numbers = np.sort(before.records[story.remaining]) + 1
             more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
             if isinstance(self.threshold, Among):
-                what = f"stay hidden among fewer than {self.threshold.among:g} with all done that could help"
+                public = f"{len(numbers):,} records stay hidden among fewer than {self.threshold.among:g}"
+                detail = " with all done that could help"
             else:
                 least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
-                what = (
-                    f"cannot be brought under {self.threshold:g}; with all done that could help, "
-                    f"their risk is {least:.4g} to {most:.4g}"
-                )
+                public = f"{len(numbers):,} records cannot be brought under {self.threshold:g}"
+                detail = f"; with all done that could help, their risk is {least:.4g} to {most:.4g}"
             names = ", ".join(str(number) for number in numbers[:_MOST_NAMED])
-            told.append(f"{len(numbers):,} records {what}: records {names}{more}")
+            told.append(Note(f"{public}{detail}: source records {names}{more}", public))
         return told
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:

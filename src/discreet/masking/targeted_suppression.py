@@ -12,6 +12,7 @@ from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
+from discreet.model.notes import Note
 from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
@@ -172,11 +173,11 @@ class TargetedSuppression(MaskingMethod):
         if story.least is not None:
             told.append(f"they cost {story.cost:,.6g}, and no choice of values could cost less than {story.least:,.6g}")
         if len(story.cascade):
-            told.append(
-                f"{len(story.cascade):,} records became high-risk by others' blanks: {_named(before, story, story.cascade)}"
-            )
+            public = f"{len(story.cascade):,} records became high-risk by others' blanks"
+            told.append(Note(f"{public}: {_named(before, story, story.cascade)}", public))
         if len(story.remaining):
-            told.append(self._remaining(story) + f": {_named(before, story, story.remaining)}")
+            public, detail = self._remaining(story)
+            told.append(Note(f"{public}{detail}: {_named(before, story, story.remaining)}", public))
         if story.hopeless:
             enough = (
                 f"at least {story.needed:,} records with blanks"
@@ -189,19 +190,17 @@ class TargetedSuppression(MaskingMethod):
             )
         return told
 
-    def _remaining(self, story: Story) -> str:
-        """How many records stay at high risk, and how far from the threshold they are."""
+    def _remaining(self, story: Story) -> tuple[str, str]:
+        """How many records stay at high risk, which anybody may read, and how far from the threshold they are."""
         number = len(story.remaining)
         if isinstance(self.threshold, Among):
             done = " with all blanked that could help" if self.missing == "wildcard" else ""
-            return f"{number:,} records stay hidden among fewer than {self.threshold.among:g}{done}"
+            return f"{number:,} records stay hidden among fewer than {self.threshold.among:g}", done
         least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
         if self.missing == "wildcard":
-            return (
-                f"{number:,} records cannot be brought under {self.threshold:g}; with all blanked that could help, "
-                f"their risk is {least:.4g} to {most:.4g}"
-            )
-        return f"{number:,} records stay above {self.threshold:g}, with risks of {least:.4g} to {most:.4g}"
+            done = f"; with all blanked that could help, their risk is {least:.4g} to {most:.4g}"
+            return f"{number:,} records cannot be brought under {self.threshold:g}", done
+        return f"{number:,} records stay above {self.threshold:g}", f", with risks of {least:.4g} to {most:.4g}"
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
         from discreet.engine.effective_size.excess import excess_over, level_of, share_of
@@ -231,4 +230,4 @@ def _named(data: Microdata, story: Story, rows: np.ndarray[tuple[int], np.dtype[
     """The first records by their numbers in the initial table, from 1 as a person counts."""
     numbers = np.sort(rows if story.elsewhere else data.records[rows]) + 1
     more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
-    return "records " + ", ".join(str(number) for number in numbers[:_MOST_NAMED]) + more
+    return "source records " + ", ".join(str(number) for number in numbers[:_MOST_NAMED]) + more

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 BEFORE, AFTER, INFORMED = "#D55E00", "#0072B2", "#009E73"
-SERIES = {"before": BEFORE, "after": AFTER, "after, true values known": INFORMED}
+SERIES = {"before": BEFORE, "after": AFTER, "after (attacker knows the original values)": INFORMED}
 _FONT = "system-ui, sans-serif"
 
 
@@ -42,7 +42,9 @@ def drawer() -> Any:
 
 
 def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, legend: bool = True, name: str = "") -> alt.Chart:
-    """Grouped bars: ``rows`` hold label, series and records; on a log scale one record still has a height.
+    """Grouped bars: ``rows`` hold label, series, records (the height) and shown (the count in words).
+
+    On a log scale one record still has a height.
 
     Charts that stand together need names, for each has a legend of its own to pick from.
     """
@@ -113,7 +115,7 @@ def _words(alt: Any, labels: Sequence[str]) -> Any:
 
 
 def _colour(alt: Any, names: list[str], *, legend: bool = True) -> Any:
-    shown = alt.Legend(title=None, orient="top", symbolType="square") if legend else None
+    shown = alt.Legend(title=None, orient="top", symbolType="square", labelLimit=320) if legend else None
     return alt.Color("series:N", scale=alt.Scale(domain=names, range=[SERIES[name] for name in names]), legend=shown)
 
 
@@ -126,7 +128,7 @@ def _answers(alt: Any, title: str, picked: Any = None) -> dict[str, Any]:
     """What a bar tells when pointed at, and how it fades when another is picked."""
     told = [
         alt.Tooltip("label:N", title=title), alt.Tooltip("series:N", title="when"),
-        alt.Tooltip("records:Q", title="records", format=","),
+        alt.Tooltip("shown:N", title="records"),
     ]  # fmt: skip
     return {"tooltip": told} | ({} if picked is None else {"opacity": alt.condition(picked, alt.value(1.0), alt.value(0.15))})
 

@@ -16,9 +16,8 @@ import polars as pl
 from discreet.engine.columns import encode
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
+from discreet.report.small_counts import LEAST
 
-LEAST = 5
-"""A count below this is not told, and neither is a value that fewer records hold."""
 WITHHELD = "(withheld)"
 PRIVATE = (Role.IDENTIFIER, Role.PERSON)
 _WORD = re.compile(r"[^\s]+")
@@ -28,7 +27,7 @@ _KEPT = ("method", "columns", "enabled", "reason")
 
 
 class Discretion:
-    """Says which texts name a rare value of a table; with ``reveal`` none does.
+    """Says which texts name a rare value of a table; for an internal report none does.
 
     >>> from discreet.testing import table
     >>> data = table({"name": ["Ada"] * 9, "job": ["nurse"] * 8 + ["astronaut"]}, identifier=["name"])
@@ -36,15 +35,15 @@ class Discretion:
     'the nurse (withheld) and (withheld)'
     """
 
-    def __init__(self, data: Microdata, *, reveal: bool = False) -> None:
+    def __init__(self, data: Microdata, *, internal: bool = False) -> None:
         self.data = data
-        self.reveal = reveal
+        self.internal = internal
         self._known: dict[str, bool] = {}
 
     def rare(self, texts: Iterable[str]) -> set[str]:
         """Those of some texts that are a rare value of any column, or any value of an identifier."""
         asked = sorted({text for text in texts if text})
-        if self.reveal or not asked:
+        if self.internal or not asked:
             return set()
         new = [text for text in asked if text not in self._known]
         if new:
@@ -80,7 +79,7 @@ class Discretion:
 
     def sentence(self, text: str) -> str:
         """A sentence without the words, or runs of a few words, that are a rare text of the table or an identifier's value."""
-        if self.reveal:
+        if self.internal:
             return text
         words = list(_WORD.finditer(text))
         runs = {
@@ -104,7 +103,7 @@ class Discretion:
 
     def policy(self, content: dict[str, Any]) -> dict[str, Any]:
         """A policy's content without rare values and seed; what the owner named (attributes, methods, columns) stays."""
-        if self.reveal:
+        if self.internal:
             return content
         texts: set[str] = set()
         _collect(content, texts)
@@ -114,12 +113,14 @@ class Discretion:
             made["attributes"] = {name: _scrub(one, rare) for name, one in made["attributes"].items()}
         if "plan" in made:
             steps = [_step(step, rare) for step in made["plan"].get("steps", [])]
-            # who has the seed can undo the order of the rows and every random step
-            seed = {"seed": WITHHELD} if "seed" in made["plan"] else {}
-            made["plan"] = {**made["plan"], **seed, **({"steps": steps} if steps else {})}
+            made["plan"] = {**made["plan"], **({"steps": steps} if steps else {})}
+        for part in ("plan", "select"):  # who has the seed can undo the order of the rows and every random step
+            if isinstance(made.get(part), Mapping) and made[part].get("seed") is not None:
+                made[part] = {**made[part], "seed": WITHHELD}
         for part in ("risk", "loss", "select", "missing"):
             if part in made:
                 made[part] = _scrub(made[part], rare)
+        made.pop("cells", None)  # what labels stand for travels with the release; a group of it may name a rare value
         return made
 
 

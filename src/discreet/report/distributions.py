@@ -1,4 +1,4 @@
-"""How each attribute was distributed before and after: counts of categories or of bins, small ones not told."""
+"""The distribution of each attribute before and after: counts of categories or of bins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from discreet.engine.together import as_text
 from discreet.model.attribute import Role
 from discreet.model.cells import parse_group
 from discreet.model.microdata import Microdata
-from discreet.report.discretion import LEAST, Discretion
+from discreet.report.discretion import Discretion
+from discreet.report.small_counts import LEAST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,10 @@ _LEFT_OUT = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
 
 
 def distributions(original: Microdata, masked: Microdata, discretion: Discretion) -> list[dict[str, Any]]:
-    """One entry an attribute that is no identifier: labels with counts before and after; None stands for a count below five."""
+    """One entry an attribute that is no identifier: labels with exact counts before and after.
+
+    Labels follow ``discretion``: a value that fewer than five records hold has no label of its own unless the report is internal.
+    """
     return [
         _one(original, masked, name, discretion) for name in original.columns if original.attribute(name).role not in _LEFT_OUT
     ]
@@ -43,42 +47,36 @@ def _one(original: Microdata, masked: Microdata, name: str, discretion: Discreti
     rows = (
         _categories(original, masked, name, discretion) if not numeric or (few and same_kind) else _bins(original, masked, name)
     )
-    least = 0 if discretion.reveal else LEAST
     return {
         "attribute": name,
         "removed": after is None,
         "rows": [
             {
                 "label": label,
-                "before": _told(one, least),
-                "after": None if after is None else _told(other, least),
+                "before": one,
+                "after": None if after is None else other,
             }
             for label, one, other in rows
             if one or other
         ],
         "missing": {
-            "before": _told(before.null_count(), least),
-            "after": None if after is None else _told(after.null_count(), least),
+            "before": before.null_count(),
+            "after": None if after is None else after.null_count(),
         },
     }
-
-
-def _told(count: int, least: int) -> int | None:
-    """A count, or None where it is small."""
-    return None if 0 < count < least else count
 
 
 def _categories(original: Microdata, masked: Microdata, name: str, discretion: Discretion) -> list[tuple[str, int, int]]:
     """The commonest values, the others together; a value that few records hold is among the others, without its name."""
     before = _counts(original, name)
     after = _counts(masked, name) if name in masked.columns else {}
-    least = 0 if discretion.reveal else LEAST
+    least = 0 if discretion.internal else LEAST
     shown = [text for text in {**before, **after} if max(before.get(text, 0), after.get(text, 0)) >= max(least, 1)]
     shown.sort(key=lambda text: -max(before.get(text, 0), after.get(text, 0)))
     shown = shown[:_MOST]
     # a rare value that became common in the release is not named either
-    shown = [text for text in shown if discretion.reveal or not 0 < before.get(text, 0) < LEAST]
-    rows = [(text if discretion.reveal else _label(text, before), before.get(text, 0), after.get(text, 0)) for text in shown]
+    shown = [text for text in shown if discretion.internal or not 0 < before.get(text, 0) < LEAST]
+    rows = [(text if discretion.internal else _label(text, before), before.get(text, 0), after.get(text, 0)) for text in shown]
     rest = [text for text in {**before, **after} if text not in shown]
     if rest:
         label = f"{len(rest):,} other values" if len(rest) > 1 else "another value"

@@ -1,28 +1,35 @@
-"""Everything a report says, as plain values: the same for the page a person reads and the JSON a machine reads."""
+"""Everything a report says, as plain values: the same for the page that a person reads and the JSON that a program reads.
+
+The exact evidence is confidential; the public form (public.py) is made from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from discreet import registry, verbs
-from discreet.engine.links import linked
 from discreet.model.attribute import Attribute
 from discreet.model.microdata import Microdata
+from discreet.model.notes import public_text
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report import provenance
-from discreet.report.discretion import WITHHELD, Discretion
+from discreet.report.discretion import Discretion
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
+from discreet.report.public import publish
+from discreet.report.source_rows import Rows
 from discreet.report.tried import tried
 from discreet.report.worst import number_of, riskiest
 from discreet.selection.results import Selection
 
-FORMAT = "discreet report 1"
+FORMAT = "discreet report 2"
+CONFIDENTIAL = "CONFIDENTIAL: for the data controller only"
+"""What every page of an internal report is marked with."""
 
 
 def gather(
@@ -30,48 +37,79 @@ def gather(
     masked: Microdata | Release,
     assessment: Assessment | None = None,
     *,
-    reveal: bool = False,
+    internal: bool = False,
     by: str | None = None,
     original_file: str | Path | None = None,
     masked_file: str | Path | None = None,
     selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The evidence on a release; ``reveal`` lets it name single values, which it otherwise never does.
+    """The evidence on a release: in its public form, or whole for the data controller (``internal``).
 
     ``selection`` is the search that found its plan, where one did: the result, or what ``discreet select --json`` printed.
+    """
+    exact = collect(
+        original, masked, assessment, internal=internal, single_records=internal, by=by, original_file=original_file,
+        masked_file=masked_file, selection=selection,
+    )  # fmt: skip
+    return exact if internal else publish(exact)
+
+
+def collect(
+    original: Microdata,
+    masked: Microdata | Release,
+    assessment: Assessment | None = None,
+    *,
+    internal: bool = False,
+    single_records: bool = True,
+    by: str | None = None,
+    original_file: str | Path | None = None,
+    masked_file: str | Path | None = None,
+    selection: Selection | Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The exact evidence, which is confidential; :func:`discreet.report.public.publish` makes its public form.
+
+    With ``internal`` its texts may name rare values of the original, and the riskiest records are shown with their values.
     """
     release = masked if isinstance(masked, Release) else None
     table = masked.masked if isinstance(masked, Release) else masked
     found = assessment if assessment is not None else verbs.assess(original, masked)
-    discretion = Discretion(original, reveal=reveal)
-    say = discretion.sentence
+    discretion = Discretion(original, internal=internal)
+    rows = Rows.of(original, masked) if single_records else None
+    key = provenance.hash_key(masked) if internal else None
     return {
         "format": FORMAT,
-        "reveal": reveal,
+        "confidential": True,
+        "marking": CONFIDENTIAL,
         "made": provenance.made(by),
         "tables": {
-            "original": provenance.table(original, original_file),
-            "masked": provenance.table(table, masked_file),
+            "original": provenance.table(original, original_file) | provenance.keyed_hash(original_file, key),
+            "masked": provenance.table(table, masked_file) | {"sha256": provenance.sha256(masked_file)},
         },
         "verdict": _verdict(found, release, discretion),
         "histograms": _histograms(found),
         "adversaries": [_adversary(name, found, original, discretion) for name in found.after],
         "not_measured": [name for name in registry.names("risk") if name not in found.after],
-        "riskiest": [_riskiest(name, found, original, table, discretion) for name in found.after],
+        "riskiest": [_riskiest(name, found, original, table, discretion, rows) for name in found.after] if rows else [],
         "tried": None if selection is None else tried(selection, discretion),
         "losses": [_loss(score, discretion) for score in found.losses.values()],
         "distributions": distributions(original, table, discretion),
         "steps": [
             {
                 "step": entry.step, "method": entry.method, "columns": list(entry.columns), "changed": entry.values_changed,
-                "removed": entry.records_removed, "added": entry.records_added, "notes": [say(note) for note in entry.notes],
+                "removed": entry.records_removed, "added": entry.records_added, "notes": _notes(entry.notes, discretion),
             }
             for entry in (release.log if release else ())
         ],
         "policy": policy_text(original, discretion),
-        "seed": (release.plan if release else original.policy.plan).seed if reveal else WITHHELD,
+        "seed": (release.plan if release else original.policy.plan).seed if internal else None,
         "assumptions": [_attribute(name, original, discretion) for name in original.columns],
     }  # fmt: skip
+
+
+def _notes(notes: Iterable[str], discretion: Discretion) -> list[str]:
+    """Sentences of a step or a measure; those with a public text give that, unless the report is internal."""
+    texts = [note if discretion.internal else public_text(note) for note in notes]
+    return [discretion.sentence(text) for text in texts if text]
 
 
 def policy_text(original: Microdata, discretion: Discretion) -> str:
@@ -90,9 +128,9 @@ def _verdict(found: Assessment, release: Release | None, discretion: Discretion)
     return found.to_dict() | {
         "ok": found.ok if limits else None,
         "sentence": " ".join(found.sentences[: len(found.sentences) - len(found.gaps)]),
-        "gaps": [say(gap) for gap in found.gaps],
+        "gaps": _notes(found.gaps, discretion),
         "limits": limits,
-        "warnings": [say(one) for one in warnings],
+        "warnings": _notes(warnings, discretion),
     }
 
 
@@ -124,7 +162,7 @@ def _adversary(name: str, found: Assessment, original: Microdata, discretion: Di
         "citation": loaded.citation,
         "parameters": discretion.policy({"risk": {name: _plain(measure.parameters)}})["risk"][name],
         "fields": fields,
-        "notes": [discretion.sentence(note) for note in found.after[name].notes],
+        "notes": _notes(found.after[name].notes, discretion),
     }
 
 
@@ -136,27 +174,26 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _riskiest(name: str, found: Assessment, original: Microdata, table: Microdata, discretion: Discretion) -> dict[str, Any]:
+def _riskiest(
+    name: str, found: Assessment, original: Microdata, table: Microdata, discretion: Discretion, places: Rows
+) -> dict[str, Any]:
+    """The riskiest released records by one measure, with their rows in the release and in the source."""
     measure = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
-    after = found.after[name]
-    rows = riskiest(measure, after, table)
-    _before(rows, found.before[name], original, table)
-    for row in rows if discretion.reveal else ():
-        at = row["record"] - 1
-        row["cells"] = {column: str(value) for column, value in table.frame.row(at, named=True).items() if value is not None}
-        known = original if measure.needs_original(table) else None
-        row["explained"] = measure.explain(table, at, original=known)
-    return {"measure": name, "rows": rows}
-
-
-def _before(rows: list[dict[str, Any]], before: Score, original: Microdata, table: Microdata) -> None:
-    """What the records' own originals had, where it is known which they are and is told without counting all again."""
-    links = linked(table, original)
+    before = found.before[name]
     ranked = number_of(before) if before.riskiest is None else None
-    frame = before.per_record if ranked is not None else None
+    risks = before.per_record if ranked is not None else None
+    rows = riskiest(measure, found.after[name], table)
     for row in rows:
-        at = -1 if links is None else int(links[row["record"] - 1])
-        row["before"] = float(frame[ranked[0]][at]) if frame is not None and ranked is not None and at >= 0 else None
+        at = row.pop("record") - 1
+        source = places.source(at)
+        row["release_row"], row["source_row"] = places.release(at), None if source is None else source + 1
+        row["before"] = None
+        if risks is not None and ranked is not None and source is not None:
+            row["before"] = float(risks[ranked[0]][source])
+        if discretion.internal:
+            row["cells"] = {name: str(value) for name, value in table.frame.row(at, named=True).items() if value is not None}
+            row["explained"] = measure.explain(table, at, original=original if measure.needs_original(table) else None)
+    return {"measure": name, "rows": rows}
 
 
 def _loss(score: Score, discretion: Discretion) -> dict[str, Any]:
@@ -171,7 +208,7 @@ def _loss(score: Score, discretion: Discretion) -> dict[str, Any]:
             if not isinstance(value, Mapping)
         ],
         "attributes": [] if table is None else [_plain(row) for row in table.iter_rows(named=True)],
-        "notes": [discretion.sentence(note) for note in score.notes],
+        "notes": _notes(score.notes, discretion),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -12,10 +12,12 @@ from discreet.errors import DiscreetError
 from discreet.report import charts, live
 from discreet.report.discretion import WITHHELD
 from discreet.report.live import Gallery
+from discreet.report.public import position
+from discreet.report.small_counts import height_of
 from discreet.report.tried import risk_map
 
 _CHARTS = 40
-_SERIES = {"before": "before", "after": "after", "informed": "after, true values known"}
+_SERIES = {"before": "before", "after": "after", "informed": "after (attacker knows the original values)"}
 
 
 def render(evidence: Mapping[str, Any]) -> str:
@@ -26,11 +28,14 @@ def render(evidence: Mapping[str, Any]) -> str:
     except ImportError:
         raise DiscreetError("the report needs Jinja2, which is not installed: pip install 'discreet[report]'") from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=number, count=count, moment=moment, parameter=parameter)
+    environment.filters.update(number=number, moment=moment, parameter=parameter)
     page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     gallery, code = Gallery(), live.script()
     parts = {
         "histograms": [_histogram(one, at, gallery) for at, one in enumerate(evidence["histograms"])],
+        "adversaries": [
+            {**one, "informed": any(field["informed"] is not None for field in one["fields"])} for one in evidence["adversaries"]
+        ],
         "tried": _tried(evidence["tried"], gallery),
         "losses": [_loss(one, at, gallery) for at, one in enumerate(evidence["losses"])],
         "distributions": [_distribution(one, at, gallery) for at, one in enumerate(evidence["distributions"])],
@@ -54,18 +59,23 @@ def as_json(evidence: Mapping[str, Any]) -> str:
 
 def _histogram(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
     informed = any("informed" in row for row in one["rows"])
-    rows = [
-        {"label": row["label"], "series": _SERIES[name], "records": row[name]}
-        for row in one["rows"]
-        for name in ("before", "after", "informed")
-        if name in row
-    ]
-    x = "records in the same class" if one["field"] == "class_size" else f"{one['field']} of a record ({one['measure']})"
-    what = "class size" if one["field"] == "class_size" else one["field"]
-    caption = f"{one['measure']}: how many records have which {what}, before and after."
-    told = "; ".join(f"{row['label']}: {row['before']:,} before, {row['after']:,} after" for row in one["rows"])
-    drawn = gallery.hang(charts.bars(rows, x, log=True), f"risk{at}", caption, told)
+    rows = _bars(one["rows"], ("before", "after", "informed"))
+    x = "size of the equivalence class" if one["field"] == "class_size" else f"{one['field']} of a record ({one['measure']})"
+    what = "size of their equivalence class" if one["field"] == "class_size" else one["field"]
+    caption = f"{one['measure']}: records by {what}, before and after."
+    words = "; ".join(f"{row['label']}: {number(row['before'])} before, {number(row['after'])} after" for row in one["rows"])
+    drawn = gallery.hang(charts.bars(rows, x, log=True), f"risk{at}", caption, words) if rows else None
     return {**one, "svg": drawn, "x": x, "caption": caption, "informed": informed}
+
+
+def _bars(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """One bar per label and series; a count that is not shown has none."""
+    return [
+        {"label": row["label"], "series": _SERIES[name], "records": height, "shown": number(row[name])}
+        for row in rows
+        for name in names
+        if (height := height_of(row.get(name))) is not None
+    ]
 
 
 def _tried(one: Mapping[str, Any] | None, gallery: Gallery) -> dict[str, Any] | None:
@@ -78,7 +88,8 @@ def _tried(one: Mapping[str, Any] | None, gallery: Gallery) -> dict[str, Any] | 
         f"{'met' if row['kept'] else 'not met'}"
         for row in edge
     )
-    drawn = gallery.hang(risk_map(one["rows"], one["risk"], one["loss"], one["better"]), "map", caption, told)
+    placed = [{**row, "risk": position(row["risk"]), "loss": position(row["loss"])} for row in one["rows"]]
+    drawn = gallery.hang(risk_map(placed, one["risk"], one["loss"], one["better"]), "map", caption, told)
     return {**one, "svg": drawn, "caption": caption, "edge": edge}
 
 
@@ -98,15 +109,10 @@ def _loss(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
 
 
 def _distribution(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
-    rows = [
-        {"label": row["label"], "series": name, "records": row[name]}
-        for row in one["rows"]
-        for name in ("before", "after")
-        if row[name] is not None
-    ]
+    rows = _bars(one["rows"], ("before", "after"))
     if not rows or at >= _CHARTS:
         return {**one, "svg": None}
-    told = "; ".join(f"{row['label']}: {count(row['before'])} before, {count(row['after'])} after" for row in one["rows"])
+    told = "; ".join(f"{row['label']}: {number(row['before'])} before, {number(row['after'])} after" for row in one["rows"])
     drawn = gallery.hang(charts.sideways(rows), f"dist{at}", f"{one['attribute']}: records by value before and after", told)
     return {**one, "svg": drawn}
 
@@ -122,11 +128,6 @@ def number(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
     return str(value)
-
-
-def count(value: int | None) -> str:
-    """A count; one that is not told is small."""
-    return "<5" if value is None else f"{value:,}"
 
 
 def moment(text: str) -> str:

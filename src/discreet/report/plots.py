@@ -19,7 +19,7 @@ from discreet.selection.results import Selection
 if TYPE_CHECKING:
     import altair as alt
 
-_NAMES = {"before": "before", "after": "after", "informed": "after, true values known"}
+_NAMES = {"before": "before", "after": "after", "informed": "after (attacker knows the original values)"}
 
 
 def plot(result: Any) -> alt.Chart:
@@ -52,7 +52,10 @@ def _score(score: Score) -> alt.Chart:
     """Records by risk, or attributes by loss, or the plain numbers of the summary."""
     made = histogram(score, score)
     if made is not None and made["rows"]:
-        rows = [{"label": row["label"], "series": "after", "records": row["before"]} for row in made["rows"]]
+        rows = [
+            {"label": row["label"], "series": "after", "records": row["before"], "shown": f"{row['before']:,}"}
+            for row in made["rows"]
+        ]
         return charts.bars(rows, f"{made['field']} of a record ({score.measure})", log=True, legend=False)
     frame = score.per_attribute
     if frame is not None and {"attribute", "loss"} <= set(frame.columns):
@@ -72,7 +75,7 @@ def _assessment(found: Assessment) -> alt.Chart:
         if one is None:
             continue
         rows = [
-            {"label": row["label"], "series": _NAMES[series], "records": row[series]}
+            {"label": row["label"], "series": _NAMES[series], "records": row[series], "shown": f"{row[series]:,}"}
             for row in one["rows"]
             for series in _NAMES
             if series in row
@@ -85,7 +88,7 @@ def _assessment(found: Assessment) -> alt.Chart:
 
 def _selection(found: Selection) -> alt.Chart:
     """The risk-utility map of the plans tried on the whole table."""
-    told = tried(found, Discretion(found.release.original, reveal=True))
+    told = tried(found, Discretion(found.release.original, internal=True))
     return risk_map(told["rows"], told["risk"], told["loss"], told["better"])
 
 

@@ -1,30 +1,49 @@
-"""Where a report's numbers come from: files with their hashes, versions, time and person."""
+"""Where a report's numbers come from: files with their hashes, versions, time and person.
+
+The released file has a SHA-256, which anybody can compute who has the file. A plain hash of the original would let a reader try
+guesses of the whole table until one fits. The original therefore has a keyed hash only (HMAC-SHA256), in the internal report.
+"""
 
 from __future__ import annotations
 
 import getpass
 import hashlib
+import hmac
 import os
 import platform
+import secrets
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from discreet.convert.atomic import replacing
 from discreet.convert.destinations import shown_place
-from discreet.errors import redact_credentials
+from discreet.errors import DiscreetError, redact_credentials
 from discreet.model.microdata import Microdata
+from discreet.model.results import Release
+
+_PURPOSE = b"discreet: the original's file in a report"
+
+
+@dataclass(frozen=True)
+class HashKey:
+    """A secret key and the name that a report calls it by."""
+
+    name: str
+    secret: bytes = field(repr=False)
+
 
 _LIBRARIES = ("numba", "numpy", "polars", "scipy")
 
 
 def table(data: Microdata, place: str | Path | None) -> dict[str, Any]:
-    """What a table is: its name without any password, its size, and the SHA-256 of its file."""
+    """What a table is: its name without any password, and its size."""
     return {
         "source": shown(place if place is not None else data.source),
         "records": len(data),
         "attributes": len(data.columns),
-        "sha256": sha256(place),
     }
 
 
@@ -37,6 +56,43 @@ def sha256(place: str | Path | None) -> str | None:
         return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_key(masked: Microdata | Release) -> HashKey | None:
+    """The key for hashes of the original: that of the release, or one of this installation; None where it cannot be kept."""
+    key = getattr(masked, "key", None)
+    if isinstance(key, bytes) and isinstance(masked, Release):
+        return HashKey(str(getattr(masked.plan, "key", None) or "the release"), key)
+    return _installation_key()
+
+
+def keyed_hash(place: str | Path | None, key: HashKey | None) -> dict[str, Any]:
+    """The HMAC-SHA256 of the original's file with the name of its key; nothing where there is no key, or no file."""
+    if key is None or place is None or "://" in str(place) or not (path := Path(place).expanduser()).is_file():
+        return {}
+    code = hmac.new(hashlib.sha256(_PURPOSE + key.secret).digest(), digestmod=hashlib.sha256)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            code.update(block)
+    return {"hmac_sha256": code.hexdigest(), "hash_key": key.name}
+
+
+def _installation_key() -> HashKey | None:
+    """A random key in DISCREET_HOME that its owner alone can read, made when it is first needed."""
+    home = Path(os.environ.get("DISCREET_HOME") or Path.home() / ".discreet").expanduser()
+    path = home / "report.key"
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            with replacing(path, private=True, overwrite=False) as temporary:
+                temporary.write_bytes(secrets.token_bytes(32))
+    except (OSError, DiscreetError):
+        if not path.exists():
+            return None
+    try:
+        return HashKey("this installation", path.read_bytes())
+    except OSError:
+        return None
 
 
 def shown(place: str | Path) -> str:

@@ -178,9 +178,10 @@ class Client:
         self._fetch(f"/projects/{project}/releases/{number}/table", {"format": suffixes.lstrip(".")}, target)
         return target
 
-    def report(self, project: int, number: int, to: str | Path) -> Path:
-        """The evidence report as an HTML file."""
-        self._fetch(f"/projects/{project}/releases/{number}/report", {}, Path(to))
+    def report(self, project: int, number: int, to: str | Path, *, internal: bool = False) -> Path:
+        """The public report as an HTML file, or the internal one where a job of kind report made it."""
+        options = {"internal": "true"} if internal else {}
+        self._fetch(f"/projects/{project}/releases/{number}/report", options, Path(to))
         return Path(to)
 
     def sign(self, project: int, number: int, name: str, note: str = "") -> dict[str, Any]:

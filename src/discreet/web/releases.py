@@ -92,17 +92,17 @@ def path(settings: Settings, release: Release) -> Path:
     return settings.folder(release.project_id) / release.file
 
 
-def report_path(settings: Settings, release: Release, form: str = "html", *, reveal: bool = False) -> Path:
-    """Where the report lies: every release has one as html and json; a job of kind report makes the others."""
-    place = path(settings, release).with_name(report_name(form, reveal=reveal))
+def report_path(settings: Settings, release: Release, form: str = "html", *, internal: bool = False) -> Path:
+    """Where a report lies: every release has a public one as html and json; a job of kind report makes the others."""
+    place = path(settings, release).with_name(report_name(form, internal=internal))
     if form not in REPORTS or not place.is_file():
         raise NotFound(f"release {release.number} has no such report; a job of the kind report makes it")
     return place
 
 
-def report_name(form: str, *, reveal: bool = False) -> str:
+def report_name(form: str, *, internal: bool = False) -> str:
     """The file of a report beside the masked table."""
-    return f"report{'-confidential' if reveal else ''}.{form}"
+    return f"report{'-confidential' if internal else ''}.{form}"
 
 
 def export(settings: Settings, release: Release, form: str) -> Path:

@@ -70,13 +70,24 @@ def download(
     response_class=FileResponse,
     responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
 )
-def report(core: Here, access: Asking, project_id: ProjectId, number: Number) -> FileResponse:
-    """The evidence report, one HTML file."""
-    project = seen(core, access, project_id)
+def report(
+    core: Here,
+    access: Asking,
+    project_id: ProjectId,
+    number: Number,
+    internal: Annotated[
+        bool, Query(description="The confidential report for the data controller, which a job of kind report makes.")
+    ] = False,
+) -> FileResponse:
+    """The report, one HTML file: the public one, or the internal one for those who may see the original."""
+    project = seen(core, access, project_id)  # every member of a project may see its original
     with core.store.read() as connection:
         release = releases.get(connection, project, number)
-    place = releases.report_path(core.settings, release)
-    return FileResponse(place, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY})
+    place = releases.report_path(core.settings, release, internal=internal)
+    return FileResponse(
+        place, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY},
+        filename=f"{project.table_name}_{release.number}_{place.name}", content_disposition_type="inline",
+    )  # fmt: skip
 
 
 @made.post("/projects/{project_id}/releases/{number}/sign", response_model=ReleaseOut)

@@ -73,11 +73,12 @@ class Select(_Parameters):
 
 
 class Report(_Parameters):
-    """The report on a release once more: as a PDF or JSON file, or with single values for the owner."""
+    """The report on a release once more: as a PDF or JSON file, or the internal one for the data controller."""
 
     release: Number
     format: Annotated[str, Field(pattern="^(html|json|pdf)$")] = "html"
-    reveal: bool = Field(default=False, description="name values of single records; the report is then confidential")
+    internal: bool = Field(default=False, description="the internal report: exact risks, rows and values of single records")
+    reveal: bool = Field(default=False, description="the former name of internal")
 
 
 class Publish(_Parameters):

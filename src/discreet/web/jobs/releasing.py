@@ -10,8 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from discreet import verbs
 from discreet.convert import write_target
 from discreet.convert.atomic import write_bytes
@@ -23,9 +21,10 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
-from discreet.report.evidence import gather
+from discreet.report.evidence import collect, gather
 from discreet.report.page import as_json, render
 from discreet.report.provenance import sha256
+from discreet.report.public import publish as public_form
 from discreet.selection.validate import errors, validate
 from discreet.web.jobs.labels import keep_labels, read_with_labels
 
@@ -50,11 +49,11 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     verbs.write_link(release, folder / LINK, overwrite=True)
     tell("writing the report", 0, 1)
     original = Path(brief["folder"]) / brief["dataset"]["file"]
-    evidence = gather(data, release, assessment, by=brief["by"], original_file=original, masked_file=masked)
-    evidence["tables"]["original"]["source"] = brief["dataset"]["name"]
-    evidence["tables"]["masked"]["source"] = brief["project"]["table_name"]
-    write_private(folder / "report.html", render(evidence))
-    write_private(folder / "report.json", as_json(evidence))
+    evidence = collect(data, release, assessment, by=brief["by"], original_file=original, masked_file=masked)
+    _name_tables(evidence, brief)
+    public = public_form(evidence)
+    write_private(folder / "report.html", render(public))
+    write_private(folder / "report.json", as_json(public))
     kept = [_keep(brief, one) for one in brief["kept"]]
     tell("storing the table", 0, 1)
     write_target(table, f"{brief['published']}#{brief['project']['table_name']}", private=True)
@@ -63,7 +62,7 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
         "file": f"releases/{brief['job']}/{MASKED}", "sha256": sha256(masked), "records": len(table),
         "table_name": brief["project"]["table_name"], "policy": brief["policy"], "kept": kept,
         "ok": assessment.ok if assessment.verdicts else None,
-        "assessment": _assessed(release, assessment, evidence, table) | {"warnings": warnings},
+        "assessment": _assessed(release, assessment, evidence) | {"warnings": warnings},
     }  # fmt: skip
     verdict = evidence["verdict"]["sentence"]
     result = {
@@ -81,20 +80,26 @@ def report(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     after = read_with_labels(masked, _reading(data.policy))
     after = verbs.link(data, after.with_policy(data.policy), masked.with_name(LINK))
     original = Path(brief["folder"]) / brief["dataset"]["file"]
-    reveal = bool(asked.get("reveal"))
-    evidence = gather(data, after, None, reveal=reveal, by=brief["by"], original_file=original, masked_file=masked)
-    evidence["tables"]["original"]["source"] = brief["dataset"]["name"]
-    evidence["tables"]["masked"]["source"] = brief["project"]["table_name"]
+    internal = bool(asked.get("internal") or asked.get("reveal"))
+    evidence = gather(data, after, None, internal=internal, by=brief["by"], original_file=original, masked_file=masked)
+    _name_tables(evidence, brief)
     form = asked.get("format", "html")
-    place = masked.with_name(report_name(form, reveal=reveal))
+    place = masked.with_name(report_name(form, internal=internal))
     if form == "pdf":
         from discreet.report.browser import pdf
 
         write_private(place, pdf(render(evidence)))
     else:
         write_private(place, render(evidence) if form == "html" else as_json(evidence))
-    result = {"release": brief["release"]["number"], "format": form, "reveal": reveal, "bytes": place.stat().st_size}
-    return {"result": result, "sentence": f"the report on release {brief['release']['number']} is there as {form}"}
+    result = {"release": brief["release"]["number"], "format": form, "internal": internal, "bytes": place.stat().st_size}
+    which = "internal" if internal else "public"
+    return {"result": result, "sentence": f"the {which} report on release {brief['release']['number']} is there as {form}"}
+
+
+def _name_tables(evidence: dict[str, Any], brief: Mapping[str, Any]) -> None:
+    """Call the tables of a report by the names that people of the project know them by, not by the server's files."""
+    evidence["tables"]["original"]["source"] = brief["dataset"]["name"]
+    evidence["tables"]["masked"]["source"] = brief["project"]["table_name"]
 
 
 def publish(brief: dict[str, Any]) -> dict[str, Any]:
@@ -130,15 +135,8 @@ def _withheld(release: Release) -> list[str]:
     return told
 
 
-def _assessed(release: Release, found: Assessment, evidence: Mapping[str, Any], written: Microdata) -> dict[str, Any]:
-    """The assessment as the release keeps it; of the riskiest records it says which originals and which written rows they are."""
-    places = {int(record): row for row, record in enumerate(written.records, 1)}
-    links = np.asarray(release.link)
-    for one in evidence["riskiest"]:
-        for row in one["rows"]:
-            record = int(links[row["record"] - 1])
-            row["original"] = record + 1 if record >= 0 else None
-            row["row"] = places.get(record)
+def _assessed(release: Release, found: Assessment, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """The exact assessment, for the members of the project, who may see the original as well."""
     return {
         "records_before": found.records_before, "records_after": found.records_after,
         "before": _numbers(found.before), "after": _numbers(found.after), "informed": _numbers(found.informed),

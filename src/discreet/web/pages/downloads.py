@@ -50,11 +50,14 @@ def download(core: Here, session: LoggedIn, number: int, release: int, format: s
 
 
 @router.get("/report")
-def report(core: Here, session: LoggedIn, number: int, release: int) -> Response:
-    """The evidence report, in an origin of its own."""
-    _, found = _found(core, session, number, release)
-    place = releases.report_path(core.settings, found)
-    return FileResponse(place, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY})
+def report(core: Here, session: LoggedIn, number: int, release: int, internal: bool = False) -> Response:
+    """The public report, or the internal one where a job made it, in an origin of its own."""
+    project, found = _found(core, session, number, release)
+    place = releases.report_path(core.settings, found, internal=internal)
+    return FileResponse(
+        place, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY},
+        filename=f"{project.table_name}_{found.number}_{place.name}", content_disposition_type="inline",
+    )  # fmt: skip
 
 
 @router.get("/policy.yaml")

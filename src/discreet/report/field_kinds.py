@@ -1,0 +1,52 @@
+"""What the numbers of a measure are: counts of records, sizes of classes, extremes over records, or averages.
+
+A public report treats each kind in its own way. A whole number of a plug-in is taken for a count of records.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Kind = Literal["count", "size", "extreme", "share", "plain"]
+
+_PLAIN = {
+    "discernibility.before",
+    "discernibility.metric",
+    "integrity.outside",
+    "integrity.statistics",
+    "known_sets.sets",
+    "l_diversity.l",
+    "l_diversity.recursive_l",
+    "ncp.values",
+    "propensity.coefficients",
+    "target_linkage.pairs_left_out",
+}
+"""Whole numbers that count no records, and say nothing of a single one."""
+_SIZES = {"k_anonymity.k", "rare_values.least_count", "repeated_records.k", "repeated_records.min_persons"}
+"""Sizes of the smallest class: counts of records, but not contained in another count of the same measure."""
+_SHARES = {"loss", "marketer", "over_threshold", "share", "within_10", "within_2", "within_5"}
+_EXTREME = re.compile(r"^(max|min|t|widest|entropy_l)$|^(max|min)_|_(max|min)$")
+_EXTREME_MEANING = re.compile(
+    r"^(the )?(largest|smallest|least|greatest|highest|lowest|fewest|most|maximum|minimum)\b", re.IGNORECASE
+)
+_AVERAGES = {"decision.worst"}
+"""The largest of several averages, which is the risk of no single record."""
+
+
+def kind_of(measure: str, field: str, value: object, meaning: str = "") -> Kind:
+    """The kind of one number of a measure.
+
+    >>> kind_of("k_anonymity", "unique", 3), kind_of("known_sets", "max", 0.2), kind_of("known_sets", "mean", 0.1)
+    ('count', 'extreme', 'plain')
+    """
+    name = f"{measure}.{field}"
+    if name in _PLAIN or name in _AVERAGES or isinstance(value, bool):
+        return "plain"
+    if name in _SIZES:
+        return "size"
+    if isinstance(value, int):
+        return "count"
+    if _EXTREME.search(field) or _EXTREME_MEANING.search(meaning):
+        return "extreme"
+    return "share" if field in _SHARES or field.endswith("share") else "plain"
