@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,8 @@ plan:
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from discreet.cli import main; main()", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    home = {"DISCREET_HOME": str(folder / "home"), "COLUMNS": "200"}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120, env=os.environ | home)
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +47,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_mask_writes_its_report_with_the_hashes_of_both_files(folder: Path) -> None:
+def test_mask_writes_its_report_with_the_hash_of_the_release_and_not_of_the_original(folder: Path) -> None:
     page = (folder / "mask.html").read_text()
-    for name in ("stays.csv", "masked.csv"):
-        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in page
+    assert hashlib.sha256((folder / "masked.csv").read_bytes()).hexdigest() in page
+    assert hashlib.sha256((folder / "stays.csv").read_bytes()).hexdigest() not in page
     assert "The release meets its limits" in page
     assert "pram" in page
 
@@ -61,6 +63,25 @@ def test_report_writes_html_and_json_and_nothing_of_an_identifier(folder: Path) 
     for name in hospital(300).frame["ssn"].to_list() + hospital(300).frame["name"].to_list():
         assert name not in page
         assert name not in machine
+
+
+@pytest.mark.parametrize("option", ["--internal", "--reveal"])
+def test_the_internal_report_is_private_whatever_the_umask(folder: Path, option: str) -> None:
+    place = folder / f"{option[2:]}.html"
+    place.write_text("what others could read")
+    place.chmod(0o644)
+    done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", option, "-o", place.name)
+    assert done.returncode == 0, done.stderr
+    assert place.stat().st_mode & 0o777 == 0o600
+    assert "CONFIDENTIAL: for the data controller only" in place.read_text()
+    assert "Source row" in place.read_text()
+    assert ("--reveal is deprecated" in done.stderr) == (option == "--reveal")
+
+
+def test_the_former_option_is_not_in_the_help(folder: Path) -> None:
+    told = run(folder, "report", "--help").stdout
+    assert "--internal" in told
+    assert "--reveal" not in told
 
 
 def test_a_report_that_cannot_be_written_ends_in_a_sentence_before_any_work(folder: Path) -> None:

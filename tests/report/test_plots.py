@@ -24,7 +24,7 @@ def test_an_assessment_shows_before_and_after_on_one_scale(release: Release) -> 
     parts = drawn["vconcat"]
     assert len(parts) == 2
     values = parts[0]["data"]["values"]
-    assert {row["series"] for row in values} == {"before", "after", "after, true values known"}
+    assert {row["series"] for row in values} == {"before", "after", "after (attacker knows the original values)"}
     assert parts[0]["encoding"]["y"]["scale"]["type"] == "symlog"
     page = found._repr_html_()
     assert "<svg" in page

@@ -98,7 +98,7 @@ def test_a_value_that_is_a_script_is_shown_and_never_run(
     release: Release, secrets: dict[str, Any], watched: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "revealed.html"
-    path.write_text(render(gather(release.original, release, reveal=True)), encoding="utf-8")
+    path.write_text(render(gather(release.original, release, internal=True)), encoding="utf-8")
     seen = watched()
     said: list[str] = []
     seen.page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))

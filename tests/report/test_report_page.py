@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
+from discreet.masking.release import released
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
 from discreet.report import live
@@ -28,7 +29,7 @@ def without_script(page: str) -> str:
     return page.replace(f"<script>{live.script()}</script>", "")
 
 
-def test_a_planted_value_is_nowhere_without_reveal(
+def test_a_planted_value_is_nowhere_in_the_public_report(
     release: Release, page: str, secrets: dict[str, Any], readings: Callable[[str], list[str]]
 ) -> None:
     machine = as_json(gather(release.original, release))
@@ -41,8 +42,8 @@ def test_a_planted_value_is_nowhere_without_reveal(
         assert "100-00-" not in text
 
 
-def test_a_planted_value_is_told_with_reveal_and_the_page_says_so(release: Release, secrets: dict[str, Any]) -> None:
-    page = render(gather(release.original, release, reveal=True))
+def test_a_planted_value_is_in_the_internal_report_which_says_so(release: Release, secrets: dict[str, Any]) -> None:
+    page = render(gather(release.original, release, internal=True))
     assert secrets["job"] in page
     assert "as confidential as the original data" in page
     rest = without_script(page)
@@ -113,9 +114,11 @@ def test_every_chart_has_a_title_and_a_description_and_no_id_stands_twice(page: 
     assert len(ids) == len(set(ids))
 
 
-def test_the_json_form_holds_the_same_numbers(release: Release) -> None:
-    found = json.loads(as_json(gather(release.original, release, by="the owner")))
-    assert found["format"] == "discreet report 1"
+def test_the_internal_json_holds_the_exact_numbers(release: Release) -> None:
+    found = json.loads(as_json(gather(release.original, release, by="the owner", internal=True)))
+    assert found["format"] == "discreet report 2"
+    assert found["confidential"] is True
+    assert found["marking"] == "CONFIDENTIAL: for the data controller only"
     assert found["made"]["by"] == "the owner"
     assert [one["limit"] for one in found["verdict"]["limits"]] == ["k_anonymity.k", "known_sets.high_risk"]
     assert found["verdict"]["ok"] is False
@@ -126,7 +129,9 @@ def test_the_json_form_holds_the_same_numbers(release: Release) -> None:
     assert sum(row["before"] for row in found["histograms"][0]["rows"]) == 61
     riskiest = found["riskiest"][0]["rows"]
     risks = assessed.after["known_sets"].per_record["risk"]
-    assert riskiest[0]["record"] == int(risks.arg_max()) + 1
+    assert riskiest[0]["source_row"] == int(release.link[int(risks.arg_max())]) + 1
+    written = [int(record) for record in released(release).records]
+    assert [written[row["release_row"] - 1] + 1 for row in riskiest] == [row["source_row"] for row in riskiest]
     assert [row["risk"] for row in riskiest] == pytest.approx(risks.sort(descending=True).head(10).to_list())
 
 

@@ -74,5 +74,5 @@ def test_a_note_that_names_a_secret_loses_it(sentence: str, people: Microdata, s
     made = Discretion(people).sentence(sentence)
     assert not told(made, secrets)
     assert "(withheld)" in made
-    assert Discretion(people, reveal=True).sentence(sentence) == sentence
+    assert Discretion(people, internal=True).sentence(sentence) == sentence
     assert Discretion(people).sentence("the nurse of Lund is 3 of 12") == "the nurse of Lund is 3 of 12"

@@ -218,6 +218,9 @@ def test_every_format_and_report_can_be_had_and_nothing_else(
     told = json.loads(releases.report_path(settings, release, "json").read_text())
     assert told["tables"]["original"]["source"] == "people.csv"
     assert told["made"]["by"] == "anna"
+    assert told["confidential"] is False
+    assert "riskiest" not in told
+    assert set(told["tables"]["original"]) == {"source", "records", "attributes"}, "no hash of the original"
     assert "person3" not in releases.report_path(settings, release).read_text()
     with pytest.raises(NotFound, match="a job of the kind report"):
         releases.report_path(settings, release, "html", internal=True)

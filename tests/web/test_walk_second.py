@@ -82,7 +82,7 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
     page.wait_for_function("document.querySelector('img.map').naturalWidth > 0", timeout=LONG)
     look(seen, "assess")
     with page.expect_popup() as opened:
-        page.get_by_role("link", name="Report").click()
+        page.get_by_role("link", name="Public report").click()
     opened.value.wait_for_load_state()
     assert "discreet" in opened.value.content()
     opened.value.close()

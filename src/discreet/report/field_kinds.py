@@ -25,6 +25,8 @@ _PLAIN = {
 """Whole numbers that count no records, and say nothing of a single one."""
 _SIZES = {"k_anonymity.k", "rare_values.least_count", "repeated_records.k", "repeated_records.min_persons"}
 """Sizes of the smallest class: counts of records, but not contained in another count of the same measure."""
+_BANDED = {"k_anonymity.classes", "repeated_records.groups"}
+"""Numbers of classes: exact ones would narrow down how many classes hold few records."""
 _SHARES = {"loss", "marketer", "over_threshold", "share", "within_10", "within_2", "within_5"}
 _EXTREME = re.compile(r"^(max|min|t|widest|entropy_l)$|^(max|min)_|_(max|min)$")
 _EXTREME_MEANING = re.compile(
@@ -45,6 +47,8 @@ def kind_of(measure: str, field: str, value: object, meaning: str = "") -> Kind:
         return "plain"
     if name in _SIZES:
         return "size"
+    if name in _BANDED:
+        return "extreme"
     if isinstance(value, int):
         return "count"
     if _EXTREME.search(field) or _EXTREME_MEANING.search(meaning):

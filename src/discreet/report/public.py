@@ -92,7 +92,7 @@ def _without_hash(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _histogram(one: Mapping[str, Any], totals: Mapping[str, Range]) -> tuple[dict[str, Any], dict[str, list[Range]]]:
     """The records by risk, and the sums that the reader can form from each series."""
-    rows = [dict(row) for row in one["rows"]]
+    rows = _join_class_sizes(one["rows"]) if one["field"] == "class_size" else [dict(row) for row in one["rows"]]
     sums = {}
     for series in SERIES:
         if not rows or series not in rows[0]:
@@ -104,6 +104,19 @@ def _histogram(one: Mapping[str, Any], totals: Mapping[str, Range]) -> tuple[dic
         for row, cell in zip(rows, cells, strict=True):
             row[series] = text_of(cell)
     return {**one, "rows": rows}, sums
+
+
+def _join_class_sizes(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Records by class size with one row for classes of 2 to 4: that fewer than five are in classes of 2 would mean 2 or 4."""
+    joined: list[dict[str, Any]] = []
+    for row in rows:
+        if row["label"] not in ("2", "3 to 4"):
+            joined.append(dict(row))
+        elif joined and joined[-1]["label"] == "2 to 4":
+            joined[-1] |= {series: joined[-1][series] + row[series] for series in SERIES if series in row}
+        else:
+            joined.append({**row, "label": "2 to 4"})
+    return joined
 
 
 def _adversary(one: Mapping[str, Any], totals: Mapping[str, Range], sums: Mapping[str, list[Range]]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Counts in a public report: those from one to four are shown as "<5", and do not follow from the others.
 
-A table of counts often stands beside its total. Where it holds a small count, its largest cell is therefore shown as a range:
-exactly the numbers that the total leaves open while every small count may be anything from one to four. The range follows from
+A table of counts often stands beside its total. Where it holds a small count, one of its large cells is therefore shown as a
+range: the numbers that the total leaves open while every small count may be anything from one to four. The range follows from
 what is shown already, so it adds nothing. Where no cell is large enough for that, no cell of the table is shown.
 
 Counts of records that are not cells of one table (records above a threshold, sample uniques) are compared with every sum that the
@@ -57,25 +57,37 @@ def hide_small(count: int) -> Shown:
 def hide_in_table(counts: Sequence[int], total: Range | None = None) -> list[Shown]:
     """The cells of one table, next to a total that the reader knows (default: exactly their sum).
 
+    Which cell becomes the range must not depend on the hidden numbers, or the choice itself would tell them. Cells are therefore
+    tried in their order: one is taken where its range lies high enough whatever the small counts are, passed over where it
+    is too low whatever they are, and shown as a fixed range in between.
+
     >>> [str(cell) for cell in hide_in_table([2, 30, 400, 0])]
-    ['<5', '30', '398 to 401', '0']
+    ['<5', '28 to 31', '400', '0']
     >>> hide_in_table([2, 6])
     [None, None]
     """
     known = total or Range(sum(counts), sum(counts))
-    small = [at for at, count in enumerate(counts) if is_small(count)]
+    small = sum(map(is_small, counts))
     if not small and known.exact:
         return list(counts)
-    largest = max(range(len(counts)), key=lambda at: (counts[at], -at), default=None)
-    if largest is None:
-        return []
-    others = [count for at, count in enumerate(counts) if at != largest and at not in small]
-    rest = sum(others)
-    left = Range(known.low - rest - (LEAST - 1) * len(small), known.high - rest - len(small))
-    # the range must lie above every other cell, whatever the small counts are: else the choice of the cell would tell something
-    if largest in small or left.low <= max([LEAST - 1, *others]):
-        return [None] * len(counts)
-    return [left if at == largest else SMALL if at in small else count for at, count in enumerate(counts)]
+    slack = (LEAST - 2) * small + known.high - known.low  # how far the sum of the other cells is open
+    lowest, safe = LEAST + slack, LEAST + 2 * slack
+    shown: list[Shown] = [SMALL if is_small(count) else count for count in counts]
+    # the hidden cells so far, at their highest and at their lowest
+    high, low = (LEAST - 1) * small, small
+    rest = sum(count for count in counts if not is_small(count))
+    for at, count in enumerate(counts):
+        if count < lowest:
+            continue
+        rest -= count
+        left = Range(known.low - rest - high, known.high - rest - low)
+        if left.low >= safe:
+            shown[at] = left
+            return shown
+        between = Range(lowest, safe - 1 + slack + (high - low - (LEAST - 2) * small))
+        shown[at] = between
+        high, low = high + between.high, low + between.low
+    return [None] * len(counts)
 
 
 def running_sums(cells: Sequence[Shown]) -> list[Range]:
@@ -97,33 +109,36 @@ def hide_nested(counts: Mapping[str, int], total: Range, sums: Sequence[Range] =
 
     >>> shown = hide_nested({"unique": 6, "fewer than 3": 8, "fewer than 5": 90}, Range(100, 100))
     >>> {name: str(count) for name, count in shown.items()}
-    {'unique': '6', 'fewer than 3': '7 to 10', 'fewer than 5': '90'}
+    {'unique': '6', 'fewer than 3': '5 to 10', 'fewer than 5': '90'}
     """
     known = [Range(0, 0), total, *sums]
     shown: dict[str, Shown] = {}
     for name, count in sorted(counts.items(), key=lambda item: item[1]):
-        made = _hide_beside(count, known)
+        made = _hide_beside(count, known, total.high)
         shown[name] = made
         if isinstance(made, int):
             known.append(Range(made, made))
     return {name: shown[name] for name in counts}
 
 
-def _hide_beside(count: int, known: Sequence[Range]) -> Shown:
-    if is_small(count):
-        return SMALL
-    around = [one for one in known if count in one]
-    if any(one.exact for one in around):
+def _hide_beside(count: int, known: Sequence[Range], most: int) -> Shown:
+    """One count next to sums that the reader knows: exact where it is far from all of them, or equals one that is exact.
+
+    Every sum has a zone of four around it. Zones that overlap are one, so that each count in them is shown alike.
+    """
+    if is_small(count) or count == 0:
+        return SMALL if count else 0
+    zones = {one: Range(one.low - LEAST + 1, one.high + LEAST - 1) for one in known if one.high > 0}
+    if not any(count in zone for one, zone in zones.items() if one != Range(count, count)):
         return count
-    if around:
-        return min(around, key=lambda one: (one.high - one.low, one.low))
-    below = max((one.high for one in known if one.high < count), default=0)
-    above = min((one.low for one in known if one.low > count), default=None)
-    if above is not None and above - count < LEAST:
-        return Range(max(above - LEAST + 1, below + 1), above - 1)
-    if count - below < LEAST:
-        return Range(below + 1, below + LEAST - 1 if above is None else min(below + LEAST - 1, above - 1))
-    return count
+    joined: list[Range] = []
+    for zone in sorted(zones.values(), key=lambda one: one.low):
+        if joined and zone.low <= joined[-1].high:
+            joined[-1] = Range(joined[-1].low, max(joined[-1].high, zone.high))
+        else:
+            joined.append(zone)
+    around = next(zone for zone in joined if count in zone)
+    return Range(max(around.low, LEAST), min(around.high, most))
 
 
 def text_of(cell: Shown) -> int | str:
