@@ -70,7 +70,7 @@ def test_the_internal_report_is_private_whatever_the_umask(folder: Path, option:
     place = folder / f"{option[2:]}.html"
     place.write_text("what others could read")
     place.chmod(0o644)
-    done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", option, "-o", place.name)
+    done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", option, "-o", place.name, "--overwrite")
     assert done.returncode == 0, done.stderr
     assert place.stat().st_mode & 0o777 == 0o600
     assert "CONFIDENTIAL: for the data controller only" in place.read_text()

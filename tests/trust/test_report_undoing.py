@@ -197,7 +197,7 @@ def test_no_number_of_the_report_is_the_risk_of_a_record(published: Published) -
         for name, risks in risks_of(published, frame).items():
             values, counts = np.unique(np.round(risks[np.isfinite(risks)], 12), return_counts=True)
             rare = [value for value, count in zip(values, counts, strict=True) if count < 5]
-            for value in sorted(rare, reverse=True)[:10]:
+            for value in sorted(rare, reverse="effective_k" not in name)[:10]:  # the riskiest ones
                 if len(re.sub(r"e.*|[-,.]", "", f"{value:.10g}").strip("0")) > 3:
                     found = [number for number in said if np.isclose(number, value, rtol=4e-4)]
                     assert not found, f"{name} of a record, {value:.6g}, is in the report as {found}"

@@ -57,8 +57,8 @@ def mask(
         if link is not None:
             verbs.write_link(release, link, overwrite=overwrite)
         if report is not None:
-            content = evidence(data, release, assessment, source, out, internal=wants_internal(internal, reveal))
-            write_report(content, out=report, overwrite=overwrite)
+            told = evidence(data, release, assessment, source, out, internal=wants_internal(internal, reveal))
+            write_report(told, out=report, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
     warnings = [*(one.sentence for one in findings), *release.warnings]
     if link is not None and "://" in link:

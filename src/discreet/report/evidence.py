@@ -75,7 +75,7 @@ def collect(
     found = assessment if assessment is not None else verbs.assess(original, masked)
     discretion = Discretion(original, internal=internal)
     rows = Rows.of(original, masked) if single_records else None
-    key = provenance.hash_key(masked) if internal else None
+    key = provenance.hash_key() if internal else None
     return {
         "format": FORMAT,
         "confidential": True,

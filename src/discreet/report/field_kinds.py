@@ -28,7 +28,7 @@ _SIZES = {"k_anonymity.k", "rare_values.least_count", "repeated_records.k", "rep
 _BANDED = {"k_anonymity.classes", "repeated_records.groups"}
 """Numbers of classes: exact ones would narrow down how many classes hold few records."""
 _SHARES = {"loss", "marketer", "over_threshold", "share", "within_10", "within_2", "within_5"}
-_EXTREME = re.compile(r"^(max|min|t|widest|entropy_l)$|^(max|min)_|_(max|min)$")
+_EXTREME = re.compile(r"^(max|min|t|widest|entropy_l)$|^(max|min)_|_(max|min)$|median|quantile")
 _EXTREME_MEANING = re.compile(
     r"^(the )?(largest|smallest|least|greatest|highest|lowest|fewest|most|maximum|minimum)\b", re.IGNORECASE
 )

@@ -12,7 +12,6 @@ import hmac
 import os
 import platform
 import secrets
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,20 +19,9 @@ from typing import Any
 
 from discreet.convert.atomic import replacing
 from discreet.convert.destinations import shown_place
+from discreet.engine.runtime.private import create_private_folder, home_folder
 from discreet.errors import DiscreetError, redact_credentials
 from discreet.model.microdata import Microdata
-from discreet.model.results import Release
-
-_PURPOSE = b"discreet: the original's file in a report"
-
-
-@dataclass(frozen=True)
-class HashKey:
-    """A secret key and the name that a report calls it by."""
-
-    name: str
-    secret: bytes = field(repr=False)
-
 
 _LIBRARIES = ("numba", "numpy", "polars", "scipy")
 
@@ -58,41 +46,36 @@ def sha256(place: str | Path | None) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def hash_key(masked: Microdata | Release) -> HashKey | None:
-    """The key for hashes of the original: that of the release, or one of this installation; None where it cannot be kept."""
-    key = getattr(masked, "key", None)
-    if isinstance(key, bytes) and isinstance(masked, Release):
-        return HashKey(str(getattr(masked.plan, "key", None) or "the release"), key)
-    return _installation_key()
-
-
-def keyed_hash(place: str | Path | None, key: HashKey | None) -> dict[str, Any]:
-    """The HMAC-SHA256 of the original's file with the name of its key; nothing where there is no key, or no file."""
-    if key is None or place is None or "://" in str(place) or not (path := Path(place).expanduser()).is_file():
-        return {}
-    code = hmac.new(hashlib.sha256(_PURPOSE + key.secret).digest(), digestmod=hashlib.sha256)
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            code.update(block)
-    return {"hmac_sha256": code.hexdigest(), "hash_key": key.name}
-
-
-def _installation_key() -> HashKey | None:
-    """A random key in DISCREET_HOME that its owner alone can read, made when it is first needed."""
-    home = Path(os.environ.get("DISCREET_HOME") or Path.home() / ".discreet").expanduser()
-    path = home / "report.key"
+def hash_key() -> bytes | None:
+    """The key for hashes of originals, a random one in DISCREET_HOME; None where it cannot be kept there."""
+    path = home_folder() / "report.key"
     try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create_private_folder(path.parent)
         if not path.exists():
             with replacing(path, private=True, overwrite=False) as temporary:
                 temporary.write_bytes(secrets.token_bytes(32))
     except (OSError, DiscreetError):
-        if not path.exists():
+        if not path.exists():  # where another run made it first, that one is taken
             return None
     try:
-        return HashKey("this installation", path.read_bytes())
+        return path.read_bytes()
     except OSError:
         return None
+
+
+def keyed_hash(place: str | Path | None, key: bytes | None) -> dict[str, Any]:
+    """The HMAC-SHA256 of the original's file; nothing where there is no key or no file.
+
+    Two internal reports of one installation have the same hash where they are about the same file, and nobody without the key can
+    try guesses of its content.
+    """
+    if key is None or place is None or "://" in str(place) or not (path := Path(place).expanduser()).is_file():
+        return {}
+    code = hmac.new(key, digestmod=hashlib.sha256)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            code.update(block)
+    return {"hmac_sha256": code.hexdigest(), "hash_key": "this installation"}
 
 
 def shown(place: str | Path) -> str:
