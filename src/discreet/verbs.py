@@ -166,7 +166,11 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
     else:
         table = _labelled(data) if original is None or engines.is_distributed(data) else _placed(data, original)[0]
     made = engines.placed("risk", _instances("risk", measures, table.policy), table, original)
-    return {one.name: one.measure(table, original=original) for one in made}
+    doubts = _check_listed(table) if original is None else []
+    found = {one.name: one.measure(table, original=original) for one in made}
+    for score in found.values():
+        score.notes = (*score.notes, *doubts)
+    return found
 
 
 @_quiet
@@ -194,10 +198,12 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
         plan = data.policy.plan
     elif not isinstance(plan, Plan):
         plan = Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
+    doubts = _check_listed(data)
     chosen = choose_key(with_key(plan, key), data.source)
     run = generate_elsewhere if engines.is_distributed(data) else generate
     release = run(data, chosen.plan, chosen.secret)
-    return replace(release, warnings=(*chosen.warnings, *release.warnings)) if chosen.warnings else release
+    warnings = (*chosen.warnings, *release.warnings, *doubts)
+    return replace(release, warnings=warnings) if warnings != release.warnings else release
 
 
 @_quiet
@@ -213,12 +219,14 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
 
     table, doubts = _placed(masked, original)
     policy = original.policy
+    listed = _check_listed(original)
     named = [name for name in _with_limited("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
     risks = engines.placed("risk", _instances("risk", named, policy), original, table)
     asked = engines.placed("loss", _instances("loss", _with_limited("loss", policy), policy), original, table)
     losses = {one.name: one.measure(original, table) for one in asked}
     covers = registry.make("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
-    return run(original, table, risks, losses, deadline, doubts, Covering(covers, _as_written(masked, table)))
+    made = run(original, table, risks, losses, deadline, doubts, Covering(covers, _as_written(masked, table)))
+    return replace(made, warnings=(*made.warnings, *listed)) if listed else made
 
 
 def _as_written(masked: Microdata | Release, table: Microdata) -> Microdata:
@@ -247,6 +255,15 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
     from discreet.engine.links import with_link
 
     return with_link(masked, original, read_source(records, Policy()))
+
+
+def _check_listed(data: Microdata) -> list[str]:
+    """Warnings of values that the policy lists and the table does not hold; an error where that looks like a typing error."""
+    if engines.is_distributed(data):  # there the measures check it with the dictionaries that they make
+        return []
+    from discreet.engine.listed.values import check_listed_values
+
+    return check_listed_values(data)
 
 
 def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata, list[str]]:
@@ -331,6 +348,7 @@ def select(data: Microdata, *, resume: str | Path | None = None, **options: Any)
     from discreet.selection.wizard import select as run
 
     engines.only_local("select", data)
+    _check_listed(data)
     return run(data, resume=resume, **options)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+import re
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from discreet.model.cells import Interval, parse_group, parse_interval
 from discreet.model.hierarchy import HierarchySpec
+
+_CODE = re.compile(r"[+-]?0\d")
+"""A number that begins with a zero before another digit is a code that is written so."""
 
 
 class Role(StrEnum):
@@ -54,6 +60,9 @@ class Attribute(BaseModel):
         default=None, description="sensitivity of a value that is not listed: 0 where values are listed, 1 where none are"
     )
     missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in this attribute")
+    allow_absent: bool = Field(
+        default=False, description="values, order and groups may name values that do not occur in the table"
+    )
     hierarchy: HierarchySpec | None = Field(default=None, description="how values become coarser: a file, or a rule")
     accepted: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,
@@ -96,15 +105,32 @@ class Attribute(BaseModel):
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return self.unlisted
+        key = self.listed_key(value)
+        if key is not None:
+            return self.values[key]
+        return self._coarse_weight(value) if self.values and isinstance(value, str) else self.unlisted
+
+    def listed_key(self, value: Any) -> str | None:
+        """The entry of ``values`` that a value falls under: its own text or number, or the first interval that holds it."""
         for text in printed(value):
             if text in self.values:
-                return self.values[text]
+                return text
         number = _number(value)
-        if number is not None:
-            for interval, weight in self.intervals():
-                if number in interval:
-                    return weight
-        return self._coarse_weight(value) if self.values and isinstance(value, str) else self.unlisted
+        if number is None:
+            return None
+        if not isinstance(value, str) and number in self._listed_numbers:
+            return self._listed_numbers[number]
+        return next((key for key, interval in self._listed_intervals if number in interval), None)
+
+    @cached_property
+    def _listed_numbers(self) -> dict[float, str]:
+        """Listed single numbers however they are written (1.0, 1e-7); 01 is a code, no number."""
+        keys = [key for key in self.values if not _CODE.match(key)]
+        return {number: key for key in reversed(keys) if (number := _number(key)) is not None}
+
+    @cached_property
+    def _listed_intervals(self) -> list[tuple[str, Interval]]:
+        return [(key, interval) for key in self.values if (interval := parse_interval(key))]
 
     def _coarse_weight(self, text: str) -> float:
         """A masked cell that may stand for several values weighs as much as the heaviest of them."""
@@ -120,7 +146,10 @@ class Attribute(BaseModel):
 def printed(value: Any) -> tuple[str, ...]:
     """The texts by which a policy may name a value: as it prints, and a whole float without its '.0'."""
     if isinstance(value, bool):
-        return ("true", "True") if value else ("false", "False")
+        return ("true", "True", "TRUE") if value else ("false", "False", "FALSE")
+    if isinstance(value, dt.datetime):
+        day = (str(value.date()),) if value.time() == dt.time() else ()
+        return (str(value), value.isoformat(), *day)
     if isinstance(value, float) and value.is_integer():
         return (str(value), str(int(value)))
     return (str(value),)

@@ -16,6 +16,7 @@ from discreet.engine.cells.weights import cell_weights
 from discreet.engine.families import Family, family
 from discreet.engine.known_sets import attributes
 from discreet.engine.known_terms import Pattern, Terms, terms
+from discreet.engine.listed.values import check_column
 from discreet.engine.spark import known_plan
 from discreet.engine.spark.arrow import grouped, in_arrow
 from discreet.engine.spark.dictionaries import Dictionary, dictionaries
@@ -155,6 +156,9 @@ def prepared(data: SparkMicrodata, epsilon: float, max_sets: int) -> Work:
     ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     sensitive = [name for name in names if data.attribute(name).sensitivity > 0]
     found, records = dictionaries(data, list(dict.fromkeys([*ordered, *sensitive])))
+    for name in sensitive:
+        if data.is_initial and not found[name].wide:
+            check_column(found[name].column, data.attribute(name), data.policy.origin)
     return worked(data, names, tree, found, records)
 
 

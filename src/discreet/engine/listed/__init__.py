@@ -1,0 +1,1 @@
+"""What a policy lists of an attribute's values, beside the values that occur."""

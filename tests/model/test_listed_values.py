@@ -1,0 +1,108 @@
+"""A value that the policy names and no record holds is a typing error, and never a risk of 0 without a word."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet
+from discreet.errors import DataError, PolicyError
+from discreet.model.policy import Policy
+
+
+def _data(column: list[Any], attribute: dict[str, Any], dtype: Any = None) -> discreet.Microdata:
+    frame = pl.DataFrame({"town": ["A", "B"] * (len(column) // 2), "x": pl.Series(column, dtype=dtype)})
+    said = {"role": "confidential", "sensitivity": 1.0, **attribute}
+    content = {
+        "attributes": {"town": {"role": "key", "known": 0.5}, "x": said},
+        "risk": {"known_sets": {"alpha": 1}},
+        "plan": {"seed": 1, "steps": [{"method": "sampling", "fraction": 0.9}]},
+    }
+    return discreet.read(frame, Policy.from_dict(content))
+
+
+ILL = ["HIV", "flu", "none", "flu"] * 3
+
+
+@pytest.mark.parametrize("values", [{"HVI": 1.0}, {"HVI": 1.0, "flu": 0.2}, {"hiv": 1.0, "flu": 0.2}, {"HIV ": 1.0}])
+def test_a_slip_is_an_error_that_names_the_value(values: dict[str, float]) -> None:
+    data = _data(ILL, {"values": values})
+    for verb in (discreet.risk, discreet.mask, lambda table: discreet.assess(table, table)):
+        with pytest.raises(PolicyError, match=r"x\.values' names '[^']*', which does not occur; did you mean 'HIV'\?"):
+            verb(data)
+
+
+def test_a_list_that_matches_nothing_is_an_error() -> None:
+    with pytest.raises(PolicyError, match=r"'x\.values' matches no value of 'x': 'Leukemia' does not occur"):
+        discreet.risk(_data(ILL, {"values": {"Leukemia": 1.0}}))
+
+
+def test_one_listed_value_that_does_not_occur_is_told() -> None:
+    """It may be missing from a small table, so it is no error where others of the list do occur."""
+    score = discreet.risk(_data(ILL, {"values": {"Leukemia": 1.0, "HIV": 0.9}}))["known_sets"]
+    assert any("'x.values' names 'Leukemia', which does not occur in this table" in note for note in score.notes)
+
+
+def test_allow_absent_ends_it() -> None:
+    score = discreet.risk(_data(ILL, {"values": {"HVI": 1.0}, "allow_absent": True}))["known_sets"]
+    assert score["mean"] == 0
+    assert any("no record has anything to learn" in note for note in score.notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "key"),
+    [
+        ([1, 2, 3, 2], "1.0"),
+        ([1.0, 2.0, 3.0, 2.5], "1"),
+        ([1e-07, 2.0, 3.0, 2.0], "1e-7"),
+        ([1e-07, 2.0, 3.0, 2.0], "0.0000001"),
+        ([True, False, False, False], "True"),
+        ([True, False, False, False], "TRUE"),
+        ([dt.date(2014, 5, 31), dt.date(2014, 6, 1), dt.date(2014, 6, 1), dt.date(2014, 6, 1)], "2014-05-31"),
+        ([dt.datetime(2014, 5, 31), dt.datetime(2014, 6, 1), dt.datetime(2014, 6, 1), dt.datetime(2014, 6, 1)], "2014-05-31"),
+        (["1", "2", "3", "2"], "1"),
+    ],
+)
+def test_a_number_date_or_truth_is_found_however_it_is_written(column: list[Any], key: str) -> None:
+    score = discreet.risk(_data(column, {"values": {key: 1.0}}))["known_sets"]
+    assert (score.per_record["consequence"] > 0).to_list() == [True, False, False, False]
+
+
+@pytest.mark.parametrize(("column", "key"), [([1, 2, 3, 2], "01"), (["01", "02", "03", "02"], "1")])
+def test_a_code_with_a_zero_is_no_number(column: list[Any], key: str) -> None:
+    with pytest.raises(PolicyError, match="matches no value"):
+        discreet.risk(_data(column, {"values": {key: 1.0}}))
+
+
+def test_an_interval_that_holds_nothing_is_told_and_is_no_error_beside_others() -> None:
+    score = discreet.risk(_data([1, 2, 3, 2], {"values": {"<0": 1.0, "1..3": 0.5}}))["known_sets"]
+    assert any("'<0'" in note for note in score.notes)
+
+
+def test_codes_that_differ_by_a_sign_are_two_values() -> None:
+    score = discreet.risk(_data(["I20", "I22", "I22", "I25"], {"values": {"I21": 1.0, "I22": 0.5}}))["known_sets"]
+    assert any("'I21'" in note for note in score.notes)
+
+
+def test_order_and_groups_are_looked_at_too() -> None:
+    low = ["low", "middle", "high", "high"]
+    with pytest.raises(DataError, match="the value 'high' of 'x' does not stand in its order: low, middle, hihg"):
+        discreet.risk(_data(low, {"level": "ordinal", "order": ["low", "middle", "hihg"]}))
+    groups = {"groups": [{"some": ["lwo", "middle"], "more": ["high"]}]}
+    with pytest.raises(PolicyError, match=r"x\.hierarchy\.groups' names 'lwo'"):
+        discreet.mask(_data(low, {"hierarchy": groups}))
+
+
+def test_a_release_is_not_taken_for_a_list_of_typing_errors() -> None:
+    """Values that masking took away or made coarser are not expected in what is released."""
+    data = _data(ILL, {"values": {"HIV": 1.0, "flu": 0.2}})
+    released = data.with_columns({"x": pl.Series(["{HIV|flu}", None, None, None] * 3)})
+    assert discreet.risk(released)["known_sets"]["max"] > 0
+    assert discreet.assess(data, released).after["known_sets"]["max"] > 0
+
+
+def test_a_column_that_is_null_everywhere_is_no_error() -> None:
+    assert discreet.risk(_data([None] * 4, {"values": {"HIV": 1.0}}, pl.String))["known_sets"]["max"] == 0
