@@ -175,24 +175,55 @@ class Decision(RiskMeasure):
             notes.append("phi2 weighs records, so the weights of attributes have no part in it.")
         if self.record_weights and self.sensitivity == "phi1":
             notes.append("phi1 weighs attributes, so record_weights have no part in it.")
+        ordered = self.missing == "wildcard" and self.similarity is None  # else a blank hides nothing, and no order holds
         if dictionaries[0].is_self:
-            notes.append(_OWN)
-        elif self.missing == "wildcard" and self.similarity is None:
+            notes.append(_own(dictionaries[0].attributes, bounds=ordered and bool((rhos[0] > 0).all())))
+        elif ordered:
             itself = own_dictionary(data, owned)
-            notes += [_bound_by_itself(precedes(itself, one, one.attributes), one.name) for one in dictionaries]
+            notes += [_bound_by_itself(self._precedes_itself(data, itself, one), one.name) for one in dictionaries]
             for theta, rho, risk in zip(dictionaries, rhos, risks, strict=True):
                 complete = bool((rho > 0).all())
                 above = [
-                    eta for eta in dictionaries if eta is not theta and complete and precedes(theta, eta, eta.attributes).holds
-                ]
+                    eta
+                    for eta in dictionaries
+                    if eta is not theta and complete and precedes(theta, eta, eta.attributes).holds
+                    and _unread_labels(data, theta, eta) is None
+                ]  # fmt: skip
                 notes += [_bound(theta.name, eta.name, risk) for eta in above]
         return notes
 
+    def _precedes_itself(self, data: Microdata, itself: Dictionary, eta: Dictionary) -> Relation:
+        """Whether the microdata, compared as its own dictionary on its own attributes, bounds the risk under another one.
 
-_OWN = (
-    "The microdata was its own dictionary: an intruder whose dictionary holds all these people, perhaps among others, and says "
-    "no more of each has at most this risk (Theorem 1)."
-)
+        The other dictionary must say nothing of these people beyond the attributes that the microdata itself is compared on (a
+        record may agree with a person on the keys and be told apart by what else the dictionary says), and every record must
+        agree with somebody in the microdata (a record that agrees with nobody counts 0 there, whatever the other finds).
+        """
+        said = [name for name in eta.attributes if eta.frame[name].null_count() < len(eta)]
+        if more := next((name for name in said if name not in itself.attributes), None):
+            return Relation(False, f"'{eta.name}' also says '{more}', on which the microdata itself is not compared")
+        if (unread := _unread_labels(data, itself, eta)) is not None:
+            return Relation(False, f"'{eta.name}' has values of '{unread}' that its hierarchy does not cover")
+        relation = precedes(itself, eta, eta.attributes)
+        if relation.holds and itself.frame is not data.frame and (lost := int((self._rho(data, itself) == 0).sum())):
+            return Relation(False, f"{lost:,} records agree with nobody in the microdata itself")
+        return relation
+
+
+def _own(attributes: Sequence[str], *, bounds: bool) -> str:
+    compared = f"The microdata was its own dictionary, compared on {', '.join(attributes)}"
+    if not bounds:
+        return f"{compared}."
+    return (
+        f"{compared}: an intruder whose dictionary has a row for each of these records, perhaps among others, that says no more "
+        "of it than these attributes has at most this risk (Theorem 1)."
+    )
+
+
+def _unread_labels(data: Microdata, theta: Dictionary, eta: Dictionary) -> str | None:
+    """An attribute whose hierarchy explains the labels of the release for one dictionary but not for the other."""
+    explained = set(_hierarchies(data, eta))
+    return next((name for name in _hierarchies(data, theta) if name in eta.attributes and name not in explained), None)
 
 
 def _bound(theta: str, eta: str, risk: float) -> str:
