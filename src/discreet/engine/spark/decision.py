@@ -32,11 +32,9 @@ def decision(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None 
         frame = _with_phi(plugin, data, data.frame)
         rhos = [_rho(plugin, data, holder, attributes) for holder, attributes in holders]
         frame = _with_losses(frame, rhos, [attributes for _, attributes in holders])
-        frame = frame.persist()
         sums = [f.sum(col(f"loss {at}")) for at in range(len(rhos))]
         nobody = f.sum(_all([col(f"rho {at}") == 0 for at in range(len(rhos))]).cast("long"))
         row = frame.agg(f.count(f.lit(1)), nobody, *sums).collect()[0]
-        frame.unpersist()
     records = int(row[0])
     risks = [float(row[2 + at] or 0.0) / records if records else 0.0 for at in range(len(rhos))]
     prior = prior_of(plugin.dictionary, plugin.prior) or ([1.0] if len(rhos) == 1 else None)

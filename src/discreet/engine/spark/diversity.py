@@ -95,7 +95,7 @@ def l_diversity(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
         for at, name in enumerate(sensitive):
             found = _by_class(plugin, data, classes, keys, name, _Diversity(plugin.c))
             made = joined(made, found.withColumnsRenamed({field: f"{field} {at}" for field in FIELDS}), keys)
-        worst = made.withColumns({field: _fold(f.least, field, len(sensitive)) for field in FIELDS}).persist()
+        worst = made.withColumns({field: _fold(f.least, field, len(sensitive)) for field in FIELDS})
         least = [f.min(col(f"{field} {at}")) for at in range(len(sensitive)) for field in FIELDS]
         alike = f.sum(f.when(col("l") == 1, col(COUNT)).otherwise(0))
         row = worst.agg(*[f.min(col(field)) for field in FIELDS], alike, *least).collect()[0]
@@ -136,7 +136,7 @@ def t_closeness(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
             distances = _by_class(plugin, data, classes, keys, name, _Closeness(grounds[name], one, shares))
             made = joined(made, distances.withColumnRenamed("t", f"t {at}"), keys)
         zero = {f"t {at}": f.coalesce(col(f"t {at}"), f.lit(0.0)) for at in range(len(sensitive))}
-        worst = made.withColumns(zero).withColumn("t", _fold_named(f.greatest, list(zero))).persist()
+        worst = made.withColumns(zero).withColumn("t", _fold_named(f.greatest, list(zero)))
         most = [f.max(col(name)) for name in zero]
         row = worst.agg(f.max(col("t")), f.sum(col("t") * col(COUNT)), *most).collect()[0]
     rows = [(name, grounds[name].kind, float(row[2 + at] or 0.0)) for at, name in enumerate(sensitive)]

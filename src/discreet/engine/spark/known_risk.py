@@ -29,19 +29,28 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
         WILDCARD.refuse(plugin, data.engine)
     with told(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha)
-        summary, bounds, doubts = _summary(plugin, sums)
-        sums.release()
+        try:
+            summary, bounds, doubts = _summary(plugin, sums)
+        finally:
+            sums.release()
     shuffles = len(sums.counting.shuffles)
     notes = (
         f"{len(sums.tree):,} known sets: {len(sums.counting.tables):,} counted by tables, the others by {shuffles} shuffles",
     )
+    kept: list[SparkKnownSets] = []
+
+    def release() -> None:
+        while kept:
+            kept.pop().release()
+
     return SparkScore(
         plugin.name,
         summary,
-        lambda: _records(plugin, data),
+        lambda: _records(plugin, data, kept),
         notes=(*doubts, *notes),
         bounds=bounds,
         riskiest=lambda number: _riskiest(plugin, data, number),
+        release=release,
     )
 
 
@@ -70,14 +79,15 @@ def _summary(plugin: Any, sums: SparkKnownSets) -> tuple[dict[str, Any], Bounds,
     return fields, summary.bounds(sums.records, middle), summary.notes(sums.records)
 
 
-def _records(plugin: Any, data: SparkMicrodata) -> DataFrame:
-    """A row a record, those with nothing to learn too: counted only now that somebody asks."""
+def _records(plugin: Any, data: SparkMicrodata, kept: list[SparkKnownSets]) -> DataFrame:
+    """One row per record, those with nothing to learn too: counted only now that somebody asks; ``kept`` gets what to release."""
     from pyspark.sql import functions as f
 
     with told(data.source):
         sums = spark_known_sets(
             data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha, everyone=True, numbered=True
         )
+        kept.append(sums)
         names = data.frame.sparkSession.createDataFrame(
             [(node, sums.set_name(node)) for node in range(len(sums.tree))], "top_node int, top_set string"
         )
@@ -101,8 +111,10 @@ def _riskiest(plugin: Any, data: SparkMicrodata, number: int) -> pl.DataFrame:
     with told(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha, numbered=True)
         first = sums.frame.filter(f.col("risk") > 0).orderBy(f.col("risk").desc(), "record").limit(number)
-        rows = first.select("record", "risk", "top_node", "top").collect()
-        sums.release()
+        try:
+            rows = first.select("record", "risk", "top_node", "top").collect()
+        finally:
+            sums.release()
     return pl.DataFrame(
         {
             "record": [row["record"] for row in rows],

@@ -11,6 +11,7 @@ import polars as pl
 from discreet.engine.spark.agreeing import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
 from discreet.engine.spark.alike import alike, has_coarse, sent
 from discreet.engine.spark.failures import told
+from discreet.engine.spark.keeping import persisted
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.works import COARSE, PATTERNS
@@ -54,10 +55,9 @@ def target_linkage(plugin: Any, data: SparkMicrodata, original: SparkMicrodata |
         made = _with_probability(made, records)
         if original is not None and plugin.targets is None:
             made = _with_truth(made, data, original, names)
-        made = made.persist()
-        summary = _summary(plugin, made, size, records)
-        table = _per_attribute(made, held, names, chances)
-        made.unpersist()
+        with persisted(made) as kept:
+            summary = _summary(plugin, kept, size, records)
+            table = _per_attribute(kept, held, names, chances)
 
     def by_record() -> DataFrame:
         first = _agreeing(plugin, data, targets, alike(units.frame, data.numbered, names)[1], names, first=True)

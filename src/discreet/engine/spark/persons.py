@@ -9,6 +9,7 @@ import polars as pl
 from discreet.engine.persons import person_attribute
 from discreet.engine.spark.agreeing import col, joined
 from discreet.engine.spark.failures import told
+from discreet.engine.spark.keeping import persisted
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.works import WILDCARD
@@ -46,9 +47,9 @@ def repeated_records(plugin: Any, data: SparkMicrodata, original: SparkMicrodata
             groups = groups.withColumn(f"h {at}", col(f"h {at}") / col(_PERSONS))
         most = [col(f"h {at}") for at in range(len(sensitive))]
         groups = groups.withColumn("h", (f.greatest(*most) if len(most) > 1 else most[0]) if most else f.lit(None).cast("double"))
-        groups = groups.persist()
         plain = frame.groupBy(*[col(name) for name in keys]).count().agg(f.min("count")).collect()[0][0]
-        summary, table = _summary(plugin, own, groups, names, sensitive)
+        with persisted(groups) as kept:
+            summary, table = _summary(plugin, own, kept, names, sensitive)
     summary["k"] = int(plain or 0)
 
     def records() -> DataFrame:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
 from discreet.engine.spark.failures import told
+from discreet.engine.spark.keeping import forget_path
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.session import session
 from discreet.errors import DataError, SourceError, nearest, redact_credentials
@@ -110,6 +111,7 @@ def _format(path: Path) -> str:
 
 def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Policy, source: str) -> DataFrame:
     with told(source, f"cannot be read as {form}"):
+        forget_path(spark, place)
         if form != "csv":
             return spark.read.format(form).load(place)
         separator = policy.read.separator or ("\t" if suffix == ".tsv" else ",")

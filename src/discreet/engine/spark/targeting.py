@@ -53,6 +53,7 @@ def _once(plugin: Any, data: SparkMicrodata, may: list[str]) -> Masked:
         counts = [one.cast("int") for one in gone.values()]
         frame = frame.withColumn(CHANGED, sum(counts[1:], counts[0]))
         above, taken = frame.agg(f.count(col(_SET)), f.sum(col(CHANGED))).collect()[0]
+        sums.kept[0].unpersist()  # the rows as they were packed; the sums stay, for the release will be asked for again
         plugin.spend(int(taken or 0), above, sums.records * len(may))
         blanked = {name: f.when(~one, col(name)) for name, one in gone.items()}
         return Masked(data.replace(frame.withColumns(blanked).drop(_SET)))

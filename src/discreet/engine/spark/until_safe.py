@@ -62,8 +62,10 @@ def _above(plugin: Any, work: Work, rule: Rule, lost: Lost | None = None) -> NDA
         high = f.col("effective_k") * f.lit(rule.share) < f.lit(1 + _NEAR)
     found = sums.frame.where(high).select("record")
     most = MOST_COUNTS // len(work.tree)
-    records = found.limit(most + 1).toArrow().column("record").to_numpy()
-    sums.release()
+    try:
+        records = found.limit(most + 1).toArrow().column("record").to_numpy()
+    finally:
+        sums.release()
     if len(records) > most:
         MANY_ABOVE.refuse(plugin, work.data.engine)
     return np.sort(records)
@@ -83,8 +85,10 @@ def _together(plugin: Any, work: Work, rule: Rule) -> tuple[Lost, Story]:
     names = tuple(work.names[at] for at in work.tree.order)
     asked = tallied(work, _above(plugin, work, rule))
     stage = Together(_reading(plugin, work, rule, asked.layout), plugin.passes == 1)
-    rows = in_arrow(asked.frame.where(col("state").isNotNull()).repartition(1), stage, stage.schema).toArrow()
-    asked.release()
+    try:
+        rows = in_arrow(asked.frame.where(col("state").isNotNull()).repartition(1), stage, stage.schema).toArrow()
+    finally:
+        asked.release()
     stories = [json.loads(one) for one in rows.column("story").drop_null().to_pylist()]
     if not stories:
         return Lost.nothing(names), Story()
@@ -150,8 +154,10 @@ def _with_cascades(plugin: Any, work: Work, rule: Rule) -> tuple[Lost, Story]:
 def _round(plugin: Any, work: Work, rule: Rule, lost: Lost | None, shared: float | None) -> _Measured:
     asked = tallied(work, _above(plugin, work, rule, lost), lost)
     stage = Round(_reading(plugin, work, rule, asked.layout), shared)
-    rows = in_arrow(asked.frame.where(col("state").isNotNull()), stage, stage.schema).toArrow()
-    asked.release()
+    try:
+        rows = in_arrow(asked.frame.where(col("state").isNotNull()), stage, stage.schema).toArrow()
+    finally:
+        asked.release()
     return _Measured(rows, len(work.names))
 
 

@@ -1,0 +1,84 @@
+"""A file that was rewritten at the same path is measured anew on Spark, and nothing stays in the cluster's memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet
+from discreet import verbs
+
+POLICY = {
+    "attributes": {
+        "person": {"role": "person"},
+        "age": {"role": "key", "known": 0.5},
+        "town": {"role": "key", "known": 0.5},
+        "ill": {"role": "confidential", "sensitivity": 1.0, "default": 1.0},
+        "pay": {"role": "confidential"},
+    }
+}
+MEASURES = ["l_diversity", "t_closeness", "repeated_records", "k_anonymity", "known_sets", "decision", "target_linkage"]
+
+
+def people(shift: int) -> pl.DataFrame:
+    """Two tables of one shape; the second has other values in every class."""
+    rows = range(40)
+    return pl.DataFrame(
+        {
+            "person": [f"p{at // (1 + shift)}" for at in rows],
+            "age": [30 + at % (2 + shift) for at in rows],
+            "town": ["A" if at % 4 < 2 + shift else "B" for at in rows],
+            "ill": [("Flu", "Cold", "Cancer")[(at if shift else at // 4) % 3] for at in rows],
+            "pay": [float(1000 + (at * 37 if shift else at % 5)) for at in rows],
+        }
+    )
+
+
+def kept_by(spark: Any) -> int:
+    return int(spark.sparkContext._jsc.getPersistentRDDs().size())
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_file_rewritten_at_the_same_path_is_measured_anew(spark: Any, tmp_path: Path, suffix: str) -> None:
+    """Finding 11: l, t and g were those of the file that was there before."""
+    place = tmp_path / f"people.{suffix}"
+    found: list[dict[str, Any]] = []
+    for shift in (0, 1):
+        frame = people(shift)
+        frame.write_parquet(place) if suffix == "parquet" else frame.write_csv(place)
+        there = verbs.risk(discreet.read(place, POLICY, engine="spark"), MEASURES)
+        here = verbs.risk(discreet.read(place, POLICY), MEASURES)
+        for name in MEASURES:
+            numbers = {k: v for k, v in here[name].to_dict().items() if isinstance(v, int | float)}
+            same = {k: v for k, v in there[name].to_dict().items() if k in numbers}
+            assert same == pytest.approx(numbers, rel=1e-9), name
+        found.append({name: score.to_dict() for name, score in there.items()})
+    for name in ("l_diversity", "t_closeness", "repeated_records"):
+        assert found[0][name] != found[1][name], "the two files would not tell whether the first was taken for the second"
+    assert kept_by(spark) == 0
+
+
+def test_nothing_stays_in_memory_after_the_records_were_asked_for(spark: Any, tmp_path: Path) -> None:
+    people(1).write_parquet(tmp_path / "people.parquet")
+    data = discreet.read(tmp_path / "people.parquet", POLICY, engine="spark")
+    scores = verbs.risk(data, MEASURES)
+    for name, score in scores.items():
+        assert score.per_record is not None, name
+    assert kept_by(spark) == 0
+    next(iter(scores.values())).write_all(scores, str(tmp_path / "records.parquet"))  # type: ignore[attr-defined]
+    assert kept_by(spark) == 0
+
+
+def test_a_frame_that_somebody_keeps_does_not_answer_for_a_rewritten_file(spark: Any, tmp_path: Path) -> None:
+    place = tmp_path / "people.parquet"
+    people(0).write_parquet(place)
+    old = spark.read.parquet(str(place)).persist()
+    assert old.count() == 40
+    try:
+        people(1).head(30).write_parquet(place)
+        assert len(discreet.read(place, POLICY, engine="spark")) == 30
+    finally:
+        old.unpersist()
