@@ -29,6 +29,7 @@ from discreet.engine.overlap.columns import column_atoms, overlaps
 from discreet.engine.progress import tell
 from discreet.engine.targeting import Targets
 from discreet.engine.targeting_rule import MARGIN, Story
+from discreet.engine.turns import turns
 from discreet.errors import DataError
 from discreet.model.attribute import Level
 from discreet.model.cells import EVERYTHING, ColumnCells
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_CELLS = 1 << 22
-_FIRST_SHARE = 64
 _NULL = "\0"
 QUANTILES = (64, 16, 4)
 """Equally filled intervals for numbers without a hierarchy, where there are more values than intervals."""
@@ -147,13 +147,10 @@ class Coarsened:
         """Ever larger turns of records above the threshold, the riskiest first; each sees what those before made coarser."""
         found, slots = self.table.start.found, self.table.start.slots
         above = np.flatnonzero(found.risk > level)
-        order = above[np.lexsort((self.table.data.records[slots[above]], -found.risk[above]))]
-        rows, story = slots[order], Story()
-        begin, size = 0, max(1, len(rows) // _FIRST_SHARE)
+        story, done = Story(), 0
         unsafe = [np.zeros(0, np.int64)]
-        while begin < len(rows):
-            tell("making cells coarser", begin, len(rows))
-            turn = rows[begin : begin + size]
+        for turn in turns(self.table, slots[above], found.risk[above]):
+            tell("making cells coarser", done, len(above))
             chosen, risk = self._decide(turn, level * (1 - MARGIN), self.may)
             changed = (chosen != self.levels[turn]).any(axis=1)
             taken = int((chosen != self.levels[turn]).sum())
@@ -162,7 +159,7 @@ class Coarsened:
             story.taken += taken
             story.passes.append((int(changed.sum()), taken))
             unsafe.append(turn[risk > level * (1 - MARGIN)])
-            begin, size = begin + len(turn), 2 * size
+            done += len(turn)
         left = np.sort(np.concatenate(unsafe))
         risk = self.risks(left)
         story.remaining, story.risk = left[risk > level], risk[risk > level]

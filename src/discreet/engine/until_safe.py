@@ -19,12 +19,12 @@ from discreet.engine.columns import threads
 from discreet.engine.groups import group_ids
 from discreet.engine.targeting import Targets, in_parts
 from discreet.engine.targeting_rule import Rule, Story
+from discreet.engine.turns import turns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_EXACT = 12
-_FIRST_SHARE = 64
 _TOGETHER = 200
 
 
@@ -133,17 +133,14 @@ def _in_turns(table: Targets, rule: Rule) -> Story:
     """Ever larger turns of records, the riskiest first; each loses all it must at once, the blanks of earlier turns in view."""
     found, slots = table.start.found, table.start.slots
     above = np.flatnonzero(found.risk > rule.level)
-    order = above[np.lexsort((table.data.records[slots[above]], -found.risk[above]))]
-    rows, story = slots[order], Story()
-    begin, size = 0, max(1, len(rows) // _FIRST_SHARE)
-    while begin < len(rows):
-        turn = rows[begin : begin + size]
+    rows, story, left = slots[above], Story(), len(above)
+    for turn in list(turns(table, rows, found.risk[above])):
         gone = decided(table, rule, turn)
-        rule.spend(story.taken + int(gone.sum()), len(rows) - begin)
+        rule.spend(story.taken + int(gone.sum()), left)
         taken = table.take(turn, gone)
         story.taken += taken
         story.passes.append((int(gone.any(axis=1).sum()), taken))
-        begin, size = begin + len(turn), 2 * size
+        left -= len(turn)
     return _ended(table, rule, story, rows)
 
 
