@@ -41,24 +41,32 @@ def width_levels(numbers: NDArray[Any], widths: Sequence[float], origin: float, 
                 )
         # from the finest bins, so that rounding can never tear the tree
         ratio = round(width / widths[0])
-        bins = [number // ratio for number in finest]
+        bins = (finest // ratio).tolist()
         labels = {number: str(interval_of_bin(number, widths[0], origin, ratio)) for number in set(bins)}
         levels.append([labels[number] for number in bins])
     return levels
 
 
-def interval_bins(numbers: NDArray[Any], width: float, origin: float) -> list[int]:
-    """The number of the interval that holds each number: k for origin + k width <= number < origin + (k + 1) width."""
+def interval_bins(numbers: NDArray[Any], width: float, origin: float) -> NDArray[Any]:
+    """The number of the interval that holds each number: k for origin + k width <= number < origin + (k + 1) width.
+
+    An array of int64, or of Python integers where the numbers have too many digits for that.
+    """
     if numbers.dtype == np.int64 and float(width).is_integer() and float(origin).is_integer():
         if not len(numbers) or max(abs(int(numbers.min())), abs(int(numbers.max()))) + abs(origin) + width < 2**62:
-            found: list[int] = ((numbers - int(origin)) // int(width)).tolist()
-            return found
+            return np.asarray((numbers - int(origin)) // int(width))
     elif numbers.dtype == np.float64 and np.abs(numbers).max(initial=0) <= _EXACT * min(1.0, width):
         return _float_bins(numbers, width, origin)
-    return [_exact_bin(number, width, origin) for number in numbers.tolist()]
+    return _exact_bins(numbers, width, origin)
 
 
-def _float_bins(numbers: NDArray[np.float64], width: float, origin: float) -> list[int]:
+def _exact_bins(numbers: NDArray[Any], width: float, origin: float) -> NDArray[Any]:
+    made = np.empty(len(numbers), dtype=object)
+    made[:] = [_exact_bin(number, width, origin) for number in numbers.tolist()]
+    return made
+
+
+def _float_bins(numbers: NDArray[np.float64], width: float, origin: float) -> NDArray[Any]:
     """By division, then one to the side where the bound as it is written lies on the other side of the number."""
     bins = np.floor((numbers - origin) / width).astype(np.int64)
     for _ in range(2):
@@ -67,9 +75,9 @@ def _float_bins(numbers: NDArray[np.float64], width: float, origin: float) -> li
         under = numbers < np.array([float(cell.lower) for cell in cells])[back]
         over = numbers >= np.array([float(cell.upper) for cell in cells])[back]
         if not (under.any() or over.any()):
-            return list(bins.tolist())
+            return bins
         bins = bins - under + over
-    return [_exact_bin(number, width, origin) for number in numbers.tolist()]
+    return _exact_bins(numbers, width, origin)
 
 
 def _exact_bin(number: Any, width: float, origin: float) -> int:

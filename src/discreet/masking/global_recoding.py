@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from discreet.engine.cells.handover import describe, kind_in, local_units
 from discreet.engine.cells.positions import exact_array, native_positions, same_scale
 from discreet.engine.cells.reader import meaning_of
-from discreet.engine.columns import Column, encode
+from discreet.engine.columns import Column, encode, encode_series
 from discreet.engine.hierarchies import hierarchy_of, leaf_codes
 from discreet.engine.intervals import interval_bins, interval_of_bin
 from discreet.errors import DataError, ParameterError, nearest
@@ -183,9 +183,12 @@ class GlobalRecoding(MaskingMethod):
             bounds, places = same_scale([exact_array(map(_whole, self.breaks)), numbers])
             return labels, np.searchsorted(bounds, places, side="right")
         bins = interval_bins(numbers, self.width, self.origin)
-        place = {number: at for at, number in enumerate(sorted(set(bins)))}
-        labels = [str(interval_of_bin(number, self.width, self.origin)) for number in place]
-        return labels, np.array([place[number] for number in bins], dtype=np.int64)
+        if bins.dtype == object:
+            occurring, codes = np.unique(bins, return_inverse=True)
+        else:
+            column = encode_series(pl.Series(bins))
+            occurring, codes = column.values.to_numpy(), column.codes
+        return [str(interval_of_bin(number, self.width, self.origin)) for number in occurring.tolist()], codes
 
     def _labelled(self) -> dict[str, tuple[str, ...]]:
         if isinstance(self.groups, dict):

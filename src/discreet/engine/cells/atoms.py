@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from discreet.engine.cells.positions import exact_array, kind_of, position, same_scale
 from discreet.engine.cells.reader import Reading, printed_texts, read_column
@@ -202,6 +203,8 @@ def _span(interval: Interval) -> Span:
 
 def _text_atoms(readings: Sequence[Reading]) -> list[Atoms]:
     """Texts sorted by length, then alphabet; a pattern's own atom stands before the texts that it holds."""
+    if not any(reading.cells for reading in readings):
+        return _plain_atoms(readings)
     names: set[str] = set()
     patterns: set[Prefix] = set()
     for reading in readings:
@@ -230,6 +233,22 @@ def _text_atoms(readings: Sequence[Reading]) -> list[Atoms]:
                 own = [at[len(name), name, True] for name in cell.members]
                 pieces = [(atom, atom + 1) for atom in own] + [runs[part] for part in cell.parts if isinstance(part, Prefix)]
                 builder.put(code, pieces, others=cell.others)
+        made.append(builder.build())
+    return made
+
+
+def _plain_atoms(readings: Sequence[Reading]) -> list[Atoms]:
+    """Texts that are all values: an atom each."""
+    texts = pl.concat([reading.texts.filter(reading.plain).alias("text") for reading in readings])
+    names = texts.unique().sort()
+    codes = texts.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64) if len(texts) else np.zeros(0, dtype=np.int64)
+    made, begin = [], 0
+    for reading in readings:
+        builder = _Builder(reading, len(names) + 1)
+        own = np.flatnonzero(reading.plain)
+        builder.first[own] = codes[begin : begin + len(own)]
+        builder.last[own] = builder.first[own] + 1
+        begin += len(own)
         made.append(builder.build())
     return made
 

@@ -177,10 +177,10 @@ def _plain_texts(
             plain[code] = False
     if known is None or cells is not None:
         return plain
-    leaves = hierarchy.position if hierarchy is not None else {}
-    for code in np.flatnonzero(plain).tolist():
-        if texts[code] not in known and texts[code] not in leaves:
-            raise unexplained(name, texts[code], "text")
+    leaves = hierarchy.leaves if hierarchy is not None else ()
+    strange = plain & ~texts.is_in([*known, *leaves]).to_numpy()
+    if strange.any():
+        raise unexplained(name, texts[int(np.argmax(strange))], "text")
     return plain
 
 
