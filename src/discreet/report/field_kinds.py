@@ -11,6 +11,9 @@ from typing import Literal
 Kind = Literal["count", "size", "extreme", "share", "plain"]
 
 _PLAIN = {
+    "coverage.identifying",
+    "coverage.restorable",
+    "coverage.unexamined",
     "discernibility.before",
     "discernibility.metric",
     "integrity.outside",
