@@ -226,6 +226,11 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
     losses = {one.name: one.measure(original, table) for one in asked}
     covers = registry.make("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     made = run(original, table, risks, losses, deadline, doubts, Covering(covers, _as_written(masked, table)))
+    plan = masked.plan if isinstance(masked, Release) else policy.plan
+    if plan.seed is not None:
+        from discreet.keys.choose import SEED_GAP
+
+        listed, made = [*listed, SEED_GAP], replace(made, gaps=(*made.gaps, SEED_GAP))
     return replace(made, warnings=(*made.warnings, *listed)) if listed else made
 
 

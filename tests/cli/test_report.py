@@ -24,7 +24,6 @@ attributes:
 risk: {known_sets: {}, k_anonymity: {}}
 limits: {k_anonymity.k: 1}
 plan:
-  seed: 3
   steps:
     - {method: remove_identifiers}
     - {method: pram, columns: [sex]}

@@ -112,3 +112,14 @@ def test_many_processes_write_one_ring(home: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]
     assert [one.wait(60) for one in running] == [0, 0, 0, 0]
     assert len(KeyRing().entries()) == 160
+
+
+def test_a_numeric_seed_is_warned_of_and_leaves_the_verdict_incomplete(home: Path) -> None:
+    data = hospital(200)
+    limited = data.with_policy(data.policy.with_(limits={"k_anonymity.k": 1}))
+    unsafe, safe = discreet.mask(limited, {**PLAN, "seed": 7}), discreet.mask(limited, PLAN)
+    assert "anybody can try seeds" in " ".join(unsafe.warnings)
+    found = discreet.assess(limited, unsafe)
+    assert found.status == "incomplete"
+    assert any("anybody can try seeds" in gap for gap in found.gaps)
+    assert discreet.assess(limited, safe).status == "met"

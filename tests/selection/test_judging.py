@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import discreet
+from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.selection.evaluate import Evaluator
@@ -44,9 +45,10 @@ def people(limits: dict[str, float], judge: str = "both") -> Microdata:
 )
 def test_a_plan_is_judged_as_the_assessment_of_its_release(steps: list[Any], judge: str, limits: dict[str, float]) -> None:
     data = people(limits, judge)
-    plan = Plan.model_validate({"seed": 5, "steps": steps})
-    outcome = Evaluator(data, SelectOptions.of(data.policy), patient=True)(plan)
-    found = discreet.assess(data, discreet.mask(data, plan))
+    plan = Plan.model_validate({"steps": steps})
+    judge_of_plans = Evaluator(data, SelectOptions.of(data.policy), patient=True)
+    outcome = judge_of_plans(plan)
+    found = discreet.assess(data, generate(data, plan, judge_of_plans.secret))
     assert outcome.error is None
     assert outcome.kept == (found.status == "met")
     for verdict in found.verdicts:

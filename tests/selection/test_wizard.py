@@ -64,7 +64,7 @@ def test_the_written_policy_masks_to_the_same_release(tmp_path: Path) -> None:
 
 def test_the_same_seed_finds_the_same() -> None:
     one, other = (discreet.select(small(400), trials=40, seed=3) for _ in range(2))
-    assert one.plan == other.plan
+    assert one.plan.steps == other.plan.steps
     assert one.frontier == other.frontier
 
 
@@ -94,7 +94,7 @@ def test_a_search_interrupted_and_resumed_ends_where_the_uninterrupted_one_does(
             continue
     assert runs == 4
     assert any("best so far" in what for what in told)
-    assert found.plan == plain.plan
+    assert found.plan.steps == plain.plan.steps
     assert found.frontier == plain.frontier
     assert found.loss == plain.loss
     assert (found.tried, found.tried_on_sample) == (plain.tried, plain.tried_on_sample)
@@ -118,7 +118,7 @@ def test_a_plan_that_was_killed_before_it_ran_gets_its_turn_again(tmp_path: Path
     with pytest.raises(KeyboardInterrupt):
         discreet.select(data, trials=6, seed=5, resume=journal)
     found = discreet.select(data, trials=6, seed=5, resume=journal)
-    assert found.plan == plain.plan
+    assert found.plan.steps == plain.plan.steps
     assert found.tried == plain.tried
 
 
@@ -139,7 +139,7 @@ def test_a_plan_that_was_killed_while_it_ran_gets_its_turn_again(tmp_path: Path,
         discreet.select(data, trials=6, seed=5, resume=journal)
     found = discreet.select(data, trials=6, seed=5, resume=journal)
     assert calls >= 7
-    assert (found.plan, found.frontier) == (plain.plan, plain.frontier)
+    assert (found.plan.steps, found.frontier) == (plain.plan.steps, plain.frontier)
 
 
 def test_another_table_cannot_resume_a_search(tmp_path: Path) -> None:

@@ -60,11 +60,11 @@ def test_the_walk_of_a_program(program: Client, tmp_path: Path) -> None:
     sections = {
         "attributes.name": {"role": "identifier"},
         "attributes.age": {"role": "key"},
-        "plan": {"seed": 7, "steps": steps},
+        "plan": {"release": 7, "steps": steps},
         "limits": {"k_anonymity.k": 5},
     }
     edited = program.edit(project, sections)
-    assert edited["policy"]["plan"]["seed"] == 7
+    assert edited["policy"]["plan"]["release"] == 7
     release = program.run(project, "generate")["release"]
     assert program.release(project, release)["ok"] is True
     target = program.download(project, release, tmp_path / "masked.parquet")

@@ -106,9 +106,10 @@ def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> I
         client.upload(full, folder / "patient.csv")
         sections = {f"attributes.{name}": {"role": attribute.role.value} for name, attribute in data.policy.attributes.items()}
         client.edit(
-            full, {**sections, "risk": {"k_anonymity": {}}, "loss": {"changed_values": {}}, "limits": LIMITS, "plan": {"seed": 3}}
+            full,
+            {**sections, "risk": {"k_anonymity": {}}, "loss": {"changed_values": {}}, "limits": LIMITS, "plan": {}},
         )
-        client.edit(full, {"plan": {"seed": 3, "steps": STEPS}})
+        client.edit(full, {"plan": {"steps": STEPS}})
         risk = client.submit(full, "risk")
         for _ in range(2):
             client.run(full, "generate")

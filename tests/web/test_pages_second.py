@@ -121,9 +121,9 @@ def test_steps_are_moved_disabled_deleted_and_changed(send, store, anna, filled)
     }  # fmt: skip
     assert send("/methods", do="delete", step=2).status_code == 303
     assert send("/methods/steps/new", method="noise", columns=["pay"], p_level=0.1).status_code == 303
-    assert send("/methods", do="settings", p_seed=9, p_order="kept").status_code == 303
+    assert send("/methods", do="settings", p_release=2, p_order="kept").status_code == 303
     made = plan_of(store, anna, filled)
-    assert ([step.method for step in made.steps], made.seed, made.order) == (["microaggregation", "noise"], 9, "kept")
+    assert ([step.method for step in made.steps], made.release, made.order) == (["microaggregation", "noise"], 2, "kept")
 
 
 def test_what_breaks_a_rule_is_said_beside_the_form_and_nothing_is_saved(send, store, anna, filled):

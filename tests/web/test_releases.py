@@ -14,11 +14,12 @@ from sqlalchemy import create_engine, inspect, select, update
 from sqlalchemy.exc import OperationalError
 
 import discreet
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, PolicyError
+from discreet.keys.ring import KeyRing
 from discreet.web import audit, datasets, policies, projects, releases, removal
 from discreet.web.accounts import User
 from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
-from discreet.web.jobs import endings, queue
+from discreet.web.jobs import endings, queue, releasing
 from discreet.web.jobs.briefs import brief
 from discreet.web.jobs.settling import settle
 from discreet.web.jobs.voice import Voice
@@ -34,7 +35,7 @@ POLICY = {
     "attributes.age": {"role": "key", "known": 0.3},
     "attributes.town": {"role": "key", "known": 0.3},
     "risk": {"k_anonymity": {}},
-    "plan": {"seed": 5, "steps": [{"method": "remove_identifiers"}, {"method": "rounding", "columns": ["age"], "base": 10}]},
+    "plan": {"steps": [{"method": "remove_identifiers"}, {"method": "rounding", "columns": ["age"], "base": 10}]},
 }
 
 
@@ -117,7 +118,7 @@ def test_a_release_is_signed_once_superseded_and_its_table_kept(
     assert [one.table_name for one in (first, second, third)] == [f"{released.table_name}_1", "", released.table_name]
     assert published(settings, f"{released.table_name}_1") == first_rows
     assert published(settings, released.table_name) != first_rows
-    assert (third.ok, first.sha256, first.policy["plan"]) == (False, signed.sha256, POLICY["plan"])
+    assert (third.ok, first.sha256, first.policy["plan"]["steps"]) == (False, signed.sha256, POLICY["plan"]["steps"])
     with store.write() as connection:
         with pytest.raises(Conflict, match="exists already"):
             projects.create(connection, anna, "Another", f"{released.table_name}_1")
@@ -130,7 +131,7 @@ def test_a_release_is_signed_once_superseded_and_its_table_kept(
     with store.read() as connection:
         assert releases.get(connection, released, 2).table_name == f"{released.table_name}_2"
         points = releases.points(connection, released, "k_anonymity.k", "ncp.loss")
-    assert published(settings, f"{released.table_name}_2") == published(settings, released.table_name)
+    assert sorted(published(settings, f"{released.table_name}_2")) == sorted(published(settings, released.table_name))
     assert [(one["release"], one["ok"], one["signed"]) for one in points] == [
         (1, True, True),
         (2, False, True),
@@ -188,10 +189,15 @@ def test_a_project_whose_table_cannot_be_taken_away_stays(
     assert len(published(settings, released.table_name)) == 12
 
 
-def test_a_release_that_runs_again_is_the_same(settings: Settings, store: Store, anna: User, released: Project) -> None:
+def test_a_release_is_repeated_by_its_key_alone(settings: Settings, store: Store, anna: User, released: Project) -> None:
+    run(settings, store, anna, released, "generate")
+    with store.write() as connection:
+        other, first = releases.all_of(connection, released)
+        policies.edit(connection, anna, released, released.revision, {"plan": first.policy["plan"]})
+    assert other.sha256 != first.sha256
     run(settings, store, anna, released, "generate")
     with store.read() as connection:
-        second, first = releases.all_of(connection, released)
+        second, _, first = releases.all_of(connection, released)
     assert releases.path(settings, first).read_bytes() == releases.path(settings, second).read_bytes()
     assert first.sha256 == second.sha256
 
@@ -226,7 +232,10 @@ def test_every_format_and_report_can_be_had_and_nothing_else(
         releases.report_path(settings, release, "html", internal=True)
     run(settings, store, anna, released, "report", release=1, internal=True)
     assert releases.report_path(settings, release, "html", internal=True).stat().st_mode & 0o077 == 0
-    assert discreet.Policy.from_dict(release.policy).plan.seed == 5
+    key = discreet.Policy.from_dict(release.policy).plan.key
+    assert key in KeyRing(settings.home).ids()
+    assert f"key: {key}" in releases.policy_yaml(release)
+    assert KeyRing(settings.home).get(str(key)).secret.hex() not in releases.policy_yaml(release)
     assert "rounding" in releases.policy_yaml(release)
 
 
@@ -275,3 +284,22 @@ def test_labels_of_codes_go_with_the_table(
     again = discreet.read(releases.export(settings, release, "sav"))
     assert {float(code): label for code, label in again.labels["sex"].items()} == {1.0: "female", 2.0: "male"}
     assert again.variable_labels["age"] == "Age in years"
+
+
+def test_a_release_with_a_numeric_seed_is_refused_and_says_what_to_do(
+    settings: Settings, store: Store, anna: User, released: Project
+) -> None:
+    plan = {"seed": 5, "steps": [{"method": "remove_identifiers"}]}
+    with pytest.raises(PolicyError, match=r"remove plan\.seed"):
+        releasing.refuse_seed(discreet.Policy.from_dict({"plan": plan}).plan.seed)
+    with pytest.raises(PolicyError, match="anybody can try seeds"):
+        releasing.publish({"release": {"policy": {"plan": plan}}})
+
+
+def test_a_job_that_is_cut_and_runs_again_has_the_same_key(tmp_path: Path) -> None:
+    data = discreet.read(pl.DataFrame({"age": [1, 2, 3]}), {"plan": {"steps": []}})
+    brief = {"home": str(tmp_path), "job": "ab12", "dataset": {"name": "people.csv"}}
+    plan, secret = releasing.release_key(data, brief)
+    assert (plan.key, len(secret)) == ("job-ab12", 32)
+    assert releasing.release_key(data, brief) == (plan, secret)
+    assert releasing.release_key(data, brief | {"job": "cd34"})[1] != secret

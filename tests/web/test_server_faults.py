@@ -29,7 +29,6 @@ SECTIONS = {
     "attributes.age": {"role": "key"},
     "limits": {"k_anonymity.k": 3},
     "plan": {
-        "seed": 5,
         "steps": [{"method": "remove_identifiers"}, {"method": "microaggregation", "columns": ["age"], "size": 3}],
     },
 }

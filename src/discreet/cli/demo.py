@@ -49,7 +49,7 @@ def demo(
 
         policy = Policy.from_dict(
             made.policy.model_dump(exclude_defaults=True)
-            | {"risk": _RISK, "limits": _LIMITS, "plan": {"seed": 7, "steps": [dict(step) for step in _STEPS]}}
+            | {"risk": _RISK, "limits": _LIMITS, "plan": {"steps": [dict(step) for step in _STEPS]}}
         )
         write_text(chosen, policy.to_yaml(), private=True)
         data = verbs.read(parquet, chosen)

@@ -24,6 +24,14 @@ def mask(
         str | None,
         typer.Option("--link", help="Write here which original each masked row comes from; confidential, for loss and assess."),
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="Repeat a release with this key of the key ring (discreet key list); default: a new key."),
+    ] = None,
+    write_policy: Annotated[
+        Path | None,
+        typer.Option("--write-policy", help="Write the policy that repeats this release here: with the id of its key."),
+    ] = None,
     overwrite: Overwrite = False,
     drop_dependents: DropDependents = False,
     engine: Engine = None,
@@ -39,7 +47,7 @@ def mask(
     from discreet.selection.validate import errors, validate
 
     check_targets(
-        {"OUT": out, "--report": report, "--link": link},
+        {"OUT": out, "--report": report, "--link": link, "--write-policy": write_policy},
         {"SOURCE": source, "--policy": policy},
         policy=load_policy(policy),
         overwrite=overwrite,
@@ -51,11 +59,13 @@ def mask(
         findings = validate(data, data.policy.plan)
         if wrong := errors(findings):
             raise PolicyError(f"{policy}: {wrong[0]}")
-        release = verbs.mask(data)
+        release = verbs.mask(data, key=key)
         assessment = verbs.assess(data, release) if data.policy.limits or report is not None else None
         verbs.write(release, out, overwrite=overwrite, drop_dependents=drop_dependents)
         if link is not None:
             verbs.write_link(release, link, overwrite=overwrite)
+        if write_policy is not None:
+            _write_policy(release, write_policy, overwrite=overwrite)
         if report is not None:
             told = evidence(data, release, assessment, source, out, internal=wants_internal(internal, reveal))
             write_report(told, out=report, overwrite=overwrite)
@@ -73,7 +83,7 @@ def mask(
     if json:
         not_judged = {"ok": None, "status": "incomplete", "judge": data.policy.judge, "gaps": [NO_LIMITS], "limits": []}
         content: dict[str, Any] = {
-            "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,
+            "key": release.plan.key, "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,
             "steps": [vars_of(entry) for entry in release.log], "warnings": warnings,
             **(judged.to_dict() if judged is not None else not_judged),
         }  # fmt: skip
@@ -88,6 +98,8 @@ def mask(
     for entry in release.log:
         for note in entry.notes:
             show.say(f"step {entry.step} ({entry.method}): {note}")
+    if release.plan.key is not None:
+        show.say(f"the random choices come from the key {release.plan.key}; discreet mask --key {release.plan.key} repeats them")
     for warning in warnings:
         show.say(f"warning: {warning}")
     if judged is None:
@@ -96,6 +108,15 @@ def mask(
     show.reasons(judged, headline=json)
     if not judged.ok:
         raise typer.Exit(1)
+
+
+def _write_policy(release: Any, target: Path, *, overwrite: bool) -> None:
+    """The policy that repeats a release: it names the release's key by its id, and holds no secret."""
+    from discreet.convert.atomic import write_text
+    from discreet.selection.results import move_policy
+
+    policy = release.original.policy.with_(plan=release.plan)
+    write_text(target, move_policy(policy, target.parent).to_yaml(), private=True, overwrite=overwrite)
 
 
 def vars_of(value: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from discreet.engine.draws.context import plan_digest
-from discreet.engine.draws.secret import new_secret
+from discreet.engine.draws.secret import new_secret, plan_secret
 from discreet.engine.random import key_of_seed
 from discreet.errors import PolicyError
 from discreet.keys.ring import KeyRing
@@ -14,6 +14,11 @@ from discreet.model.policy import Plan
 UNSAFE_SEED = (
     "plan.seed is a number, which is unsafe: anybody can try seeds until one undoes the order of the rows and all random steps; "
     "for a release take the seed out of the plan, and a secret key is drawn"
+)
+
+SEED_GAP = (
+    "the plan's seed is a number: anybody can try seeds until one undoes the order of the rows and all random steps, which no "
+    "measure counts; take the seed out of the plan and mask again"
 )
 
 
@@ -42,6 +47,11 @@ def choose_key(plan: Plan, source: str = "", ring: KeyRing | None = None) -> Cho
     except OSError as error:
         return _unkept(plan, f"{place.folder}: {error.strerror or error}", secret)
     return ChosenKey(secret, plan.model_copy(update={"key": made.id}))
+
+
+def secret_of(plan: Plan) -> bytes:
+    """The secret of a plan's key or seed; without either a new one that nobody keeps."""
+    return KeyRing().get(plan.key).secret if plan.key is not None else plan_secret(plan)
 
 
 def with_key(plan: Plan, key: str | None) -> Plan:

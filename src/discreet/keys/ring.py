@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from discreet.engine.runtime.private import home_folder
 from discreet.errors import SourceError, nearest
-from discreet.keys.home import home_folder
 from discreet.keys.private import private_folder, write_private
 
 KEY_BYTES = 32
@@ -54,7 +54,7 @@ class KeyRing:
     """The keys in one folder."""
 
     def __init__(self, home: str | Path | None = None) -> None:
-        self.folder = home_folder(home) / "keys"
+        self.folder = (home_folder() if home is None else Path(home).expanduser().resolve()) / "keys"
 
     def add(self, secret: bytes, *, source: str = "", plan: str = "", key_id: str | None = None) -> StoredKey:
         """Keep a secret under a new id (or the one given, where a job is done once more); raises OSError where it cannot be."""

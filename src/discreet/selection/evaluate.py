@@ -11,6 +11,7 @@ from typing import Any
 from discreet import registry
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
 from discreet.errors import DataError, DiscreetError, PolicyError, RoomError
+from discreet.keys.choose import secret_of
 from discreet.masking.generate import masked_by
 from discreet.model.contracts import Direction, LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
@@ -69,8 +70,12 @@ class Evaluator:
     to the sample's measure. Such numbers guide the search and are never told. One that is ``patient`` gives no plan up.
     """
 
-    def __init__(self, data: Microdata, options: SelectOptions, *, scale: float = 1.0, patient: bool = False) -> None:
+    def __init__(
+        self, data: Microdata, options: SelectOptions, *, scale: float = 1.0, patient: bool = False, secret: bytes | None = None
+    ) -> None:
         self.scale, self.patient = scale, patient
+        self.secret = secret_of(data.policy.plan) if secret is None else secret
+        """Every plan is measured with the draws that its release will have."""
         self.options = options
         self.policy = policy = data.policy if scale == 1.0 else sampled_policy(data.policy, scale)
         self.data = data if scale == 1.0 else data.with_policy(policy)
@@ -121,7 +126,8 @@ class Evaluator:
         """Mask and measure; a plan that the data do not allow is an outcome as well."""
         started = time.perf_counter()
         try:
-            masked = masked_by(self.data, plan, None if self.patient else self._worth)
+            secret = self.secret if plan.seed is None else None
+            masked = masked_by(self.data, plan, None if self.patient else self._worth, secret)
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
             evidence = self._evidence(masked)

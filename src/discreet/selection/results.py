@@ -55,7 +55,7 @@ class Selection(Shown):
         ``folder`` is where it will lie: files of hierarchies are then named from there.
         """
         heading = "".join(f"# {' '.join(sentence.split())}\n" for sentence in self.sentences)
-        return heading + (self.policy if folder is None else _moved(self.policy, Path(folder))).to_yaml()
+        return heading + (self.policy if folder is None else move_policy(self.policy, Path(folder))).to_yaml()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -80,7 +80,7 @@ class Selection(Shown):
         }
 
 
-def _moved(policy: Policy, folder: Path) -> Policy:
+def move_policy(policy: Policy, folder: Path) -> Policy:
     """The policy as it reads from another folder."""
     attributes = dict(policy.attributes)
     for name, attribute in attributes.items():

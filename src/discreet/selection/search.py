@@ -99,6 +99,7 @@ class Search:
     def __init__(
         self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Evaluator, storage: Any, *,
         limits: Sequence[str], seed: int, fingerprint: str, how: How = "guided", teller: Teller | None = None, whole: bool = True,
+        key: str | None = None,
     ) -> None:  # fmt: skip
         import optuna
 
@@ -111,6 +112,7 @@ class Search:
         known = self.study.user_attrs.get("fingerprint")
         if known is None:
             self.study.set_user_attr("fingerprint", fingerprint)
+            self.study.set_user_attr("key", key)
         elif known != fingerprint:
             raise PolicyError(
                 "the file to resume from belongs to a search on other data, another policy or another seed; name a new file"

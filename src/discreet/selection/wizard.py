@@ -14,8 +14,10 @@ import numpy as np
 
 from discreet.engine.random import KeyedDraw
 from discreet.errors import DataError, PolicyError
+from discreet.keys.choose import choose_key, with_key
+from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy
+from discreet.model.policy import Plan, Policy
 from discreet.selection.build import plan_of
 from discreet.selection.evaluate import TARGETED, Evaluator
 from discreet.selection.frontier import Placed, frontier, place
@@ -57,11 +59,13 @@ def select(
     if not len(data):
         raise DataError(f"{data.source} has no records to select a plan for")
     data = data.with_policy(with_loss(completed(data), data, options))
-    evaluate = Evaluator(data, options)
+    storage = storage_of(Path(resume) if resume is not None else None)
+    chosen = choose_key(with_key(data.policy.plan, _earlier_key(storage, data.policy.plan)), data.source)
+    data = data.with_policy(data.policy.with_(plan=chosen.plan))
+    evaluate = Evaluator(data, options, secret=chosen.secret)
     known, sensitive = risk_profile(data, evaluate.known)
     space = space_of(data, top=sensitive)
-    storage = storage_of(Path(resume) if resume is not None else None)
-    mark = _fingerprint(data, options)
+    mark = _fingerprint(data, options, chosen.secret)
     points, rough_tried = starts(space, known) if how == "guided" else [], []
     share = _share(data, options)
     teller = Teller(on_trial)
@@ -70,11 +74,11 @@ def select(
         build = partial(plan_of, judge.data, space, scale=scale)
         return Search(
             name, space, build, judge, storage, limits=tuple(data.policy.limits), seed=options.seed, fingerprint=mark, how=how,
-            teller=teller, whole=scale == 1.0,
+            teller=teller, whole=scale == 1.0, key=chosen.plan.key,
         )  # fmt: skip
 
     if share < 1.0:
-        rough = search("sample", Evaluator(_sample(data, share, options.seed), options, scale=share), share)
+        rough = search("sample", Evaluator(_sample(data, share, options.seed), options, scale=share, secret=chosen.secret), share)
         rough_tried = rough.run(_budget(options, began, _SHARE_ON_SAMPLE), points)
         points = _carried(rough_tried, None if options.seconds is None else _LONGEST_GUESSED * share * options.seconds)
     whole = search("whole table", evaluate, 1.0)
@@ -104,7 +108,7 @@ def _selection(
     found = [*found, *shorter]
     chosen = _chosen(found, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
-    release = verbs.mask(data.with_policy(policy))
+    release = generate(data.with_policy(policy), chosen.plan, evaluate.secret)
     # work is stopped between its steps, so a little before the time is over; but what the plan was chosen by is measured again
     end = None if options.seconds is None or chosen.outcome.kept else began + 0.98 * options.seconds
     assessment = verbs.assess(release.original, release, deadline=end)
@@ -216,11 +220,21 @@ def _carried(tried: Sequence[Tried], longest: float | None) -> list[Point]:
     return [dict(one.point) for one in (*safest, *(one for one in ranked[:_CARRIED] if one not in safest))]
 
 
-def _fingerprint(data: Microdata, options: SelectOptions) -> str:
-    """What must be the same for a search to go on: the values, the policy, the seed and the sample."""
+def _earlier_key(storage: Any, plan: Plan) -> str | None:
+    """The id of the key that an earlier run of this search measured with, where the plan itself names none."""
+    if storage is None or plan.seed is not None or plan.key is not None:
+        return None
+    import optuna
+
+    keys = [study.user_attrs.get("key") for study in optuna.get_all_study_summaries(storage)]
+    return next((str(key) for key in keys if key is not None), None)
+
+
+def _fingerprint(data: Microdata, options: SelectOptions, secret: bytes) -> str:
+    """What must be the same for a search to go on: the values, the policy, the seed, the sample and the key."""
     import json
 
-    made = hashlib.blake2b(digest_size=16)
+    made = hashlib.blake2b(digest_size=16, key=secret)
     made.update(json.dumps(data.policy.with_(select={}).model_dump(mode="json"), sort_keys=True).encode())
     made.update(json.dumps([options.seed, options.sample, options.risk, options.loss, list(data.frame.schema)]).encode())
     made.update(data.frame.hash_rows(seed=1).to_numpy().tobytes())

@@ -26,6 +26,7 @@ def brief(connection: Connection, settings: Settings, job: Row[Any]) -> dict[str
         "job": job.id,
         "kind": job.kind,
         "folder": str(folder),
+        "home": str(settings.home),
         "project": {"id": project.id, "name": project.name, "table_name": project.table_name},
         "by": connection.execute(select(users.c.name).where(users.c.id == job.user_id)).scalar_one(),
         "published": settings.published,

@@ -1,6 +1,7 @@
 """A release made: masked, kept as Parquet with its confidential link, assessed, told in a report, and published as a table.
 
-All of it follows from the dataset, the policy and its seed, so a job that was cut gives the same when it runs again.
+All of it follows from the dataset, the policy and the release's secret key. The key is kept in the server's key ring, under the
+job's id, before the work begins, so a job that was cut gives the same when it runs again.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from typing import Any
 from discreet import verbs
 from discreet.convert import write_target
 from discreet.convert.atomic import write_bytes
+from discreet.engine.draws.context import plan_digest
+from discreet.engine.draws.secret import new_secret
 from discreet.engine.progress import tell
 from discreet.engine.runtime.private import create_private_folder
-from discreet.errors import PolicyError
+from discreet.errors import PolicyError, SourceError
+from discreet.keys.ring import KeyRing
+from discreet.masking.generate import generate as run_plan
 from discreet.masking.release import released, withheld
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy
+from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report.evidence import collect, gather
@@ -37,7 +42,8 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     findings = validate(data, data.policy.plan)
     if wrong := errors(findings):
         raise PolicyError(wrong[0])
-    release = verbs.mask(data)
+    plan, secret = release_key(data, brief)
+    release = run_plan(data, plan, secret)
     tell("assessing the release", 0, 1)
     assessment = verbs.assess(data, release)
     folder = Path(brief["folder"]) / "releases" / brief["job"]
@@ -58,9 +64,10 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     tell("storing the table", 0, 1)
     write_target(table, f"{brief['published']}#{brief['project']['table_name']}", private=True)
     warnings = [*(one.sentence for one in findings), *release.warnings, *assessment.warnings, *_withheld(release)]
+    policy = brief["policy"] | {"plan": brief["policy"].get("plan", {}) | {"key": plan.key}}
     made = {
         "file": f"releases/{brief['job']}/{MASKED}", "sha256": sha256(masked), "records": len(table),
-        "table_name": brief["project"]["table_name"], "policy": brief["policy"], "kept": kept,
+        "table_name": brief["project"]["table_name"], "policy": policy, "kept": kept,
         "ok": assessment.ok if assessment.verdicts else None,
         "assessment": _assessed(release, assessment, evidence) | {"warnings": warnings},
     }  # fmt: skip
@@ -69,6 +76,29 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
         "records": release.t, "original_records": release.n, "ok": made["ok"], "status": assessment.status, "verdict": verdict,
     }  # fmt: skip
     return {"made": made, "result": result, "sentence": f"{release.t:,} of {release.n:,} records are released. {verdict}"}
+
+
+def release_key(data: Microdata, brief: Mapping[str, Any]) -> tuple[Plan, bytes]:
+    """The plan with the id of its key, and the key: the plan's own, or one that is kept under the job's id."""
+    plan, ring = data.policy.plan, KeyRing(brief["home"])
+    refuse_seed(plan.seed)
+    if plan.key is not None:
+        return plan, ring.get(plan.key).secret
+    name = f"job-{brief['job']}"
+    try:
+        found = ring.find(name) or ring.add(new_secret(), source=brief["dataset"]["name"], plan=plan_digest(plan), key_id=name)
+    except OSError as error:
+        raise SourceError(f"the server's key ring cannot keep the key of this release: {error.strerror}") from None
+    return plan.model_copy(update={"key": found.id}), found.secret
+
+
+def refuse_seed(seed: int | None) -> None:
+    """Raise where a release would be, or was, made with a numeric seed."""
+    if seed is not None:
+        raise PolicyError(
+            f"the plan has the seed {seed}, and this server publishes no release with a numeric seed: anybody can try seeds "
+            "until one undoes the random steps; remove plan.seed from the policy, and a secret key is drawn"
+        )
 
 
 def report(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
@@ -104,6 +134,7 @@ def _name_tables(evidence: dict[str, Any], brief: Mapping[str, Any]) -> None:
 
 def publish(brief: dict[str, Any]) -> dict[str, Any]:
     """A release stored as a table of its own, which later releases leave alone."""
+    refuse_seed((brief["release"]["policy"].get("plan") or {}).get("seed"))
     kept = _keep(brief, brief["release"])
     return {"result": kept, "sentence": f"release {kept['number']} is stored as the table {kept['table_name']}"}
 

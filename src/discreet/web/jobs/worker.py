@@ -29,6 +29,7 @@ def main() -> int:
     if not isinstance(brief, dict):
         return 2
     threading.Thread(target=_listen, args=(source, voice), daemon=True).start()
+    os.environ["DISCREET_HOME"] = str(brief.get("home", ""))  # keys that the job draws go into the server's ring
     _give_way()
     return perform(brief, voice)
 

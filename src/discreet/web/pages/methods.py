@@ -34,7 +34,7 @@ def show(request: Request, core: Here, session: LoggedIn, number: int) -> Respon
 
 @router.post("")
 def change(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """One click: move, disable, enable or delete a step, set the plan's seed, or add and remove limits and measures."""
+    """One click: move, disable, enable or delete a step, set the plan's key and output, or add and remove limits and measures."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number, "editor")
     try:
@@ -58,7 +58,7 @@ def _page(request: Request, core: Here, session: Session, number: int, message: 
     return page(
         request, "methods.html", session, project, "methods", status=status, message=message, policy=policy, looked=looked,
         steps=[one | {"findings": found.get(one["number"], [])} for one in step_rows(plan)],
-        settings=fields.fields(Plan, plan.model_dump(exclude_defaults=True), leave=("steps",)),
+        settings=fields.fields(Plan, plan.model_dump(exclude_defaults=True), leave=("steps", "seed")),
         methods=catalogue.entries("masking"), limits=limit_rows(policy), offered=catalogue.limitable(),
         measures=_measures(policy), risks=catalogue.entries("risk"), losses=catalogue.entries("loss"),
         may=project.role != "reader",
@@ -87,7 +87,7 @@ def _done(connection: Connection, user: User, project: Project, form: FormData) 
     if do in ("up", "down", "move", "disable", "enable", "delete"):
         return _step_changed(connection, user, project, base, policy.plan, do, form)
     if do == "settings":
-        said = fields.read(Plan, form, leave=("steps",))
+        said = fields.read(Plan, form, leave=("steps", "seed"))
         content = {**said, "steps": [one.model_dump(mode="json", exclude_defaults=True) for one in policy.plan.steps]}
         made = Policy.from_dict({"plan": content}, origin="the settings").plan
         editing.save_plan(connection, user, project, base, made, "the plan's settings changed")

@@ -66,7 +66,7 @@ def follow(request: Request, core: Here, session: LoggedIn, number: int, job: st
 
 @router.post("/{job}")
 def take(request: Request, core: Here, session: LoggedIn, form: Sent, number: int, job: str) -> Response:
-    """Make the plan of a point the project's plan, with the seed that the project has."""
+    """Make the plan of a point the project's plan, with the key that it was measured with."""
     at = editing.whole(form, "point")
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number, "editor")
@@ -78,7 +78,7 @@ def take(request: Request, core: Here, session: LoggedIn, form: Sent, number: in
         with core.store.write() as connection:
             base, policy = editing.start(connection, project, form)
             plan = Policy.from_dict({"plan": chosen.plan}, origin="the wizard's plan").plan
-            kept = {"seed": policy.plan.seed, "order": policy.plan.order, "identifiers": policy.plan.identifiers}
+            kept = {"order": policy.plan.order, "identifiers": policy.plan.identifiers}
             made = plan.model_copy(update=kept)
             editing.save_plan(connection, session.user, project, base, made, f"the wizard's plan {at} taken over")
     except Conflict as error:
