@@ -18,6 +18,7 @@ from discreet.model.notes import public_text
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report import provenance
+from discreet.report.coverage import coverage_rows
 from discreet.report.discretion import Discretion
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
@@ -76,6 +77,7 @@ def collect(
     discretion = Discretion(original, internal=internal)
     rows = Rows.of(original, masked) if single_records else None
     key = provenance.hash_key() if internal else None
+    measured = [name for name in found.after if name != "coverage"]  # which speaks of columns, not of records
     return {
         "format": FORMAT,
         "confidential": True,
@@ -86,10 +88,11 @@ def collect(
             "masked": provenance.table(table, masked_file) | {"sha256": provenance.sha256(masked_file)},
         },
         "verdict": _verdict(found, release, discretion),
+        "coverage": coverage_rows(found),
         "histograms": _histograms(found),
         "adversaries": [_adversary(name, found, original, discretion) for name in found.after],
         "not_measured": [name for name in registry.names("risk") if name not in found.after],
-        "riskiest": [_riskiest(name, found, original, table, discretion, rows) for name in found.after] if rows else [],
+        "riskiest": [_riskiest(name, found, original, table, discretion, rows) for name in measured] if rows else [],
         "tried": None if selection is None else tried(selection, discretion),
         "losses": [_loss(score, discretion) for score in found.losses.values()],
         "distributions": distributions(original, table, discretion),

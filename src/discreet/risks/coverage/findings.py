@@ -14,6 +14,7 @@ from discreet.risks.coverage.restoring import Restored
 from discreet.risks.coverage.singling import Combination
 
 _MOST_NAMED = 8
+_LEAST_TOLD = 5
 
 
 @dataclass
@@ -79,8 +80,8 @@ class Findings:
         ]
         found += [_restored(one, one.column in self.removed) for one in self.restorable]
         found += [
-            f"{one.cells:,} of {one.masked:,} masked values of '{one.column}' stand in another row with the same '{one.group}', "
-            "where the column does not vary: mask it for whole groups, or remove the group's number"
+            f"{_few(one.cells)} of {_few(one.masked)} masked values of '{one.column}' stand in another row with the same "
+            f"'{one.group}', where the column does not vary: mask it for whole groups, or remove the group's number"
             for one in self.shown_again
         ]
         return found
@@ -142,7 +143,7 @@ class Findings:
         if back is not None and back.clear:
             concerns.append(f"{back.share:.1%} restored from {_from(back)}")
         if given is not None:
-            concerns.append(f"{given.cells:,} values stand in another row with the same '{given.group}'")
+            concerns.append(f"{_few(given.cells)} values stand in another row with the same '{given.group}'")
         return {
             "column": name,
             "released": released,
@@ -176,6 +177,11 @@ def _restored(one: Restored, removed: bool) -> str:
         f"other columns gets {one.baseline:.1%}: mask {'that column' if len(one.sources) == 1 else 'one of those'} too, or write "
         "accepted: with your reason"
     )
+
+
+def _few(count: int) -> str:
+    """A count as reports may write it: one below five is not told."""
+    return f"{count:,}" if count >= _LEAST_TOLD else f"fewer than {_LEAST_TOLD}"
 
 
 def _from(one: Restored) -> str:

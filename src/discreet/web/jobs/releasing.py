@@ -171,6 +171,7 @@ def _assessed(release: Release, found: Assessment, evidence: Mapping[str, Any]) 
     return {
         "records_before": found.records_before, "records_after": found.records_after,
         "before": _numbers(found.before), "after": _numbers(found.after), "informed": _numbers(found.informed),
+        "coverage": evidence["coverage"],
         "losses": _numbers(found.losses), "verdict": evidence["verdict"], "histograms": evidence["histograms"],
         "adversaries": evidence["adversaries"], "not_measured": evidence["not_measured"], "riskiest": evidence["riskiest"],
         "loss": evidence["losses"], "steps": [asdict(entry) for entry in release.log], "sf": release.sf, "fs": release.fs,

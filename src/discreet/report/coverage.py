@@ -1,0 +1,31 @@
+"""The report's table of columns: which step changed each, which adversary looked at it, and what is of concern.
+
+Names of columns, methods and measures and shares of many records are public; a count below five is never written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.model.results import Assessment
+
+
+def coverage_rows(found: Assessment) -> list[dict[str, Any]] | None:
+    """One row per column as texts, those of concern first; None where coverage was not measured."""
+    table = found.coverage.per_attribute if found.coverage is not None else None
+    if table is None:
+        return None
+    rows = [
+        {
+            "column": row["column"],
+            "role": row["role"] if row["released"] else "not released",
+            "steps": row["steps"],
+            "adversaries": row["adversaries"],
+            "accepted": row["accepted"],
+            "restored": None if row["restored_from"] is None else f"{row['restored_share']:.0%}",
+            "guessed": None if row["restored_from"] is None else f"{row['baseline_share']:.0%}",
+            "concern": row["concern"],
+        }
+        for row in table.iter_rows(named=True)
+    ]
+    return sorted(rows, key=lambda row: (row["accepted"] is None, row["concern"] is None))
