@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -114,6 +115,10 @@ def test_what_spark_cannot_do_exactly_is_refused_by_name(to_spark: Callable[...,
         discreet.risk(on_spark, {"known_sets": {"tolerance": 0.1}})
     with pytest.raises(DataError, match="target_linkage cannot do tolerance, similarity, edits or errors on Spark"):
         discreet.risk(on_spark, {"target_linkage": {"edits": {"parish": 1}}})
+    coarse = table({"age": ["20..30", "25", "40..50"], "ill": ["y", "n", "y"]}, known={"age": 0.5}, sensitivity={"ill": 1.0})
+    with pytest.raises(DataError, match="known_sets cannot do coarse cells that overlap on Spark"):
+        discreet.risk(to_spark(coarse), "known_sets")
+    assert discreet.risk(to_spark(coarse.take(np.array([0, 2]))), "known_sets")["known_sets"]["sets"] == 2  # these do not overlap
     with pytest.raises(DataError, match="select does not run on Spark"):
         discreet.select(on_spark)
     with pytest.raises(DataError, match="different engines"):

@@ -9,12 +9,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import discreet
 from discreet import Policy
 from discreet.engine import known_counts, known_inputs
+from discreet.engine.random import KeyedDraw
+from discreet.masking.targeted_suppression import TargetedSuppression
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 from discreet.risks.known_sets import KnownSets
@@ -208,3 +210,15 @@ def test_true_values_ask_the_same_by_layers_and_by_overlap() -> None:
             patch.setattr(known_inputs, "_MOST_LAYERED", most)
             found.append(KnownSets().measure(release, original=data).per_record)
     assert found[0].equals(found[1])
+
+
+@given(tables(), st.sampled_from(["category", "wildcard"]), st.sampled_from([0.2, 0.5, 0.9]))
+@settings(max_examples=60, deadline=None)
+def test_targeted_suppression_of_a_coarse_table_keeps_what_it_says(table: Any, missing: Any, threshold: float) -> None:
+    """The records that the step leaves above the threshold are those that known_sets finds there."""
+    data, _, chances, _ = table
+    assume(any(chance > 0.01 for chance in chances))
+    method = TargetedSuppression(alpha=1, epsilon=0.01, threshold=threshold, missing=missing)
+    masked = method.mask(data, method.choose(data), KeyedDraw(7))
+    found = KnownSets(alpha=1, epsilon=0.01, threshold=threshold, missing=missing).measure(masked)
+    assert found.summary["high_risk"] == len(masked.cache[method.name].remaining)

@@ -23,6 +23,7 @@ from discreet.engine.known_counts import Counter, Queries
 from discreet.engine.known_inputs import alike, by_nulls, one_class
 from discreet.engine.known_kernels import remain
 from discreet.engine.known_sets import KnownSets, Missing, known_sets
+from discreet.engine.overlap.tables import by_overlap_with_nulls, has_overlaps
 from discreet.engine.progress import tell
 from discreet.engine.targeting_kernels import copy_counts, risks
 from discreet.model.microdata import Microdata
@@ -75,6 +76,8 @@ class Targets:
     blank: NDArray[np.float64]
     arrays: tuple[Any, ...]
     own: set[int] = field(default_factory=set)
+    related: bool = False
+    """Whether cells agree by overlap, so that equal codes are not enough."""
 
     @classmethod
     def of(cls, data: Microdata, *, epsilon: float, max_sets: int, missing: Missing, share: float = 0.0) -> Targets:
@@ -91,7 +94,9 @@ class Targets:
             if attribute.sensitivity > 0:
                 found = cell_weights(column, attribute, data.cells.get(names[at]))
             weights.append(np.append(found[: len(column.values)], blank[at]))
-        return cls(data, start, missing, names, columns, weights, blank, tree_arrays(start.tree, share))
+        related = has_overlaps(data, columns[: start.tree.width])
+        arrays = tree_arrays(start.tree, share)
+        return cls(data, start, missing, names, columns, weights, blank, arrays, related=related)
 
     @property
     def tree(self) -> Family:
@@ -178,7 +183,9 @@ class Targets:
             return np.ascontiguousarray(Targets.counts(self, rows[order])[back])
         tree, size = self.tree, len(self.data)
         columns = self.columns[: tree.width]
-        if self.missing == "wildcard" and any(column.has_null for column in columns):
+        if self.related:
+            classes, pattern, patterns = by_overlap_with_nulls(self.data, columns, rows, null_agrees=self.missing == "wildcard")
+        elif self.missing == "wildcard" and any(column.has_null for column in columns):
             classes, pattern, patterns = by_nulls(columns, rows, size)
         else:
             classes = one_class(columns, rows, size)

@@ -67,7 +67,9 @@ class Apart(Targets):
         start = KnownSets(names, tree, np.arange(len(records)), found, weight)
         data = Microdata(pl.DataFrame({"record": records}), source="the records above the threshold", records=records)
         ordered = [names[at] for at in tree.order]
-        made = cls(data, start, missing, ordered, columns, [], blank, tree_arrays(tree, share), set(), worth, counts, total)
+        made = cls(
+            data, start, missing, ordered, columns, [], blank, tree_arrays(tree, share), set(), False, worth, counts, total
+        )
         if together:
             made.before = counts - Targets.counts(made, start.slots) if len(records) else counts
         return made if together else _Alone(**vars(made))

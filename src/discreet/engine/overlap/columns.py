@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MARKS = r"\.\.|^\s*[\[(<>]|^!?\{|\*$"
+MARKS = r"\.\.|^\s*[\[(<>]|^!?\{|\*$"
 """What a text must hold to be a cell of the grammar in a column of which nothing is declared."""
 
 
@@ -33,12 +33,12 @@ def declared_cells(data: Microdata, name: str) -> ColumnCells | None:
 def column_relation(data: Microdata, column: Column, *, null_agrees: bool, spare_null: bool = False) -> Relation:
     """Which codes of a column agree with each; ``spare_null`` has one more code, for blanks that the column does not hold yet."""
     kept: dict[tuple[str, bool, bool], Relation] = data.cache.setdefault("relations", {})
-    key = (column.name, null_agrees, spare_null)
+    key = (column.name, null_agrees, spare_null or column.has_null)
     if key not in kept:
         atoms = column_atoms(data, column)
         if atoms is None:
             atoms = _single_values(column)
-        if spare_null and not column.has_null:
+        if key[2] and len(atoms.blank) == len(column.values):
             atoms = _with_null(atoms)
         null = None if null_agrees or len(atoms.blank) == len(column.values) else len(column.values)
         kept[key] = relate(atoms, atoms, null=null, null_asks=null, name=column.name)
@@ -91,16 +91,30 @@ def label_hierarchy(data: Microdata, column: Column) -> Hierarchy | None:
     labels that the grammar explains. A label that is also the name of a leaf is taken for the leaf: in a table that was never
     masked it is one. What a release declares of its column goes before.
     """
-    spec = data.attribute(column.name).hierarchy
-    if spec is None or column.values.dtype != pl.String or not (spec.groups or spec.file):
+    rows = _policy_rows(data, column.name)
+    if not rows or column.values.dtype != pl.String:
         return None
-    rows = read_rows(place(data.policy, spec.file), column.name) if spec.file else _rows_of_groups(spec.groups)
     leaves = {row[0] for row in rows}
     held = set(column.values.to_list())
     if not any(label in held and label not in leaves for row in rows for label in row[1:]):
         return None
     hidden = [[row[0], *(f"{label}\0" if label in leaves else label for label in row[1:])] for row in rows]
     return Hierarchy.from_rows(hidden, attribute=column.name)
+
+
+def policy_labels(data: Microdata, name: str) -> list[str]:
+    """The labels that the policy's own groups of an attribute have, but those that are names of leaves too."""
+    rows = _policy_rows(data, name)
+    leaves = {row[0] for row in rows}
+    return sorted({label for row in rows for label in row[1:] if label not in leaves})
+
+
+def _policy_rows(data: Microdata, name: str) -> list[list[str]]:
+    """A row per leaf with its labels, of a hierarchy that is a file or groups; none of others."""
+    spec = data.attribute(name).hierarchy
+    if spec is None or not (spec.groups or spec.file):
+        return []
+    return read_rows(place(data.policy, spec.file), name) if spec.file else _rows_of_groups(spec.groups)
 
 
 def _rows_of_groups(groups: Sequence[dict[str, tuple[str, ...]]]) -> list[list[str]]:
@@ -114,7 +128,7 @@ def _rows_of_groups(groups: Sequence[dict[str, tuple[str, ...]]]) -> list[list[s
 
 
 def _is_marked(values: pl.Series) -> bool:
-    return values.dtype == pl.String and bool(values.str.contains(_MARKS).any())
+    return values.dtype == pl.String and bool(values.str.contains(MARKS).any())
 
 
 def _single_values(column: Column) -> Atoms:

@@ -38,6 +38,17 @@ def by_overlap(data: Microdata, columns: Sequence[Column], slots: NDArray[np.int
     return [related_class(columns, relations, slots)], pattern, patterns
 
 
+def by_overlap_with_nulls(data: Microdata, columns: Sequence[Column], slots: NDArray[np.int64], *, null_agrees: bool) -> Asked:
+    """The same for columns from which values were taken since the data were read, so that they hold nulls that the data do not.
+
+    Only nulls that agree with anything make a pattern: who asks with ``*`` is counted with all who agree, set by set.
+    """
+    relations = [column_relation(data, column, null_agrees=null_agrees, spare_null=True) for column in columns]
+    unknown = [(column.is_null[slots] & null_agrees).astype(np.uint8) for column in columns]
+    pattern, patterns = patterns_of(unknown, [None] * len(columns), len(slots))
+    return [related_class(columns, relations, slots)], pattern, patterns
+
+
 def related_class(columns: Sequence[Column], relations: Sequence[Relation], slots: NDArray[np.int64]) -> RecordClass:
     """All records of a table, asked for by some of them, where codes agree as the relations say."""
     size = len(columns[0].codes) if columns else 0

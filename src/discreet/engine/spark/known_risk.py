@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.engine.columns import encode
 from discreet.engine.known_summary import QUANTILES, Bounds, Summary
+from discreet.engine.overlap.columns import MARKS, policy_labels
+from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.spark.agreeing import col
 from discreet.engine.spark.arrow import in_arrow
+from discreet.engine.spark.dictionaries import dictionaries
 from discreet.engine.spark.failures import told
 from discreet.engine.spark.known_finish import SIZES, Summarize, distribution
 from discreet.engine.spark.known_sums import SparkKnownSets, spark_known_sets
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.works import LAYERS, WILDCARD
+from discreet.engine.spark.works import LAYERS, OVERLAPPING, WILDCARD
+from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,6 +32,8 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
         LAYERS.refuse(plugin, data.engine)
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
+    if has_overlapping_cells(data):
+        OVERLAPPING.refuse(plugin, data.engine)
     with told(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha)
         try:
@@ -61,6 +68,26 @@ def has_nulls(data: SparkMicrodata) -> bool:
     parts = [f.max(col(name).isNull().cast("int")) for name in known]
     with told(data.source):
         return bool(parts) and any(data.frame.agg(*parts).collect()[0])
+
+
+def has_overlapping_cells(data: SparkMicrodata) -> bool:
+    """Whether different cells of an attribute that may be known agree; only columns with texts that look coarse are looked at."""
+    from pyspark.sql import functions as f
+
+    known = [name for name in data.columns if data.attribute(name).known > 0]
+    texts = [name for name in known if name not in data.cells and data.shape.frame.schema[name] == pl.String]
+    labels = {name: policy_labels(data.shape, name) for name in texts}
+    looks = [f.max((col(name).rlike(MARKS) | col(name).isin(labels[name])).cast("int")) for name in texts]
+    with told(data.source):
+        marked = data.frame.agg(*looks).collect()[0] if looks else ()
+    some = [name for name, flag in zip(texts, marked, strict=True) if flag] + [name for name in known if name in data.cells]
+    found, _ = dictionaries(data, some) if some else ({}, None)
+    for name, one in found.items():
+        attributes = {name: data.attribute(name)}
+        local = Microdata(pl.DataFrame({name: one.values}), data.policy.with_(attributes=attributes), cells=data.cells)
+        if one.wide or has_overlaps(local, encode(local, [name])):
+            return True
+    return False
 
 
 def _summary(plugin: Any, sums: SparkKnownSets) -> tuple[dict[str, Any], Bounds, tuple[str, ...]]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.engine.spark.agreeing import col
 from discreet.engine.spark.batches import CHANGED, Masked, changed
 from discreet.engine.spark.failures import told
-from discreet.engine.spark.known_risk import has_nulls
+from discreet.engine.spark.known_risk import has_nulls, has_overlapping_cells
 from discreet.engine.spark.known_sums import spark_known_sets
 from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
-from discreet.engine.spark.works import WILDCARD
+from discreet.engine.spark.works import OVERLAPPING, WILDCARD
 from discreet.model.threshold import Among
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, 
     may = [name for name in columns if name not in plugin.protect]
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
+    if has_overlapping_cells(data):
+        OVERLAPPING.refuse(plugin, data.engine)
     with told(data.source):
         by_risk = not isinstance(plugin.threshold, Among)
         if by_risk and plugin.passes == 1 and plugin.choice == "set" and plugin.side == "known":

@@ -42,6 +42,7 @@ COARSE = Gap(
     "coarse cells beside another table",
     "intervals, groups and labels that contain values are compared on one machine only",
 )
+OVERLAPPING = Gap("coarse cells that overlap", "a cell that agrees with several others agrees with records on other machines")
 FUZZY = Gap(
     "tolerance, similarity, edits or errors",
     "only exact agreement is counted without comparing pairs",
@@ -86,11 +87,11 @@ WORKS: dict[tuple[str, str], Work] = {
     ("masking", "rounding"): Work(f"{_HERE}.cells:rounding", (CONTROLLED,)),
     ("masking", "sampling"): Work(f"{_HERE}.strata:sampling", (MANY_STRATA,)),
     ("masking", "swapping"): Work(f"{_HERE}.swapping:swapping", (PARTNERS,)),
-    ("masking", "targeted_suppression"): Work(f"{_HERE}.targeting:targeted_suppression", (WILDCARD, MANY_ABOVE)),
+    ("masking", "targeted_suppression"): Work(f"{_HERE}.targeting:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING)),
     ("masking", "top_bottom_coding"): Work(f"{_HERE}.spread:top_bottom_coding"),
     ("risk", "decision"): Work(f"{_HERE}.decision:decision", (SIMILAR, RECORD_WEIGHTS, COARSE, PATTERNS)),
     ("risk", "k_anonymity"): Work(f"{_HERE}.classes:k_anonymity", (PATTERNS,)),
-    ("risk", "known_sets"): Work(f"{_HERE}.known_risk:known_sets", (WILDCARD, LAYERS, NARROWING)),
+    ("risk", "known_sets"): Work(f"{_HERE}.known_risk:known_sets", (WILDCARD, LAYERS, NARROWING, OVERLAPPING)),
     ("risk", "l_diversity"): Work(f"{_HERE}.diversity:l_diversity", (PATTERNS,)),
     ("risk", "repeated_records"): Work(f"{_HERE}.persons:repeated_records", (WILDCARD,)),
     ("risk", "t_closeness"): Work(f"{_HERE}.diversity:t_closeness", (PATTERNS, MANY_VALUES)),
