@@ -69,17 +69,21 @@ def test_a_release_is_judged_as_on_one_machine(spark: Any, tmp_path: Path, monke
     status, wanted, _ = judged(*local)
     written = str(tmp_path / "records.parquet")
     found_status, found, said = judged(source, out, "-p", policy, "--link", link, "--engine", "spark", "--records", written)
-    assert (found_status, found["ok"], found["records"]) == (status, wanted["ok"], wanted["records"])
+    assert (found_status, found["ok"]) == (1, False)
+    assert status in (0, 1)
+    assert found["records"] == wanted["records"]
     for verdict, other in zip(found["limits"], wanted["limits"], strict=True):
-        assert verdict.pop("found") == pytest.approx(other.pop("found"), rel=1e-9)
-        assert (verdict["limit"], verdict["kept"]) == (other["limit"], other["kept"])
+        assert verdict["measured_release"] == pytest.approx(other["measured_release"], rel=1e-9)
+        # Spark cannot measure known_sets for an intruder who knows the original values, so that limit cannot be met there
+        expected = "incomplete" if verdict["limit"].startswith("known_sets.") and other["status"] == "met" else other["status"]
+        assert (verdict["limit"], verdict["status"]) == (other["limit"], expected)
     for name, score in wanted["risks"].items():
         for side in ("before", "after"):
             assert flat(found["risks"][name][side]) == pytest.approx(flat(score[side]), rel=1e-9, abs=1e-12), (name, side)
     for name, score in wanted["losses"].items():
         assert flat(found["losses"][name]) == pytest.approx(flat(score), rel=1e-9, abs=1e-9), name
     assert found["risks"]["known_sets"]["informed"] is None
-    assert "known_sets to an intruder who holds true values is left out: known_sets cannot do original= on Spark" in said
+    assert "it could not be measured: known_sets cannot do original= on Spark" in said
     assert pl.read_parquet(written)["target_linkage"].count() == wanted["records"]["after"]
     on_spark, masked = (discreet.read(one, data.policy, engine="spark") for one in (source, out))
     assert "are taken for those of" in discreet.loss(on_spark, masked, "ncp")["ncp"].notes[-1]

@@ -13,7 +13,7 @@ from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
 from discreet.engine.engines import WORDS, is_distributed
 from discreet.engine.progress import OutOfTimeError, until
-from discreet.errors import DataError, RoomError
+from discreet.errors import DataError, RoomError, UnexplainedCellError
 from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, Assessment, Verdict
@@ -58,6 +58,8 @@ def assess(
             if measure.original_use != "none" and not required:
                 with until(deadline):
                     informed[name] = measure.measure(masked, original=original)
+        except UnexplainedCellError:  # nobody knows what was released: that is wrong input, and no verdict can be given at all
+            raise
         except (DataError, RoomError) as error:
             missing[name] = str(error)
         except MemoryError:
