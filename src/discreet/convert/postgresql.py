@@ -8,11 +8,13 @@ import polars as pl
 
 from discreet.convert.database import Database, Writing, quoting
 from discreet.convert.names import unique
+from discreet.convert.postgresql_replacing import Replacement
 from discreet.convert.rows import typed_text
 from discreet.convert.tables import Table
 from discreet.errors import SourceError
 
 _LONGEST = 63
+_DUPLICATE = "42P07"
 _TIMEOUT = "15"
 # what ADBC gives as it is; everything else is asked for as text
 _AS_IT_IS = (
@@ -75,13 +77,45 @@ class PostgreSQL(Database):
         schema, name, beside = self.address.schema, self.address.table, self.beside()
         if len(name.encode()) > _LONGEST:
             raise SourceError(f"{self.name}: a name in PostgreSQL has at most {_LONGEST} bytes")
+        content = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
         with adbc.connect(self._conninfo()) as link, link.cursor() as cursor:
-            content = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-            cursor.adbc_ingest(beside, content, mode="create", db_schema_name=schema)
-            if how.overwrite:
-                cursor.execute(f"DROP TABLE IF EXISTS {_quoted(schema, name)}")
-            cursor.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(name)}")
+            if how.overwrite and self._is_table(cursor):
+                try:
+                    self._replace(cursor, content, drop_dependents=how.drop_dependents)
+                except adbc.Error:
+                    if not how.drop_dependents:
+                        raise
+                    link.rollback()  # the new rows may break a rule of the table, which is given up too
+                    self._replace(cursor, content, drop_dependents=True, drop_rules=True)
+            else:
+                cursor.adbc_ingest(beside, content, mode="create", db_schema_name=schema)
+                self._name_new_table(cursor, beside)
             link.commit()
+
+    def _replace(self, cursor: Any, content: Any, *, drop_dependents: bool, drop_rules: bool = False) -> None:
+        beside = self.beside()
+        cursor.adbc_ingest(beside, content, mode="create", temporary=True)
+        table, fresh = _quoted(self.address.schema, self.address.table), _quoted("pg_temp", beside)
+        Replacement(cursor, table, fresh, self.name).run(drop_dependents=drop_dependents, drop_rules=drop_rules)
+        cursor.execute(f"DROP TABLE {fresh}")
+
+    def _is_table(self, cursor: Any) -> bool:
+        """Whether the table is there; raises where it is a view."""
+        place = _quoted(self.address.schema, self.address.table).replace("'", "''")
+        cursor.execute(f"SELECT relkind FROM pg_class WHERE oid = to_regclass('{place}')")
+        kinds = [str(kind) for (kind,) in cursor.fetchall()]
+        if kinds and kinds[0] in ("v", "m"):
+            raise self.is_view()
+        return bool(kinds)
+
+    def _name_new_table(self, cursor: Any, beside: str) -> None:
+        schema, name = self.address.schema, self.address.table
+        try:
+            cursor.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(name)}")
+        except Exception as error:
+            if getattr(error, "sqlstate", None) == _DUPLICATE:
+                raise self.written_first() from None
+            raise
 
     def _conninfo(self) -> str:
         """The address as libpq takes it, with every value quoted."""

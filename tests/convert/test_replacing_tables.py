@@ -1,0 +1,206 @@
+"""A replaced table of a server keeps what belongs to it; what the new columns do not allow is refused by name."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import polars as pl
+import pytest
+import sqlalchemy as sa
+
+from discreet.convert import read_source, write_target
+from discreet.errors import SourceError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+OLD = pl.DataFrame({"id": [1, 2], "town": ["Rome", "Oslo"], "pay": [10, 20]})
+NEW = pl.DataFrame({"id": [3, 4, 5], "town": ["Lima", "Lima", None], "pay": [1, 2, 3]})
+
+
+def engine(url: str) -> sa.Engine:
+    driver = url.replace("postgresql:", "postgresql+psycopg:").replace("mysql:", "mysql+pymysql:")
+    return sa.create_engine(driver, poolclass=sa.NullPool)
+
+
+def run(url: str, *statements: str) -> None:
+    with engine(url).begin() as link:
+        for statement in statements:
+            link.exec_driver_sql(statement)
+
+
+def rows(url: str, query: str) -> list[Any]:
+    with engine(url).connect() as link:
+        return [tuple(row) for row in link.exec_driver_sql(query)]
+
+
+def write(frame: pl.DataFrame, url: str, **options: Any) -> None:
+    write_target(Microdata(frame), url, **options)
+
+
+def read(url: str) -> pl.DataFrame:
+    return read_source(url, Policy()).frame
+
+
+@pytest.fixture
+def people(postgresql: str) -> str:
+    run(
+        postgresql,
+        "DROP TABLE IF EXISTS people CASCADE",
+        "DROP ROLE IF EXISTS reader",
+        "DROP ROLE IF EXISTS holder",
+        "CREATE ROLE reader",
+        "CREATE ROLE holder",
+    )
+    write(OLD, f"{postgresql}#people")
+    run(
+        postgresql,
+        "GRANT SELECT ON people TO reader",
+        "GRANT UPDATE (pay) ON people TO reader",
+        "COMMENT ON TABLE people IS 'who lives where'",
+        "COMMENT ON COLUMN people.town IS 'where'",
+        "CREATE INDEX by_town ON people (town)",
+        "CREATE UNIQUE INDEX by_id ON people (id)",
+        "ALTER TABLE people ENABLE ROW LEVEL SECURITY",
+        "ALTER TABLE people FORCE ROW LEVEL SECURITY",
+        "CREATE POLICY northern ON people USING (town = 'Oslo')",
+        "CREATE VIEW towns AS SELECT town, count(*) AS n FROM people GROUP BY town",
+        "GRANT SELECT ON towns TO reader",
+        "CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.pay := 0; RETURN NEW; END'"
+        if not rows(postgresql, "SELECT 1 FROM pg_proc WHERE proname = 'spoil'")
+        else "SELECT 1",
+        "CREATE TRIGGER spoils BEFORE INSERT ON people FOR EACH ROW EXECUTE FUNCTION spoil()",
+        "ALTER TABLE people OWNER TO holder",
+    )
+    return postgresql
+
+
+_HERE = "'people'::regclass"
+KEPT = (
+    "SELECT relacl::text, relrowsecurity, relforcerowsecurity, relowner::regrole::text FROM pg_class WHERE relname = 'people'",
+    "SELECT obj_description(oid) FROM pg_class WHERE relname = 'people'",
+    f"SELECT attname, attacl::text FROM pg_attribute WHERE attrelid = {_HERE} AND attname IN ('town', 'pay', 'id') ORDER BY 1",
+    f"SELECT col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = {_HERE} AND attname = 'town'",
+    "SELECT relname, relacl::text FROM pg_class WHERE relname = 'towns'",
+    "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'people' ORDER BY 1",
+    "SELECT policyname, qual FROM pg_policies WHERE tablename = 'people'",
+    f"SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = {_HERE}",
+)
+
+
+def belongings(url: str) -> list[Any]:
+    return [rows(url, query) for query in KEPT]
+
+
+@pytest.mark.servers
+def test_a_replaced_postgresql_table_keeps_all_that_belongs_to_it(people: str) -> None:
+    before = belongings(people)
+    write(NEW, f"{people}#people")
+    assert read(f"{people}#people").equals(NEW)  # no trigger changed a row, no policy kept one out
+    assert belongings(people) == before
+    assert sorted(rows(people, "SELECT coalesce(town, ''), n FROM towns")) == [("", 1), ("Lima", 2)]
+    assert not rows(people, "SELECT relname FROM pg_class WHERE relname LIKE 'discreet%%'")
+    assert "Rome" not in str(
+        rows(people, "SELECT most_common_vals::text, histogram_bounds::text FROM pg_stats WHERE tablename = 'people'")
+    )
+
+
+@pytest.mark.servers
+def test_other_columns_may_come_go_and_change_their_type(people: str) -> None:
+    before = belongings(people)
+    changed = NEW.with_columns(pl.lit("x").alias("more"), pl.lit(0.5).alias("rate"))
+    write(changed, f"{people}#people")
+    assert read(f"{people}#people").equals(changed)
+    assert belongings(people) == before
+    run(people, "ALTER TABLE people ADD COLUMN plain int, ALTER COLUMN rate TYPE text")
+    write(changed, f"{people}#people")
+    assert read(f"{people}#people").equals(changed)
+    assert belongings(people) == before
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (
+            NEW.drop("town"),
+            r"index .*by_town needs the column 'town', which the new table does not have \(and 2 more\)",
+        ),
+        (NEW.drop("id"), r"index .*by_id needs the column 'id', which the new table does not have"),
+        (NEW.with_columns(town=pl.lit(1.5)), r"policy northern on table people needs the column 'town', which is no longer text"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_by_name_unless_it_is_given_up(people: str, frame: pl.DataFrame, words: str) -> None:
+    before = belongings(people)
+    with pytest.raises(SourceError, match=words) as caught:
+        write(frame, f"{people}#people")
+    assert "--drop-dependents" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert read(f"{people}#people").equals(OLD)
+    assert belongings(people) == before
+    write(frame, f"{people}#people", drop_dependents=True)
+    assert read(f"{people}#people").select(frame.columns).equals(frame)
+    after = belongings(people)
+    assert after[0] == before[0]
+    assert ("town" in frame.columns and frame["town"].dtype == pl.String) == bool(after[4])
+
+
+@pytest.mark.servers
+def test_a_foreign_key_that_refers_to_the_rows_is_named(people: str) -> None:
+    run(people, "ALTER TABLE people ADD UNIQUE (id)", "DROP TABLE IF EXISTS visits", "CREATE TABLE visits (who bigint)",
+        "ALTER TABLE visits ADD CONSTRAINT of_whom FOREIGN KEY (who) REFERENCES people (id)")  # fmt: skip
+    with pytest.raises(SourceError, match="foreign key of_whom of the table visits refers to its rows"):
+        write(NEW, f"{people}#people")
+    write(NEW, f"{people}#people", drop_dependents=True)
+    assert read(f"{people}#people").equals(NEW)
+    run(people, "DROP TABLE visits")
+
+
+@pytest.mark.servers
+def test_a_rule_that_the_new_rows_break_is_told_and_can_be_given_up(people: str) -> None:
+    run(people, "ALTER TABLE people ADD CONSTRAINT poor CHECK (pay < 100)", "ALTER TABLE people ALTER COLUMN pay SET NOT NULL")
+    rich = NEW.with_columns(pay=pl.Series([1000, None, 1], dtype=pl.Int64))
+    with pytest.raises(SourceError, match="cannot be written"):
+        write(rich, f"{people}#people")
+    assert read(f"{people}#people").equals(OLD)
+    write(rich, f"{people}#people", drop_dependents=True)
+    assert read(f"{people}#people").equals(rich)
+
+
+@pytest.mark.servers
+def test_types_that_a_view_needs_stay_where_they_can_hold_the_values(people: str) -> None:
+    run(people, "DROP VIEW towns", "DROP POLICY northern ON people", "ALTER TABLE people ALTER COLUMN town TYPE varchar(20)",
+        "CREATE VIEW towns AS SELECT town, id FROM people")  # fmt: skip
+    write(NEW, f"{people}#people")
+    assert rows(people, "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'people'::regclass "
+                        "AND attname = 'town'") == [("character varying(20)",)]  # fmt: skip
+    assert read(f"{people}#people").equals(NEW)
+    with pytest.raises(SourceError, match="value too long"):
+        write(NEW.with_columns(town=pl.lit("x" * 30)), f"{people}#people")
+    assert read(f"{people}#people").equals(NEW)
+
+
+@pytest.mark.servers
+def test_a_reader_never_sees_a_moment_without_the_table(people: str) -> None:
+    seen: list[int] = []
+    failures: list[Exception] = []
+    done = threading.Event()
+
+    def look() -> None:
+        with engine(people).connect() as link:
+            while not done.is_set():
+                try:
+                    seen.append(link.exec_driver_sql("SELECT count(*) FROM people").scalar())
+                    link.commit()
+                except Exception as error:  # noqa: BLE001 - told by the test
+                    failures.append(error)
+                    return
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for number in range(6):
+        write((OLD, NEW)[number % 2], f"{people}#people")
+    done.set()
+    reader.join()
+    assert not failures
+    assert set(seen) <= {2, 3}
