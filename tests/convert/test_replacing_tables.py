@@ -204,3 +204,105 @@ def test_a_reader_never_sees_a_moment_without_the_table(people: str) -> None:
     reader.join()
     assert not failures
     assert set(seen) <= {2, 3}
+
+
+@pytest.fixture
+def citizens(mysql: str) -> str:
+    run(mysql, "DROP VIEW IF EXISTS towns", "DROP TABLE IF EXISTS visits", "DROP TABLE IF EXISTS citizens",
+        "CREATE TABLE citizens (id BIGINT NOT NULL PRIMARY KEY, town VARCHAR(20) COMMENT 'it''s where', "
+        "pay BIGINT COMMENT 'a year') COMMENT 'who lives where' CHARACTER SET utf8mb4",
+        "CREATE INDEX by_town ON citizens (town)",
+        "INSERT INTO citizens VALUES (1, 'Rome', 10), (2, 'Oslo', 20)",
+        "CREATE VIEW towns AS SELECT town, count(*) AS n FROM citizens GROUP BY town",
+        "CREATE OR REPLACE USER reader@'%%'", "GRANT SELECT ON test_data.citizens TO reader@'%%'",
+        "GRANT SELECT (pay) ON test_data.citizens TO reader@'%%'")  # fmt: skip
+    return mysql
+
+
+def properties(url: str) -> list[Any]:
+    place = "TABLE_SCHEMA = 'test_data' AND TABLE_NAME = 'citizens'"
+    return [
+        rows(url, f"SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE {place}"),
+        rows(url, f"SELECT COLUMN_NAME, COLUMN_COMMENT FROM information_schema.COLUMNS WHERE {place} AND COLUMN_COMMENT <> ''"),
+        rows(url, f"SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE {place} ORDER BY 1, 2"),
+        rows(url, f"SELECT GRANTEE, PRIVILEGE_TYPE FROM information_schema.TABLE_PRIVILEGES WHERE {place} ORDER BY 1, 2"),
+        rows(url, f"SELECT GRANTEE, PRIVILEGE_TYPE FROM information_schema.COLUMN_PRIVILEGES WHERE {place} ORDER BY 1, 2"),
+    ]
+
+
+@pytest.mark.servers
+def test_a_replaced_mysql_table_keeps_all_that_belongs_to_it(citizens: str) -> None:
+    before = properties(citizens)
+    changed = NEW.with_columns(pl.lit("x").alias("more"), pay=pl.lit(0.5))
+    for frame in (NEW, changed, NEW):
+        write(frame, f"{citizens}#citizens")
+        assert read(f"{citizens}#citizens").select(frame.columns).equals(frame)
+        assert properties(citizens) == before
+    assert sorted(rows(citizens, "SELECT coalesce(town, ''), n FROM towns")) == [("", 1), ("Lima", 2)]
+    assert not rows(citizens, "SHOW TABLES LIKE 'discreet%%'")
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (NEW.drop("town"), r"index by_town needs the column 'town' as it was \(and 1 more\)"),
+        (NEW.drop("id"), "index PRIMARY needs the column 'id' as it was"),
+        (NEW.with_columns(town=pl.lit(1.5)), "index by_town needs the column 'town' as it was"),
+    ],
+)
+def test_what_a_mysql_table_cannot_keep_is_refused_by_name_unless_it_is_given_up(
+    citizens: str, frame: pl.DataFrame, words: str
+) -> None:
+    before = properties(citizens)
+    with pytest.raises(SourceError, match=words):
+        write(frame, f"{citizens}#citizens")
+    assert read(f"{citizens}#citizens").equals(OLD)
+    assert properties(citizens) == before
+    write(frame, f"{citizens}#citizens", drop_dependents=True)
+    assert read(f"{citizens}#citizens").select(frame.columns).equals(frame)
+    assert properties(citizens)[3:] == before[3:]
+    assert bool(rows(citizens, "SHOW TABLES LIKE 'towns'")) == ("town" in frame.columns)
+
+
+@pytest.mark.servers
+def test_triggers_foreign_keys_and_views_of_a_mysql_table_are_named(citizens: str) -> None:
+    run(citizens, "CREATE TRIGGER spoils BEFORE INSERT ON citizens FOR EACH ROW SET NEW.pay = 0")
+    with pytest.raises(SourceError, match="trigger spoils belongs to the old table"):
+        write(NEW, f"{citizens}#citizens")
+    run(citizens, "DROP TRIGGER spoils", "CREATE TABLE visits (who BIGINT, CONSTRAINT of_whom FOREIGN KEY (who) "
+                  "REFERENCES citizens (id))")  # fmt: skip
+    with pytest.raises(SourceError, match="foreign key of_whom of the table visits refers to its rows"):
+        write(NEW, f"{citizens}#citizens")
+    run(citizens, "DROP INDEX by_town ON citizens")
+    with pytest.raises(SourceError, match="view towns needs the column 'town'"):
+        write(NEW.drop("town"), f"{citizens}#citizens")
+    write(NEW.drop("town"), f"{citizens}#citizens", drop_dependents=True)
+    assert read(f"{citizens}#citizens").equals(NEW.drop("town"))
+    assert not rows(citizens, "SHOW TABLES LIKE 'discreet%%'")
+
+
+@pytest.mark.servers
+def test_a_value_that_a_kept_column_cannot_hold_is_refused_and_the_old_table_stays(citizens: str) -> None:
+    with pytest.raises(SourceError, match="cannot be written"):
+        write(NEW.with_columns(town=pl.lit("x" * 30)), f"{citizens}#citizens")
+    assert read(f"{citizens}#citizens").equals(OLD)
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("server", ["postgresql", "mysql"])
+def test_an_existing_table_of_a_server_needs_overwrite(request: pytest.FixtureRequest, server: str) -> None:
+    url = f"{request.getfixturevalue(server)}#there"
+    write(OLD, url)
+    with pytest.raises(SourceError, match="#there exists; add --overwrite to replace it"):
+        write(NEW, url, overwrite=False)
+    assert read(url).equals(OLD)
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("server", ["postgresql", "mysql"])
+def test_columns_that_nothing_hangs_on_take_the_order_of_the_data(request: pytest.FixtureRequest, server: str) -> None:
+    url = f"{request.getfixturevalue(server)}#ordered"
+    for columns in (["id", "town", "pay"], ["pay", "id", "town"], ["town", "id"], ["pay", "town", "id"]):
+        write(NEW.select(columns), url)
+        assert read(url).equals(NEW.select(columns))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from discreet.convert.database import Database, Writing, quoting
+from discreet.convert.mysql_replacing import STRICT, Copy
 from discreet.convert.names import unique
 from discreet.convert.plain import printable
 from discreet.convert.rows import BATCH, frame_of, row_batches, typed_if_empty, typed_text
@@ -21,9 +22,11 @@ _DAY = 86_400_000_000  # in microseconds
 _TYPES: list[tuple[Any, str]] = [
     (pl.Boolean, "BOOLEAN"), (pl.Int8, "SMALLINT"), (pl.Int16, "SMALLINT"), (pl.Int32, "INT"), (pl.Int64, "BIGINT"),
     (pl.UInt8, "SMALLINT"), (pl.UInt16, "INT"), (pl.UInt32, "BIGINT"), (pl.UInt64, "BIGINT UNSIGNED"),
-    (pl.Date, "DATE"), (pl.Datetime, "DATETIME(6)"), (pl.Time, "TIME(6)"), (pl.String, "LONGTEXT"),
+    (pl.Date, "DATE"), (pl.Datetime, "DATETIME(6)"), (pl.Time, "TIME(6)"),
+    (pl.String, "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"),
 ]  # fmt: skip
 _BESIDE = re.compile(r"(discreet_[0-9a-f]{16})(?:_old)?")
+_DUPLICATE = 1050
 _quoted = quoting("mysql")
 
 
@@ -76,19 +79,28 @@ class MySQL(Database):
         # with a list of rows the driver takes % for a mark of its own, in names too
         names = ", ".join(_quoted(column).replace("%", "%%") for column in frame.columns)
         marks = ", ".join(["%s"] * frame.width)
-        definition = ", ".join(f"{_quoted(column)} {_declared(dtype)} NULL" for column, dtype in frame.schema.items())
+        declared = {column: _declared(dtype) for column, dtype in frame.schema.items()}
+        definition = ", ".join(f"{_quoted(column)} {kind} NULL" for column, kind in declared.items())
         with engine.connect() as link:
             _sweep(link, inspector.get_table_names(schema=schema), schema)
+            _run(link, STRICT)
+            copy = Copy(lambda query, values=None: _rows(link, query, values), schema, name, self.name)
+            replaces = how.overwrite and inspector.has_table(name, schema=schema)
             link.exec_driver_sql("SELECT GET_LOCK(%s, 0)", (beside,))  # the server takes it from whoever is gone
             try:
                 _run(
                     link,
                     f"CREATE TABLE {_quoted(schema, beside)} ({definition}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
                 )
+                if replaces:
+                    for statement in copy.statements(beside, declared, drop_dependents=how.drop_dependents):
+                        _run(link, statement)
                 for rows in row_batches(frame):
                     link.exec_driver_sql(f"INSERT INTO {_quoted(schema, beside)} ({names}) VALUES ({marks})", rows)
                 link.commit()
-                self._put_in_place(link, beside, replaces=how.overwrite and inspector.has_table(name, schema=schema))
+                for statement in copy.give_up(beside) if replaces and how.drop_dependents else ():
+                    _run(link, statement)
+                self._put_in_place(link, beside, replaces=replaces)
             except BaseException:
                 link.rollback()
                 _run(link, f"DROP TABLE IF EXISTS {_quoted(schema, beside)}")
@@ -99,7 +111,12 @@ class MySQL(Database):
         schema, name = self.address.schema, self.address.table
         place, new, old = _quoted(schema, name), _quoted(schema, beside), _quoted(schema, f"{beside}_old")
         if not replaces:
-            _run(link, f"RENAME TABLE {new} TO {place}")
+            try:
+                _run(link, f"RENAME TABLE {new} TO {place}")
+            except Exception as error:
+                if error.args[:1] == (_DUPLICATE,):
+                    raise self.written_first() from None
+                raise
             return
         _run(link, f"RENAME TABLE {place} TO {old}, {new} TO {place}")
         _run(link, f"DROP TABLE {old}")
@@ -117,6 +134,12 @@ def _named(name: str) -> Any:
     from sqlalchemy import quoted_name
 
     return quoted_name(name, quote=True)
+
+
+def _rows(link: Any, query: str, values: Any = None) -> list[Any]:
+    cursor = link.connection.driver_connection.cursor()
+    cursor.execute(query, values or ())
+    return list(cursor.fetchall())
 
 
 def _run(link: Any, statement: str) -> None:

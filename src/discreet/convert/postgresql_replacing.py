@@ -2,7 +2,7 @@
 
 Owner, grants, comments, row-level security, indexes and views hang on the table itself. Dropping it and renaming another
 would lose them, so it is emptied, altered and filled inside one transaction: other sessions see the old table or the new
-one. New columns come last, because PostgreSQL cannot insert them between others.
+one. Columns that nothing hangs on are made anew where their order has changed; others keep their place.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from discreet.convert.database import quoting
 from discreet.errors import SourceError
 
 _quoted = quoting("postgresql")
+_MANY = 1000
+"""PostgreSQL counts the columns that a table ever had, up to 1,600; near that, the order is left as it is."""
 _WHOLE = ("smallint", "integer", "bigint")
 _TEXT = ("text", "character varying")
 # defaults, sequences and extended statistics go with their column
@@ -58,7 +60,11 @@ class Replacement:
         kept = self._kept_types(old, new)
         changed = [one for name, one in old.items() if name in new and one.type != new[name].type and name not in kept]
         added = [one for name, one in new.items() if name not in old]
+        moved = self._movable(old, new, [one.name for one in old.values() if one.name in new] + [one.name for one in added])
+        changed = [one for one in changed if one.name not in moved]
         self._refuse(gone, changed, drop=drop_dependents)
+        gone, added = gone + [old[name] for name in moved if name in old], [*(one for one in added if one.name not in moved)]
+        added += [new[name] for name in moved]
         triggers, forced = self._pause()
         self._empty(drop=drop_dependents)
         cascade = " CASCADE" if drop_dependents else ""
@@ -99,6 +105,25 @@ class Replacement:
             and any(_family(one.type) in kinds and new[name].type in kinds for kinds in (_WHOLE, _TEXT))
         ]
         return {one.column for one in self._dependents(fitting)}
+
+    def _movable(self, old: dict[str, _Column], new: dict[str, _Column], order: Sequence[str]) -> list[str]:
+        """Columns to be made anew so that the table's order is that of the data: only where nothing belongs to any of them."""
+        names = list(new)
+        first = next((at for at, (one, other) in enumerate(zip(order, names, strict=True)) if one != other), len(names))
+        moved = [old[name] for name in names[first:] if name in old]
+        if not moved or max(one.number for one in old.values()) > _MANY or self._dependents(moved) or self._described(moved):
+            return []
+        return names[first:]
+
+    def _described(self, columns: Sequence[_Column]) -> bool:
+        """Whether a comment or a grant hangs on one of the columns."""
+        numbers = ", ".join(str(one.number) for one in columns)
+        return bool(
+            self._rows(
+                f"SELECT 1 FROM pg_attribute WHERE attrelid = {_literal(self._table)}::regclass AND attnum IN ({numbers}) "
+                "AND (attacl IS NOT NULL OR col_description(attrelid, attnum) IS NOT NULL)"
+            )
+        )
 
     def _dependents(self, columns: Iterable[_Column]) -> list[_Dependent]:
         named = {one.number: one.name for one in columns}
