@@ -118,6 +118,17 @@ def test_a_target_that_exists_needs_overwrite(folder: Path, cli: Run, words: lis
     assert contents(folder) == before
 
 
+def test_a_description_of_cells_that_is_there_already_needs_overwrite_too(folder: Path, cli: Run) -> None:
+    (folder / "r.csv.cells.yaml").write_text("cells: {}\n")
+    before = contents(folder)
+    done = cli("mask", "a.csv", "r.csv", *PLAN)
+    assert done.returncode == 2
+    assert "r.csv.cells.yaml exists; add --overwrite" in done.stderr
+    with pytest.raises(SourceError, match=r"r\.csv\.cells\.yaml exists"):
+        discreet.write(hospital(20), folder / "r.csv")
+    assert contents(folder) == before
+
+
 def test_with_overwrite_an_existing_target_is_replaced(folder: Path, cli: Run) -> None:
     done = cli("convert", "a.csv", "m.csv", "--overwrite")
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet.convert.address import SCHEMES, Address, parse_address
 from discreet.convert.atomic import exists_already
+from discreet.convert.cells_file import SUFFIX
 from discreet.convert.source import is_url
 from discreet.engine.places import place as place_of
 from discreet.errors import DiscreetError, SourceError, redact_credentials
@@ -23,8 +24,6 @@ _ON_SPARK = ("spark", "sc")
 _PORTS = {"postgresql": 5432, "mysql": 3306}
 _SCHEMAS = {"postgresql": "public", "sqlite": "main", "duckdb": "main"}
 _HERE = ("", "localhost", "127.0.0.1", "::1", "/var/run/postgresql", "/run/postgresql", "/tmp")  # noqa: S108 - a socket's folder
-_SIDECAR = ".cells.yaml"
-"""What the labels of a masked file stand for is kept beside it, under this name behind its own."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def check_targets(
             raise SourceError(f"{shown} and {other} are one target; name two")
         outputs.append((shown, where))
     if not overwrite:
-        for target in wanted.values():
+        for _, target in _with_sidecars(wanted):
             if exists(target):
                 raise exists_already(shown_place(target))
 
@@ -145,7 +144,7 @@ def _with_sidecars(places: Mapping[str, str | Path | None]) -> Iterator[tuple[st
         if place is not None:
             yield name, place
             if not is_url(str(place)):
-                yield f"the cells of {name}", f"{place}{_SIDECAR}"
+                yield f"the cells of {name}", f"{place}{SUFFIX}"
 
 
 def _named_by(policy: Policy) -> Iterator[Path]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.convert.atomic import apart, checked, replacing
-from discreet.convert.cells_file import read_cells, remove_cells, write_cells
+from discreet.convert.atomic import apart, checked, exists_already, replacing
+from discreet.convert.cells_file import cells_file, read_cells, remove_cells, write_cells
 from discreet.convert.failures import told
 from discreet.convert.formats import format_of
 from discreet.convert.formulas import harmless
@@ -47,6 +47,8 @@ def write_target(
     found = format_of(path)
     if public and found.module == "delimited":
         frame = harmless(frame)
+    if not overwrite and cells_file(path).exists():  # a description of another table, which would be taken for this one's
+        raise exists_already(cells_file(path))
     with replacing(path, private=private, overwrite=overwrite) as temporary:
         if found.streams:
             with apart(temporary) as place:
