@@ -29,6 +29,12 @@ _WITHOUT_SCHEME = re.compile(r"[^\s:/@'\"]+:(?!//)[^\s]*@")
 _OPTION = re.compile(r"\b(\w*(?:passw(?:or)?d|pwd|token|secret|key))=[^;&\s#]+", re.IGNORECASE)
 
 
+class Redacted(str):
+    """A text that holds no password: its parts were redacted one by one, so that none is taken for another's password."""
+
+    __slots__ = ()
+
+
 def redact_credentials(text: str) -> str:
     """A text without the passwords of the addresses in it; where an address is malformed, more is left out rather than less.
 
@@ -66,7 +72,9 @@ class DiscreetError(Exception):
     """Base of all errors that are the input's or the call's fault, never the program's; none holds a password."""
 
     def __init__(self, *words: object) -> None:
-        super().__init__(*(redact_credentials(one) if isinstance(one, str) else one for one in words))
+        super().__init__(
+            *(redact_credentials(one) if isinstance(one, str) and not isinstance(one, Redacted) else one for one in words)
+        )
 
 
 class SourceError(DiscreetError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from urllib.parse import unquote, unquote_plus
 
-from discreet.errors import DiscreetError, SourceError
+from discreet.errors import DiscreetError, Redacted, SourceError, redact_credentials
 
 _LONGEST = 240
 
@@ -28,11 +28,12 @@ def told(
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = (words or first_line)(error)
+        shown = redact_credentials(subject)
         # a driver may have encoded or decoded parts of what it was given
         forms = (reason, unquote(reason), unquote_plus(reason))
         if not reason or any(secret in form for secret in secrets if secret for form in forms):
-            raise SourceError(f"{subject}: {doing}") from None
-        raise SourceError(f"{subject}: {doing}: {reason}") from None
+            raise SourceError(Redacted(f"{shown}: {doing}")) from None
+        raise SourceError(Redacted(f"{shown}: {doing}: {redact_credentials(reason)}")) from None
 
 
 def first_line(error: BaseException) -> str:
