@@ -146,3 +146,21 @@ def test_a_file_beside_a_table_that_does_not_belong_to_it_is_refused(tmp_path):
         beside.write_text(text)
         with pytest.raises(SourceError, match=words):
             discreet.read(target)
+
+
+def test_the_policy_that_mask_writes_says_what_labels_stand_for(tmp_path):
+    from typer.testing import CliRunner
+
+    from discreet.cli.app import app
+
+    data = people([{"method": "global_recoding", "columns": ["city"], "groups": GROUPS}])
+    source, policy, out, kept = (tmp_path / name for name in ("in.csv", "policy.yaml", "out.csv", "kept.yaml"))
+    data.frame.write_csv(source)
+    policy.write_text(data.policy.to_yaml())
+    runner = CliRunner()
+    found = runner.invoke(app, ["mask", str(source), str(out), "-p", str(policy), "--write-policy", str(kept)])
+    assert found.exit_code == 0, found.output
+    assert Policy.from_dict(yaml.safe_load(kept.read_text())).cells["city"].labels["3"] == "city 3"
+    (tmp_path / "out.csv.cells.yaml").unlink()  # as if the release lay in a database
+    original = discreet.read(source, kept)
+    assert informed(original, discreet.read(out, kept))["links"] == 37

@@ -111,11 +111,13 @@ def mask(
 
 
 def _write_policy(release: Any, target: Path, *, overwrite: bool) -> None:
-    """The policy that repeats a release: it names the release's key by its id, and holds no secret."""
+    """The policy that repeats a release, with what its labels stand for; it names the key by its id, and holds no secret."""
     from discreet.convert.atomic import write_text
+    from discreet.masking.release import released
     from discreet.selection.results import move_policy
 
-    policy = release.original.policy.with_(plan=release.plan)
+    cells = released(release).cells  # what the labels stand for, also where no file beside the release can say so
+    policy = release.original.policy.with_(plan=release.plan, cells=dict(cells))
     write_text(target, move_policy(policy, target.parent).to_yaml(), private=True, overwrite=overwrite)
 
 
