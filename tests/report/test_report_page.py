@@ -135,6 +135,12 @@ def test_the_internal_json_holds_the_exact_numbers(release: Release) -> None:
     assert [row["risk"] for row in riskiest] == pytest.approx(risks.sort(descending=True).head(10).to_list())
 
 
+def test_every_printed_page_of_the_internal_report_is_marked_and_none_of_the_public_one(release: Release, page: str) -> None:
+    mark = r'@page \{[^@]*@top-center \{ content: "CONFIDENTIAL: for the data controller only"'
+    assert re.search(mark, render(gather(release.original, release, internal=True)))
+    assert "CONFIDENTIAL" not in page
+
+
 def test_without_limits_there_is_no_verdict(people: Microdata) -> None:
     data = people.with_policy(people.policy.with_(limits={}))
     made = discreet.mask(data)
