@@ -23,7 +23,7 @@ POLICY = {
     "attributes": {
         "name": {"role": "identifier"},
         "born": {"role": "key", "known": 0.3},
-        "pay": {"role": "confidential", "sensitivity": 1.0, "values": {"<500000": 0.5}},
+        "pay": {"role": "confidential", "sensitivity": 1.0, "values": {"500000..900000": 0.5}},
     },
     "risk": {"k_anonymity": {}},
     "limits": {"k_anonymity.k": 1},
