@@ -54,6 +54,9 @@ def related_class(columns: Sequence[Column], relations: Sequence[Relation], slot
     size = len(columns[0].codes) if columns else 0
     codes: list[NDArray[Any]] = []
     for column, relation in zip(columns, relations, strict=True):
+        if (relation.place == np.arange(len(relation.place))).all():
+            codes.append(column.codes)  # as most columns have it: no copy
+            continue
         narrow = relation.place.astype(width_for(max(len(relation.place) - 1, 0)))
         codes.append(narrow[column.codes])
     asked = [column.codes[slots] for column in columns]
