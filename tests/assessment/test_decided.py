@@ -81,6 +81,15 @@ def test_among_is_decided_too() -> None:
     assert found.after["known_sets"]["high_risk"] == _exact(data)["high_risk"]
 
 
+def test_a_limit_on_a_risk_that_nothing_can_raise_is_incomplete() -> None:
+    data = _table({"known_sets.high_risk": 0}, **COARSE)
+    bare = {name: one.model_copy(update={"sensitivity": 0.0, "values": {}}) for name, one in data.policy.attributes.items()}
+    data = data.with_policy(data.policy.with_(attributes=bare))
+    found = discreet.assess(data, data)
+    assert found.status == "incomplete"
+    assert any("known_sets is 0 for every record of the original" in gap for gap in found.gaps)
+
+
 def test_the_summary_says_what_is_undecided_before_what_is_high_risk() -> None:
     score = discreet.risk(_table({}, **COARSE))["known_sets"]
     names = list(score.summary)

@@ -54,6 +54,17 @@ def masked_alike(data: discreet.Microdata, on_spark: Any, **step: Any) -> discre
     return wanted
 
 
+@pytest.mark.parametrize(
+    "step",
+    [{"choose": "fewest"}, {"passes": 1}, {"missing": "category"}, {"side": "sensitive", "missing": "category"}],
+    ids=["fewest", "one pass", "category", "sensitive"],
+)
+def test_records_are_hidden_among_as_many_on_both_engines(to_spark: Spark, step: dict[str, Any]) -> None:
+    data = people()
+    done = masked_alike(data, to_spark(data, 3), threshold={"among": 4}, **step)
+    assert done.log[0].values_changed > 0
+
+
 @pytest.mark.parametrize("partitions", [1, 3, 7])
 def test_top_sets_go_until_all_are_safe(to_spark: Spark, partitions: int) -> None:
     data = people()

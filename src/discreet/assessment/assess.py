@@ -85,6 +85,12 @@ def assess(
     gaps = [*(() if verdicts else (NO_LIMITS,)), *(doubts if any(linked) else ())]
     if (simulated := _count_simulated(masked)) and any(_judged_informed(one, policy.judge) for one in verdicts):
         gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
+    gaps += [
+        f"{name} is 0 for every record of the original, so that limits on it say nothing: no attribute has a sensitivity, or no "
+        "value a weight"
+        for name in dict.fromkeys(limit.split(".")[0] for limit in policy.limits)
+        if name in before and len(original) and before[name].bounds.get("max") == (0.0, 0.0)
+    ]
     gaps += [gap for score in (*after.values(), *informed.values(), *losses.values()) for gap in score.gaps]
     if covering is not None and (reason := missing.get(covering.measure.name)):
         gaps.append(f"{covering.measure.name} was not measured, so columns that nobody looked at are not known: {reason}")

@@ -6,7 +6,7 @@ import datetime as dt
 import math
 import re
 from enum import StrEnum
-from functools import cached_property
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -118,19 +118,10 @@ class Attribute(BaseModel):
         number = _number(value)
         if number is None:
             return None
-        if not isinstance(value, str) and number in self._listed_numbers:
-            return self._listed_numbers[number]
-        return next((key for key, interval in self._listed_intervals if number in interval), None)
-
-    @cached_property
-    def _listed_numbers(self) -> dict[float, str]:
-        """Listed single numbers however they are written (1.0, 1e-7); 01 is a code, no number."""
-        keys = [key for key in self.values if not _CODE.match(key)]
-        return {number: key for key in reversed(keys) if (number := _number(key)) is not None}
-
-    @cached_property
-    def _listed_intervals(self) -> list[tuple[str, Interval]]:
-        return [(key, interval) for key in self.values if (interval := parse_interval(key))]
+        numbers, intervals = _read_keys(tuple(self.values))
+        if not isinstance(value, str) and number in numbers:
+            return numbers[number]
+        return next((key for key, interval in intervals if number in interval), None)
 
     def _coarse_weight(self, text: str) -> float:
         """A masked cell that may stand for several values weighs as much as the heaviest of them."""
@@ -141,6 +132,14 @@ class Attribute(BaseModel):
         inside = [weight for key, weight in self.values.items() if (n := _number(key)) is not None and n in cell]
         across = [weight for listed, weight in self.intervals() if listed.overlaps(cell)]
         return max([self.unlisted, *inside, *across])
+
+
+@lru_cache(maxsize=256)
+def _read_keys(keys: tuple[str, ...]) -> tuple[dict[float, str], list[tuple[str, Interval]]]:
+    """Listed single numbers however they are written (1.0, 1e-7; 01 is a code, no number), and the listed intervals."""
+    plain = [key for key in keys if not _CODE.match(key)]
+    numbers = {number: key for key in reversed(plain) if (number := _number(key)) is not None}
+    return numbers, [(key, interval) for key in keys if (interval := parse_interval(key))]
 
 
 def printed(value: Any) -> tuple[str, ...]:
