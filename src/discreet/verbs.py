@@ -166,7 +166,7 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
     else:
         table = _labelled(data) if original is None or engines.is_distributed(data) else _placed(data, original)[0]
     made = engines.placed("risk", _instances("risk", measures, table.policy), table, original)
-    doubts = _check_listed(table) if original is None else []
+    doubts = _check_listed(table, initial=not table.policy.plan.steps) if original is None else []
     found = {one.name: one.measure(table, original=original) for one in made}
     for score in found.values():
         score.notes = (*score.notes, *doubts)
@@ -262,13 +262,16 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
     return with_link(masked, original, read_source(records, Policy()))
 
 
-def _check_listed(data: Microdata) -> list[str]:
-    """Warnings of values that the policy lists and the table does not hold; an error where that looks like a typing error."""
+def _check_listed(data: Microdata, *, initial: bool = True) -> list[str]:
+    """Warnings of values that the policy lists and the table does not hold; an error where that looks like a typing error.
+
+    A table that is measured alone under a policy with a plan may be what the plan made.
+    """
     if engines.is_distributed(data):  # there the measures check it with the dictionaries that they make
         return []
     from discreet.engine.listed.values import check_listed_values
 
-    return check_listed_values(data)
+    return check_listed_values(data, initial=initial)
 
 
 def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata, list[str]]:

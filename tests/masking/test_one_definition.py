@@ -40,6 +40,10 @@ def _blanks(data: discreet.Microdata) -> int:
     return sum(data.frame[name].null_count() for name in data.columns)
 
 
+def _about_risk(release: discreet.Release) -> list[str]:
+    return [one for one in release.warnings if "risk." in one]
+
+
 RISK = {"known_sets": {"alpha": 1, "threshold": 0.5, "missing": "wildcard"}}
 
 
@@ -77,12 +81,12 @@ def test_a_limit_alone_puts_the_measure_in_use() -> None:
 
 def test_what_the_step_names_wins_and_is_warned_of() -> None:
     release = discreet.mask(_data({"method": "targeted_suppression", "threshold": 0.4}, RISK))
-    assert release.warnings == ("step 1 (targeted_suppression): it uses threshold 0.4, but risk.known_sets says 0.5",)
+    assert _about_risk(release) == ["step 1 (targeted_suppression): it uses threshold 0.4, but risk.known_sets says 0.5"]
 
 
 def test_a_step_that_names_the_same_values_is_not_warned_of() -> None:
     step = {"method": "targeted_suppression", "threshold": 0.5, "alpha": 1.0, "epsilon": 0.01, "missing": "wildcard"}
-    assert discreet.mask(_data(step, RISK)).warnings == ()
+    assert _about_risk(discreet.mask(_data(step, RISK))) == []
 
 
 def test_a_default_that_the_step_cannot_work_with_gives_way_and_is_warned_of() -> None:

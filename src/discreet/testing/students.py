@@ -121,7 +121,7 @@ def students_policy() -> Policy:
             known=KNOWN_FLAGS[name] if flag else KNOWN[name],
             sensitivity=1.0 if name in SENSITIVE else 0.0,
             values={"yes": 1.0, "no": 0.0} if name in SENSITIVE else {},
-            allow_absent=name in ("lunch", "language"),  # the paper lists them as sensitive; they never say 'yes'
+            allow_absent=name in SENSITIVE,  # two of them never say yes, and few students may hold nobody who does
             hierarchy=_hierarchies().get(name),
         )
     return Policy(attributes=attributes, risk={"known_sets": {"alpha": 100, "epsilon": 0.01, "threshold": 0.01}})

@@ -28,26 +28,29 @@ _WORD = re.compile(r"[^\W\d_]{3,}(?:[ \-'][^\W\d_]+)*", re.UNICODE)
 _MANY = 100_000
 
 
-def check_listed_values(data: Microdata) -> list[str]:
-    """Warnings of listed values that do not occur; raises PolicyError where that is a typing error."""
+def check_listed_values(data: Microdata, *, initial: bool = True) -> list[str]:
+    """Warnings of listed values that do not occur; raises PolicyError where that is a typing error.
+
+    A table that may be a release (not ``initial``) may have lost all listed values of an attribute by masking: that is told.
+    """
     warnings: list[str] = []
     for name in data.columns:
         attribute = data.attribute(name)
         groups = attribute.hierarchy.groups[0] if attribute.hierarchy is not None and attribute.hierarchy.groups else {}
         if attribute.allow_absent or name in data.cells or not (attribute.values or attribute.order or groups):
             continue
-        warnings += check_column(encode(data, [name])[0], attribute, data.policy.origin)
+        warnings += check_column(encode(data, [name])[0], attribute, data.policy.origin, initial=initial)
     return warnings
 
 
-def check_column(column: Column, attribute: Attribute, origin: str) -> list[str]:
+def check_column(column: Column, attribute: Attribute, origin: str, *, initial: bool = True) -> list[str]:
     """The same for one column by its dictionary."""
     values = column.values.to_list()
     if attribute.allow_absent or not values or len(values) > _MANY:
         return []
     if any(isinstance(value, str) and (parse_group(value) or parse_interval(value)) for value in values):
         return []  # cells of a release stand for values that do not occur any more
-    warnings = _check_weights(column.name, values, attribute, origin)
+    warnings = _check_weights(column.name, values, attribute, origin, initial=initial)
     groups = attribute.hierarchy.groups[0] if attribute.hierarchy is not None and attribute.hierarchy.groups else {}
     texts = {text for value in values for text in printed(value)}
     for where, listed in (
@@ -58,7 +61,7 @@ def check_column(column: Column, attribute: Attribute, origin: str) -> list[str]
     return warnings
 
 
-def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origin: str) -> list[str]:
+def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origin: str, *, initial: bool) -> list[str]:
     if not attribute.values:
         return []
     matched = {key for value in values if (key := attribute.listed_key(value)) is not None}
@@ -68,7 +71,7 @@ def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origi
     texts = {text for value in values if attribute.listed_key(value) is None for text in printed(value)[:1]}
     where = f"{name}.values"
     _find_slips(where, [key for key in absent if parse_interval(key) is None], texts, origin, every=attribute.values)
-    if not matched:
+    if not matched and initial:
         raise PolicyError(
             f"{origin}: '{where}' matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur; "
             f"{nearest(absent[0], texts)}; allow_absent: true at '{name}' if that is right"
