@@ -15,6 +15,7 @@ from discreet import registry, verbs
 from discreet.model.attribute import Attribute
 from discreet.model.microdata import Microdata
 from discreet.model.notes import public_text
+from discreet.model.policy import Policy
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report import provenance
@@ -103,8 +104,9 @@ def collect(
             }
             for entry in (release.log if release else ())
         ],
-        "policy": policy_text(original, discretion),
+        "policy": policy_text(original.policy.with_(plan=release.plan) if release else original.policy, discretion),
         "seed": (release.plan if release else original.policy.plan).seed if internal else None,
+        "key": (release.plan if release else original.policy.plan).key,
         "assumptions": [_attribute(name, original, discretion) for name in original.columns],
     }  # fmt: skip
 
@@ -115,9 +117,9 @@ def _notes(notes: Iterable[str], discretion: Discretion) -> list[str]:
     return [discretion.sentence(text) for text in texts if text]
 
 
-def policy_text(original: Microdata, discretion: Discretion) -> str:
+def policy_text(policy: Policy, discretion: Discretion) -> str:
     """The policy as a file to copy, without rare values."""
-    content = original.policy.model_dump(mode="json", exclude_defaults=True)
+    content = policy.model_dump(mode="json", exclude_defaults=True)
     return yaml.safe_dump(discretion.policy(content), sort_keys=False, allow_unicode=True, width=120)
 
 
