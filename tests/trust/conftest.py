@@ -31,7 +31,7 @@ class Killer:
         """Run to the end, to know how long it takes."""
         started = time.monotonic()
         done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode in (0, 1), done.stderr  # 1 is a verdict, not a failure
         self.lasted[what] = time.monotonic() - started
 
     def kill(self, what: str, *arguments: str) -> bool:
@@ -43,10 +43,10 @@ class Killer:
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
-        assert process.returncode in (0, -signal.SIGKILL), process.returncode
-        self.killed += process.returncode != 0
-        self.finished += process.returncode == 0
-        return process.returncode == 0
+        assert process.returncode in (0, 1, -signal.SIGKILL), process.returncode
+        self.killed += process.returncode < 0
+        self.finished += process.returncode >= 0
+        return process.returncode >= 0
 
 
 @pytest.fixture
