@@ -34,7 +34,7 @@ class TargetedGeneralization(MaskingMethod):
     >>> import polars as pl
     >>> zips = {"known": 0.5, "hierarchy": {"prefixes": [4, 3]}}
     >>> policy = Policy.from_dict({"attributes": {"zip": zips, "ill": {"sensitivity": 1}}})
-    >>> data = Microdata(pl.DataFrame({"zip": ["48201", "48201", "48202", "48101"], "ill": ["y"] * 4}), policy)
+    >>> data = Microdata(pl.DataFrame({"zip": ["48201", "48201", "48202", "48901"], "ill": ["y"] * 4}), policy)
     >>> TargetedGeneralization(alpha=1, threshold=0.55).mask(data, ["zip"], KeyedDraw(7)).frame["zip"].to_list()
     ['48201', '48201', '4820*', None]
     """
