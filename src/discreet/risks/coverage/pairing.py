@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.links import linked
+from discreet.engine.together import as_text as engine_text
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def as_text(values: pl.Series) -> pl.Series:
         inside = values.abs().max()
         if inside is None or float(inside) < 2**62:  # type: ignore[arg-type]
             values = values.cast(pl.Int64)
-    return values.cast(pl.String)
+    return engine_text(values)
 
 
 def _gather(values: pl.Series, rows: NDArray[np.int64]) -> pl.Series:
