@@ -239,6 +239,32 @@ def test_every_format_and_report_can_be_had_and_nothing_else(
     assert "rounding" in releases.policy_yaml(release)
 
 
+def test_what_labels_stand_for_stays_with_a_release(
+    settings: Settings, store: Store, anna: User, released: Project, tmp_path: Path
+) -> None:
+    steps = [
+        {"method": "remove_identifiers"},
+        {"method": "global_recoding", "columns": ["age"], "groups": {"1": [*range(20, 26)], "2": [*range(26, 32)]}},
+    ]
+    town = {"role": "confidential", "sensitivity": 1.0}
+    changes = {"plan": {"steps": steps}, "risk": {"known_sets": {}}, "attributes.town": town}
+    with store.write() as connection:
+        policies.edit(connection, anna, released, released.revision, changes)
+    run(settings, store, anna, released, "generate")
+    run(settings, store, anna, released, "report", release=2, format="json", internal=True)
+    with store.read() as connection:
+        release = releases.get(connection, released, 2)
+    told = json.loads(releases.report_path(settings, release, "json", internal=True).read_text())
+    assert told["verdict"]["limits"] == release.assessment["verdict"]["limits"], "judged on the file as on the table in memory"
+    informed = told["adversaries"][0]["fields"]
+    assert all(one["informed"] for one in informed if one["field"] == "mean"), "the labels hold the true ages"
+    (tmp_path / "people.csv").write_text(CONTENT)
+    (tmp_path / "policy.yaml").write_text(releases.policy_yaml(release))
+    original = discreet.read(tmp_path / "people.csv", tmp_path / "policy.yaml")
+    downloaded = discreet.read(releases.export(settings, release, "csv"), tmp_path / "policy.yaml")
+    assert discreet.assess(original, downloaded).after["known_sets"]["mean"] > 0
+
+
 def test_risks_are_told_to_the_owner_record_by_record(settings: Settings, store: Store, anna: User, released: Project) -> None:
     found = run(settings, store, anna, released, "risk")
     told = {one["measure"]: one for one in found["measures"]}

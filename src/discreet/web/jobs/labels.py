@@ -10,13 +10,16 @@ from typing import Any
 
 from discreet.convert import read_source
 from discreet.convert.atomic import write_text
+from discreet.convert.cells_file import read_cells, with_labels
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 
 def read_with_labels(table: Path, policy: Policy) -> Microdata:
-    """The table under a policy, with its labels where it has any."""
+    """The table under a policy, with its labels where it has any, and what the cells of a release stand for."""
     data = read_source(table, policy)
+    if cells := read_cells(table):
+        data = with_labels(data, cells)
     place = _beside(table)
     if not place.is_file():
         return data

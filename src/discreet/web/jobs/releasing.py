@@ -14,6 +14,7 @@ from typing import Any
 from discreet import verbs
 from discreet.convert import write_target
 from discreet.convert.atomic import write_bytes
+from discreet.convert.cells_file import write_cells
 from discreet.engine.draws.context import plan_digest
 from discreet.engine.draws.secret import new_secret
 from discreet.engine.progress import tell
@@ -52,6 +53,7 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     tell("writing the masked table", 0, 1)
     write_target(table, masked, private=True)
     keep_labels(masked, table.labels, table.variable_labels)
+    write_cells(masked, table.cells, private=True)
     verbs.write_link(release, folder / LINK, overwrite=True)
     tell("writing the report", 0, 1)
     original = Path(brief["folder"]) / brief["dataset"]["file"]
@@ -64,7 +66,9 @@ def generate(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     tell("storing the table", 0, 1)
     write_target(table, f"{brief['published']}#{brief['project']['table_name']}", private=True)
     warnings = [*(one.sentence for one in findings), *release.warnings, *assessment.warnings, *_withheld(release)]
-    policy = brief["policy"] | {"plan": brief["policy"].get("plan", {}) | {"key": plan.key}}
+    # whoever downloads the table gets with its policy what the labels stand for
+    cells = {name: one.model_dump(mode="json", exclude_defaults=True) for name, one in table.cells.items()}
+    policy = brief["policy"] | {"plan": brief["policy"].get("plan", {}) | {"key": plan.key}} | ({"cells": cells} if cells else {})
     made = {
         "file": f"releases/{brief['job']}/{MASKED}", "sha256": sha256(masked), "records": len(table),
         "table_name": brief["project"]["table_name"], "policy": policy, "kept": kept,
