@@ -183,7 +183,7 @@ def coverage(found: Assessment) -> None:
     rows = columns.to_dicts()
     if len(rows) > _MOST_COLUMNS:
         rows = [row for row in rows if row["concern"] or row["accepted"]]
-    shown = [(row["column"], row["steps"] or "–", row["adversaries"] or "–", _concern(row)) for row in rows]
+    shown = [(row["attribute"], row["steps"] or "–", row["adversaries"] or "–", _concern(row)) for row in rows]
     if shown:
         table("Coverage", ("column", "masked by", "looked at by", "concern"), shown)
     if len(rows) < columns.height:

@@ -214,7 +214,7 @@ class Assessment(Shown):
         table = self.coverage.per_attribute if self.coverage is not None else None
         if table is None or "accepted" not in table.columns:
             return ()
-        rows = table.drop_nulls("accepted").select("column", "accepted").rows()
+        rows = table.drop_nulls("accepted").select("attribute", "accepted").rows()
         listed = "; ".join(f"'{column}' ({reason})" for column, reason in rows)
         return (f"Accepted by the owner, not judged: {listed}.",) if rows else ()
 

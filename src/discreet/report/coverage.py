@@ -17,7 +17,7 @@ def coverage_rows(found: Assessment) -> list[dict[str, Any]] | None:
         return None
     rows = [
         {
-            "column": row["column"],
+            "column": row["attribute"],
             "role": row["role"] if row["released"] else "not released",
             "steps": row["steps"],
             "adversaries": row["adversaries"],

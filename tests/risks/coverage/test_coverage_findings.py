@@ -55,7 +55,7 @@ def test_a_masked_total_that_46_released_columns_add_up_to_is_found(rng):
     steps = [{"method": "global_recoding", "columns": ["no_Claims"], "width": 10}]
     policy = {"attributes": attributes, "risk": {"k_anonymity": {"keys": ["region"]}}, "limits": {"k_anonymity.k": 5}}
     found = assessed(frame, policy | {"plan": {"seed": 1, "steps": steps}})
-    row = found.coverage.per_attribute.filter(pl.col("column") == "no_Claims").row(0, named=True)
+    row = found.coverage.per_attribute.filter(pl.col("attribute") == "no_Claims").row(0, named=True)
     assert found.coverage["restorable"] == 1
     assert row["restored_share"] == 1.0
     assert row["restored_from"].startswith("the sum of 46 released columns")
@@ -76,7 +76,7 @@ def test_a_removed_column_that_released_ones_determine_is_found(rng):
         "plan": {"seed": 1, "steps": [{"method": "remove_identifiers"}]},
     }
     found = assessed(frame, policy)
-    row = found.coverage.per_attribute.filter(pl.col("column") == "LOS_max").row(0, named=True)
+    row = found.coverage.per_attribute.filter(pl.col("attribute") == "LOS_max").row(0, named=True)
     assert row["restored_share"] > 0.99
     assert row["restored_share"] > row["baseline_share"] + 0.5
     assert not found.ok

@@ -11,7 +11,7 @@ EACH = 5
 
 
 def restored(score):
-    rows = score.per_attribute.filter(pl.col("column") == "hidden")
+    rows = score.per_attribute.filter(pl.col("attribute") == "hidden")
     return rows.height == 1 and rows["restored_from"][0] is not None
 
 
@@ -55,7 +55,7 @@ def test_a_term_that_was_masked_itself_restores_nothing():
     noise = {name: frame[name] + pl.Series(rng.integers(200, 900, 500)) for name in ("a", "b")}
     masked = original.with_columns(noise).drop(["total"])
     rows = Coverage().measure(masked, original=original).per_attribute.filter(pl.col("restored_from").is_not_null())
-    assert "total" not in rows["column"].to_list()
+    assert "total" not in rows["attribute"].to_list()
 
 
 @pytest.mark.parametrize("sample", [200, 12_000])

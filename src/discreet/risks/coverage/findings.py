@@ -145,7 +145,7 @@ class Findings:
         if given is not None:
             concerns.append(f"{_few(given.cells)} values stand in another row with the same '{given.group}'")
         return {
-            "column": name,
+            "attribute": name,
             "released": released,
             "role": role,
             "steps": steps,
@@ -163,7 +163,7 @@ class Findings:
 
 
 _SCHEMA = {
-    "column": pl.String, "released": pl.Boolean, "role": pl.String, "steps": pl.String, "adversaries": pl.String,
+    "attribute": pl.String, "released": pl.Boolean, "role": pl.String, "steps": pl.String, "adversaries": pl.String,
     "accepted": pl.String, "uniqueness": pl.Float64, "looks_like": pl.String, "masked": pl.Int64, "restored_share": pl.Float64,
     "baseline_share": pl.Float64, "restored_from": pl.String, "read_back": pl.Int64, "concern": pl.String,
 }  # fmt: skip
