@@ -22,7 +22,7 @@ from collections.abc import Iterable
 _SYSTEMS = r"(?:postgres(?:ql)?|mysql|mariadb|sqlite|duckdb|spark|sc|jdbc|oracle|mssql|redis|mongodb)(?:\+\w+)?"
 # an address begins a word, else a password with :// in it would be taken for a second address
 _ADDRESS = re.compile(r"(?<![^\s'\"(\[=,;])([A-Za-z][A-Za-z0-9+.\-]{0,30})://")
-_HOST = r"(?:[\w.\-]*|\[[0-9A-Fa-f:.%]+\])(?::\d{1,5}(?!\d))?"
+_HOST = r"(?:local(?:-cluster)?\[[\d*, ]+\]|[\w.\-]*|\[[0-9A-Fa-f:.%]+\])(?::\d{1,5}(?!\d))?"
 _PLAIN = re.compile(rf"(?:[^\s:@/?#;'\"]*@)?{_HOST}(?=$|[/\s?#;'\",)\]…]|:\s|:$)")
 _WITHOUT_SLASHES = re.compile(rf"\b({_SYSTEMS}):/?(?!/)[^@]*@", re.IGNORECASE | re.DOTALL)
 _WITHOUT_SCHEME = re.compile(r"[^\s:/@'\"]+:(?!//)[^\s]*@")

@@ -40,8 +40,8 @@ POLICY: dict[str, Any] = {
     "attributes": {
         "whole": {"role": "key", "known": 0.5},
         "number": {"role": "key", "known": 0.3},
-        "word": {"role": "key", "known": 0.2, "sensitivity": 0.4, "values": {"a": 1.0}},
-        "flag": {"role": "confidential", "known": 0.1, "sensitivity": 1.0, "values": {"true": 0.7}},
+        "word": {"role": "key", "known": 0.2, "sensitivity": 0.4, "values": {"a": 1.0}, "allow_absent": True},
+        "flag": {"role": "confidential", "known": 0.1, "sensitivity": 1.0, "values": {"true": 0.7}, "allow_absent": True},
         "day": {"role": "key", "known": 0.05},
         "grade": {"role": "confidential", "order": ["low", "mid", "high"]},
     },

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.statistics import correlations, mean_and_variance, quantiles, regression
-from discreet.errors import DataError
+from discreet.errors import DataError, UnexplainedCellError
 from discreet.losses.integrity import KINDS, Integrity
 from discreet.model.microdata import Microdata
 from discreet.testing import table
@@ -132,13 +132,15 @@ def test_a_range_by_attribute_decides_what_is_outside():
     assert one["mean_after"] == pytest.approx(one["mean_before"] * 1.04)
 
 
-def test_intervals_count_at_their_midpoint_and_other_texts_as_missing():
+def test_intervals_count_at_their_midpoint_and_a_cell_that_says_nothing_as_missing():
     before = table({"age": [42, 48, 61, 70]}, key=["age"])
-    after = before.with_columns({"age": pl.Series(["40..50", "40..50", ">=60", "old"])})
+    after = before.with_columns({"age": pl.Series(["40..50", "40..50", ">=60", "*"])})
     score = Integrity().measure(before, after)
     row = score.per_attribute.row(0, named=True)
     assert row["mean_after"] == pytest.approx((45 + 45 + 65) / 3)
     assert "1 masked values" in score.notes[0]
+    with pytest.raises(UnexplainedCellError, match="'age' holds 'old'"):
+        Integrity().measure(before, before.with_columns({"age": pl.Series(["42", "48", "61", "old"])}))
 
 
 def test_survey_weights_are_used_on_both_sides():

@@ -14,6 +14,7 @@ import pytest
 import discreet
 from discreet.engine.progress import listening, tell
 from discreet.errors import DataError, PolicyError
+from discreet.keys.ring import KeyRing
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.selection.build import plan_of, scaled_count
@@ -293,6 +294,8 @@ def test_each_trial_is_told_as_it_is_found_and_the_best_of_the_whole_table_is_th
 
 def test_a_listener_that_raises_ends_the_search_which_then_goes_on_from_its_file(tmp_path: Path) -> None:
     data, journal = small(300), tmp_path / "search.journal"
+    key = KeyRing().add(bytes(range(32))).id  # without one each search draws its own
+    data = data.with_policy(data.policy.with_(plan=data.policy.plan.model_copy(update={"key": key})))
     plain: list[Trial] = []
     discreet.select(data, trials=6, seed=5, on_trial=plain.append)
     told: list[Trial] = []

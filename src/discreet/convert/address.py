@@ -27,9 +27,10 @@ _FORM = {
     "postgresql": "postgresql://user:password@host/database#table", "mysql": "mysql://user:password@host/database#table",
     "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table",
 }  # fmt: skip
-# one @ at most, so that nobody can take a piece of a password for the host; no reserved character but in the password
+# one @ at most, so that nobody can take a piece of a password for the host; no reserved character but in the password, and
+# no empty password, whose @ may be the first character of a real one
 _SERVER = re.compile(
-    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]*)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
+    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]+)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,30}")
 _ESCAPES = "%23 for a #, %40 for an @, %2F for a / and %3A for a : in a user name or password"

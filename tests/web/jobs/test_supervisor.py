@@ -32,7 +32,6 @@ from discreet.web.store import Store
 from discreet.web.tables import jobs as job_table
 
 PLAN = {
-    "seed": 3,
     "steps": [
         {"method": "remove_identifiers"},
         {"method": "microaggregation", "columns": ["Age"], "size": 2},
