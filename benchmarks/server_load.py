@@ -153,7 +153,6 @@ POLICY = {
     "attributes.sex": {"role": "key", "known": 0.9},
     "attributes.diagnosis": {"role": "confidential", "sensitivity": 1.0},
     "plan": {
-        "seed": 3,
         "steps": [{"method": "remove_identifiers"}, {"method": "microaggregation", "columns": ["age"], "size": 5}],
     },
     "limits": {"k_anonymity.k": 2},

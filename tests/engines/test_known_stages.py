@@ -41,7 +41,9 @@ def dictionaries_of(batches: list[list[pa.RecordBatch]], names: list[str], data:
     for at, name in enumerate(names):
         own = pa.Table.from_batches(made)
         row = dictionaries._Merge(most)(own.filter(pa.compute.equal(own["at"], at))).to_pylist()[0]
-        found[name] = dictionaries._dictionary(name, pl.read_ipc(row["content"]), row["wide"], data.attribute(name))
+        found[name] = dictionaries._dictionary(
+            name, pl.read_ipc(row["content"]), row["wide"], data.attribute(name), labelled=False
+        )
     return found
 
 

@@ -62,7 +62,8 @@ def masked_alike(data: discreet.Microdata, on_spark: Any, **step: Any) -> discre
 def test_records_are_hidden_among_as_many_on_both_engines(to_spark: Spark, step: dict[str, Any]) -> None:
     data = people()
     done = masked_alike(data, to_spark(data, 3), threshold={"among": 4}, **step)
-    assert done.log[0].values_changed > 0
+    # blanking what would be learnt leaves everybody as easy to find, so it cannot raise an effective class size
+    assert (done.log[0].values_changed > 0) == (step.get("side") != "sensitive")
 
 
 @pytest.mark.parametrize("partitions", [1, 3, 7])

@@ -27,10 +27,9 @@ _FORM = {
     "postgresql": "postgresql://user:password@host/database#table", "mysql": "mysql://user:password@host/database#table",
     "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table",
 }  # fmt: skip
-# one @ at most, so that nobody can take a piece of a password for the host; no reserved character but in the password, and
-# no empty password, whose @ may be the first character of a real one
+# one @ at most, so that nobody can take a piece of a password for the host; no reserved character but in the password
 _SERVER = re.compile(
-    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]+)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
+    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]*)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,30}")
 _ESCAPES = "%23 for a #, %40 for an @, %2F for a / and %3A for a : in a user name or password"
@@ -110,6 +109,8 @@ def check_address(base: str, wrong: SourceError | None = None) -> None:
 
 def _shown(url: URL, scheme: str) -> str:
     """The address without its password."""
+    if url.password is not None and not url.host:  # the rest of a password with an @ in it looks like a database
+        return f"{scheme}://…"
     user = f"{quote(url.username, safe='')}@" if url.username else ""
     host = (f"[{url.host}]" if url.host and ":" in url.host else url.host) or ""
     port = f":{url.port}" if url.port else ""
