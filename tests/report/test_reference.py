@@ -47,7 +47,7 @@ def test_every_public_name_has_its_place(pages: dict[str, str]) -> None:
 
 
 def test_signatures_fields_and_words_are_those_of_the_code(pages: dict[str, str]) -> None:
-    assert "mask(data: Microdata, plan: Plan | Mapping[str, Any] | None=None, *" in pages["package"]
+    assert "mask(\n    data: Microdata,\n    plan: Plan | Mapping[str, Any] | None = None,\n    *,\n" in pages["package"]
     assert "| `known` | " in pages["package"]
     assert discreet.Policy.__doc__ is not None
     assert contracts.RiskMeasure.needs_original.__doc__ in pages["contracts"]
