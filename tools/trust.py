@@ -31,6 +31,23 @@ HEAD = """# What it survived
 discreet holds other people's secrets. This page says what is promised, which test holds each promise, and what was seen when
 `make trust` ran last: it runs the tests below at length, with faults at random moments, and writes this page from what ran.
 `make test` runs the same tests with fewer tries. `DISCREET_SEED=… make trust` repeats a run.
+
+## What an intruder can and cannot do
+
+In hand: the release, its `.cells.yaml`, the public report, the policy that `mask --write-policy` wrote, and this package.
+
+| whether | what |
+|---|---|
+| can | read every released value, and what each label stands for; repeat every measure of the release alone |
+| can | use knowledge from elsewhere about people who are in the release: that is what the risk measures measure |
+| cannot | put rows back into the order of the source, or take noise, swapping, PRAM or sampling back: draws need a secret key |
+| cannot | solve two releases of one table for its values: another plan, another table or another release number has other draws |
+| cannot | tie a row to one of the source by the report: it has no rows, exact risks, hash of the original or small counts |
+
+The policy holds an id of the key that says nothing about it. Whoever holds the key as well can do all of this: it protects the
+release for as long as it stays in the owner's key ring (see [keys](how-to/keys.md)). A release made with a
+numeric `plan.seed` is not protected, and no verdict on it is met. The tests are
+`tests/trust/test_undoing.py` and `tests/trust/test_report_undoing.py`.
 """
 
 
