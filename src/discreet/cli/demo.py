@@ -71,7 +71,7 @@ def demo(
     for warning in (*release.warnings, *assessment.warnings):
         show.say(f"note: {warning}")
     print(f"{assessment.sentences[-1] if assessment.ok else assessment.sentences[0]} The release is in {released}. By hand:\n")
-    print(f"  discreet mask {parquet} {released} -p {chosen}\n  discreet assess {parquet} {released} -p {chosen}")
+    print(f"  discreet mask {parquet} {released} -p {chosen} --overwrite\n  discreet assess {parquet} {released} -p {chosen}")
     raise typer.Exit(0 if assessment.ok else 1)
 
 
