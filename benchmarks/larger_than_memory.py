@@ -28,7 +28,7 @@ KNOWN = {
     "birth_year": 0.15, "dropout": 0.005,
 }  # fmt: skip
 CHILD = """
-import json, resource, sys, time
+import json, re, resource, sys, time
 from discreet import verbs
 from discreet.convert import streamed
 streamed.WORTH_TELLING = 0
@@ -38,7 +38,9 @@ read = time.perf_counter() - started
 score = verbs.risk(data, ["known_sets"])["known_sets"]
 usage = resource.getrusage(resource.RUSAGE_SELF)
 print(json.dumps({"told": told[0], "read": read, "seconds": time.perf_counter() - started, "sets": score["sets"],
-                  "processor": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss * 1024}))
+                  "processor": usage.ru_utime + usage.ru_stime,
+                  # VmHWM is this program's own; ru_maxrss would begin at what the process that started it held
+                  "peak": 1024 * int(re.search(r"VmHWM:\\s*([0-9]+)", open("/proc/self/status").read())[1])}))
 """
 
 
