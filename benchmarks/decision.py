@@ -11,12 +11,12 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from discreet.engine.consistency import consistent
-from discreet.engine.dictionaries import Dictionary, side_attributes
-from discreet.engine.disclosure import Disclosure
-from discreet.engine.least_risk import least_risk
-from discreet.engine.weights import sensitivity_of
+from discreet.engine.disclosure.dictionaries import Dictionary, side_attributes
+from discreet.engine.disclosure.weights import sensitivity_of
+from discreet.masking.min_risk_disclosure.least_risk import least_risk
+from discreet.masking.min_risk_disclosure.losses import Disclosure
 from discreet.model.microdata import Microdata
+from discreet.risks.decision.consistency import consistent
 from discreet.testing import items, students
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.engine.columns import encode
+from discreet.engine.encoding.columns import encode
 from discreet.model.microdata import Microdata
 from discreet.testing import students
 

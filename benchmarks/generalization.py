@@ -18,9 +18,9 @@ from typing import Any
 import polars as pl
 
 import discreet
-from discreet.engine.full_domain import full_domain
-from discreet.engine.mondrian import mondrian
-from discreet.engine.privacy_models import PrivacyModel
+from discreet.masking.generalization.full_domain import full_domain
+from discreet.masking.generalization.mondrian import mondrian
+from discreet.masking.generalization.privacy_model import PrivacyModel
 from discreet.model.microdata import Microdata
 from discreet.testing import students
 

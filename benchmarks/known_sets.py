@@ -16,14 +16,14 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import encode
-from discreet.engine.families import family
-from discreet.engine.hierarchies import hierarchy_of, leaf_codes
-from discreet.engine.known_sets import known_sets
-from discreet.engine.random import KeyedDraw
-from discreet.masking.targeted_generalization import TargetedGeneralization
+from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.encoding.columns import encode
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.sums import known_sets
+from discreet.masking.targeted_generalization.method import TargetedGeneralization
 from discreet.model.microdata import Microdata
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 
 

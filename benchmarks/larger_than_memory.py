@@ -30,7 +30,7 @@ KNOWN = {
 CHILD = """
 import json, re, resource, sys, time
 from discreet import verbs
-from discreet.convert import streamed
+from discreet.convert.reading import streamed
 streamed.WORTH_TELLING = 0
 told, started = [], time.perf_counter()
 data = verbs.scan(sys.argv[1], sys.argv[2], ["known_sets"], told.append)

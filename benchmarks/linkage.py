@@ -15,8 +15,8 @@ from scipy.spatial import cKDTree
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.record_linkage import RecordLinkage
-from discreet.risks.target_linkage import TargetLinkage
+from discreet.risks.record_linkage.measure import RecordLinkage
+from discreet.risks.target_linkage.measure import TargetLinkage
 
 KEYS = {"gender": 2, "ethnicity": 7, "age": 18, "parish": 64, "grade": 14, "lunch": 3, "language": 12, "birth_month": 12}
 

@@ -11,10 +11,10 @@ import time
 
 import polars as pl
 
-from discreet.engine.columns import encode
-from discreet.engine.groups import class_sizes
-from discreet.engine.random import KeyedDraw
-from discreet.masking.local_suppression import LocalSuppression
+from discreet.engine.classes.groups import class_sizes
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.encoding.columns import encode
+from discreet.masking.local_suppression.method import LocalSuppression
 from discreet.model.microdata import Microdata
 from discreet.testing import students
 

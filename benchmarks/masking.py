@@ -13,13 +13,13 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from discreet.engine.random import KeyedDraw
-from discreet.masking.global_recoding import GlobalRecoding
-from discreet.masking.microaggregation import Microaggregation
-from discreet.masking.noise import Noise
-from discreet.masking.pram import Pram
-from discreet.masking.rounding import Rounding
-from discreet.masking.swapping import Swapping
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.masking.global_recoding.method import GlobalRecoding
+from discreet.masking.microaggregation.method import Microaggregation
+from discreet.masking.noise.method import Noise
+from discreet.masking.pram.method import Pram
+from discreet.masking.rounding.method import Rounding
+from discreet.masking.swapping.method import Swapping
 from discreet.model.contracts import MaskingMethod
 from discreet.model.microdata import Microdata
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import duckdb
 
-from discreet.engine.random import KeyedDraw
-from discreet.masking.balanced_partition import BalancedPartition
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.masking.balanced_partition.method import BalancedPartition
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.repeated_records import RepeatedRecords
+from discreet.risks.repeated_records.measure import RepeatedRecords
 from discreet.testing import patients
 
 KEYS = ["birth_year", "sex", "zip", "year", "admission", "days"]

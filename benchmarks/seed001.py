@@ -10,14 +10,14 @@ import sys
 import time
 from typing import Any
 
-from discreet.engine.known_sets import known_sets
-from discreet.engine.random import KeyedDraw
-from discreet.losses.ncp import Ncp
-from discreet.masking.generalization import Generalization
-from discreet.masking.targeted_generalization import TargetedGeneralization
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.known_sets.sums import known_sets
+from discreet.losses.ncp.measure import Ncp
+from discreet.masking.generalization.method import Generalization
+from discreet.masking.targeted_generalization.method import TargetedGeneralization
+from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 from discreet.testing.students import KNOWN
 

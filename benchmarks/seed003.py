@@ -16,12 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import discreet
-from discreet.engine.random import KeyedDraw
-from discreet.losses.ncp import Ncp
-from discreet.masking.balanced_partition import BalancedPartition
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.losses.ncp.measure import Ncp
+from discreet.masking.balanced_partition.method import BalancedPartition
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
-from discreet.risks.repeated_records import RepeatedRecords
+from discreet.risks.repeated_records.measure import RepeatedRecords
 from discreet.testing import patients
 
 LOSSES = (0.02, 0.05, 0.1, 0.15)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from discreet.engine.consistency import Similarity, consistent
-from discreet.engine.dictionaries import Dictionary, side_attributes
-from discreet.engine.disclosure import Disclosure, suppressed
-from discreet.engine.min_risk import min_risk
-from discreet.engine.sensitivity import Form, Sensitivity, loss
+from discreet.engine.disclosure.dictionaries import Dictionary, side_attributes
+from discreet.engine.disclosure.sensitivity import Form, Sensitivity, loss
+from discreet.masking.min_risk_disclosure.losses import Disclosure, suppressed
+from discreet.masking.min_risk_disclosure.min_risk import min_risk
+from discreet.risks.decision.consistency import Similarity, consistent
 from discreet.testing import items
 
 SHARES = (0.25, 0.5, 0.75, 1.0)

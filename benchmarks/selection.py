@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import discreet
-from discreet.engine.progress import OutOfTimeError, until
+from discreet.engine.runtime.progress import OutOfTimeError, until
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import psutil
 
 import discreet
-from discreet.engine.families import family
-from discreet.engine.known_sets import attributes
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.sums import attributes
 from discreet.testing import students
 
 SETS_BY_SQL = 6

@@ -126,7 +126,7 @@ def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[int,
 
 
 def room_of(name: str) -> str:
-    """The room that a full name such as ``discreet.engine.groups.refine`` lies in; the package's own names are the verbs'."""
+    """The room that a full name such as ``discreet.engine.classes.groups`` lies in; the package's own names are the verbs'."""
     parts = name.split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ROOMS else "verbs"
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from pydantic import ValidationError
 
-from discreet.engine.engines import engines_of
+from discreet.engine.runtime.dispatch import engines_of
 from discreet.errors import ParameterError, PluginError, PolicyError, nearest
 from discreet.model.contracts import Direction, LossMeasure, MaskingMethod, Plugin, RiskMeasure
 from discreet.model.policy import Policy, Step, explain

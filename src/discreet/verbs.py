@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from discreet import registry
-from discreet.engine import engines
+from discreet.engine.runtime import dispatch
 from discreet.errors import DataError, PolicyError
 from discreet.model.attribute import Role
 from discreet.model.contracts import LossMeasure, RiskMeasure
@@ -46,14 +46,14 @@ def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = N
 
     loaded = load_policy(policy)
     registry.check_policy(loaded)
-    if (elsewhere := engines.reader(source, engine or loaded.engine)) is not None:
+    if (elsewhere := dispatch.reader(source, engine or loaded.engine)) is not None:
         return _read_elsewhere(elsewhere, source, loaded)
     return read_source(source, loaded)
 
 
 def _read_elsewhere(reader: Callable[..., Any], source: Any, policy: Policy) -> Microdata:
     """A table on another engine, with what the file beside it says of its labels."""
-    from discreet.convert.cells_file import check_columns, read_cells, reading_labels_as_text
+    from discreet.convert.files.cells_file import check_columns, read_cells, reading_labels_as_text
 
     if not isinstance(source, str | Path) or "://" in str(source):
         found: Microdata = reader(source, policy)
@@ -83,7 +83,7 @@ def scan(
 
     loaded = load_policy(policy)
     registry.check_policy(loaded)
-    if (elsewhere := engines.reader(source, engine or loaded.engine)) is not None:
+    if (elsewhere := dispatch.reader(source, engine or loaded.engine)) is not None:
         return _read_elsewhere(elsewhere, source, loaded)
     return scan_source(source, loaded, _instances("risk", measures, loaded), notice, by_record=by_record)
 
@@ -101,7 +101,7 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
     unless ``drop_dependents`` gives it up.
     """
     from discreet.convert import write_target
-    from discreet.convert.destinations import check_source
+    from discreet.convert.writing.destinations import check_source
 
     release = data if isinstance(data, Release) else None
     public = release is not None
@@ -110,12 +110,12 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
         from discreet.masking.release import released
 
         data = released(data)
-    if engines.is_distributed(data):
-        from discreet.convert.formulas import PATTERN
+    if dispatch.is_distributed(data):
+        from discreet.convert.files.formulas import PATTERN
 
         data.write(str(target), private=not public, formulas=PATTERN if public else "", overwrite=overwrite)
         if "://" not in str(target):
-            from discreet.convert.cells_file import write_cells
+            from discreet.convert.files.cells_file import write_cells
 
             write_cells(Path(target).expanduser(), data.cells, private=not public)
         return
@@ -133,12 +133,12 @@ def write_link(release: Release, target: str | Path, *, overwrite: bool = False)
     its database gives it. A target that exists needs ``overwrite``.
     """
     from discreet.convert import write_target
-    from discreet.convert.destinations import check_source
+    from discreet.convert.writing.destinations import check_source
     from discreet.masking.release import link as made
 
     check_source(target, *_sources(release))
     found = made(release)
-    if engines.is_distributed(found):
+    if dispatch.is_distributed(found):
         found.write(str(target), private=True, overwrite=overwrite)
         return
     write_target(found, target, private=True, overwrite=overwrite)
@@ -153,7 +153,7 @@ def analyze(data: Microdata) -> Profile:
     """Propose a policy, with a reason for each attribute."""
     from discreet.analysis.analyzer import profile
 
-    engines.only_local("analyze", data)
+    dispatch.only_local("analyze", data)
     return profile(data)
 
 
@@ -164,8 +164,8 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
         original = original or data.original
         table = data.masked
     else:
-        table = _labelled(data) if original is None or engines.is_distributed(data) else _placed(data, original)[0]
-    made = engines.placed("risk", _instances("risk", measures, table.policy), table, original)
+        table = _labelled(data) if original is None or dispatch.is_distributed(data) else _placed(data, original)[0]
+    made = dispatch.placed("risk", _instances("risk", measures, table.policy), table, original)
     doubts = _check_listed(table, initial=not table.policy.plan.steps) if original is None else []
     found = {one.name: one.measure(table, original=original) for one in made}
     for score in found.values():
@@ -177,7 +177,7 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
     """Measure losses: those named, or the policy's, or the normalized certainty penalty."""
     table, doubts = _placed(masked, original)
-    made = engines.placed("loss", _instances("loss", measures, original.policy), original, table)
+    made = dispatch.placed("loss", _instances("loss", measures, original.policy), original, table)
     found = {one.name: one.measure(original, table) for one in made}
     for score in found.values():
         score.notes = (*score.notes, *doubts)
@@ -191,8 +191,8 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
     without it a new key is drawn and kept in the ring, and ``release.plan.key`` is its id.
     """
     from discreet.keys.choose import choose_key, with_key
-    from discreet.masking.elsewhere import generate_elsewhere
     from discreet.masking.generate import generate
+    from discreet.masking.generate_spark import generate_elsewhere
 
     if plan is None:
         plan = data.policy.plan
@@ -200,7 +200,7 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
         plan = Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
     doubts = _check_listed(data)
     chosen = choose_key(with_key(plan, key), data.source)
-    run = generate_elsewhere if engines.is_distributed(data) else generate
+    run = generate_elsewhere if dispatch.is_distributed(data) else generate
     release = run(data, chosen.plan, chosen.secret)
     warnings = (*chosen.warnings, *release.warnings, *doubts)
     return replace(release, warnings=warnings) if warnings != release.warnings else release
@@ -221,8 +221,8 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
     policy = original.policy
     listed = _check_listed(original)
     named = [name for name in _with_limited("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
-    risks = engines.placed("risk", _instances("risk", named, policy), original, table)
-    asked = engines.placed("loss", _instances("loss", _with_limited("loss", policy), policy), original, table)
+    risks = dispatch.placed("risk", _instances("risk", named, policy), original, table)
+    asked = dispatch.placed("loss", _instances("loss", _with_limited("loss", policy), policy), original, table)
     losses = {one.name: one.measure(original, table) for one in asked}
     covers = registry.make("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     made = run(original, table, risks, losses, deadline, doubts, Covering(covers, _as_written(masked, table)))
@@ -236,7 +236,7 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
 
 def _as_written(masked: Microdata | Release, table: Microdata) -> Microdata:
     """The columns of a release as they would be written, under the plan that made it."""
-    if not isinstance(masked, Release) or engines.is_distributed(table):
+    if not isinstance(masked, Release) or dispatch.is_distributed(table):
         return table
     from discreet.masking.release import withheld
 
@@ -252,12 +252,12 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
     """
     if records is None:
         return _placed(masked, original)[0]
-    if engines.is_distributed(masked):
-        engines.engine_of(masked, original)
+    if dispatch.is_distributed(masked):
+        dispatch.engine_of(masked, original)
         tied: Microdata = masked.linked(original, read(records, engine=masked.engine))
         return tied
     from discreet.convert import read_source
-    from discreet.engine.links import with_link
+    from discreet.engine.encoding.record_links import with_link
 
     return with_link(masked, original, read_source(records, Policy()))
 
@@ -267,9 +267,9 @@ def _check_listed(data: Microdata, *, initial: bool = True) -> list[str]:
 
     A table that is measured alone under a policy with a plan may be what the plan made.
     """
-    if engines.is_distributed(data):  # there the measures check it with the dictionaries that they make
+    if dispatch.is_distributed(data):  # there the measures check it with the dictionaries that they make
         return []
-    from discreet.engine.listed.values import check_listed_values
+    from discreet.engine.cells.listed_values import check_listed_values
 
     return check_listed_values(data, initial=initial)
 
@@ -281,9 +281,9 @@ def _placed(masked: Microdata | Release, original: Microdata) -> tuple[Microdata
         return masked.masked, []
     masked = _labelled(masked, other=original)
     _check_cells(masked, original)
-    if engines.engine_of(masked) != engines.LOCAL:  # its records' numbers are its link
+    if dispatch.engine_of(masked) != dispatch.LOCAL:  # its records' numbers are its link
         return masked, _doubted(masked, original)
-    from discreet.engine.order import placed
+    from discreet.engine.encoding.release_order import placed
     from discreet.keys.recognise import order_key
 
     found = placed(masked, original, original.policy.plan, order_key)
@@ -296,7 +296,7 @@ def _labelled(data: Microdata, other: Microdata | None = None) -> Microdata:
     The policy speaks of masked columns. A table that is measured alone may be the original: only its columns of text can
     hold labels.
     """
-    if engines.engine_of(data) != engines.LOCAL:
+    if dispatch.engine_of(data) != dispatch.LOCAL:
         return data
     if other is not None:
         data = _without_guards(data, other)
@@ -306,14 +306,14 @@ def _labelled(data: Microdata, other: Microdata | None = None) -> Microdata:
         cells = {name: one for name, one in cells.items() if data.schema[name] == pl.String}
     if not cells:
         return data
-    from discreet.convert.cells_file import with_labels
+    from discreet.convert.files.cells_file import with_labels
 
     return with_labels(data, cells)
 
 
 def _without_guards(data: Microdata, original: Microdata) -> Microdata:
     """Texts as the original has them: a released CSV file has an apostrophe before what a spreadsheet would run."""
-    from discreet.convert.formulas import unguarded
+    from discreet.convert.files.formulas import unguarded
 
     shared = [name for name in data.columns if name in original.columns and data.schema[name] == pl.String]
     made = {name: unguarded(data.frame[name], original.frame[name]) for name in shared}
@@ -325,8 +325,8 @@ def _without_guards(data: Microdata, original: Microdata) -> Microdata:
 
 def _check_cells(masked: Microdata, original: Microdata) -> None:
     """A label that nobody can explain is an error, never a value of its own."""
-    if engines.engine_of(masked) == engines.LOCAL:
-        from discreet.engine.cells.explained import check_explained
+    if dispatch.engine_of(masked) == dispatch.LOCAL:
+        from discreet.engine.cells.unexplained import check_explained
 
         check_explained(original, masked)
 
@@ -355,14 +355,14 @@ def select(data: Microdata, *, resume: str | Path | None = None, **options: Any)
     """
     from discreet.selection.wizard import select as run
 
-    engines.only_local("select", data)
+    dispatch.only_local("select", data)
     _check_listed(data)
     return run(data, resume=resume, **options)
 
 
 def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:
     """Sentences on why one record is at risk, from every measure that can say so."""
-    engines.only_local("explain", data)
+    dispatch.only_local("explain", data)
     if not 0 <= record < len(data):
         raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")
     if original is not None:

@@ -15,11 +15,11 @@ import discreet
 from discreet import registry
 from discreet.analysis.analyzer import profile
 from discreet.analysis.measures import kept_sets, risks_for
-from discreet.engine.columns import encode
+from discreet.engine.encoding.columns import encode
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy
-from discreet.report.papers_appendix import patients
+from discreet.reproduce.appendix import patients
 
 
 def table_a1():

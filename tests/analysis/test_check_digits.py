@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.identifying import check_digits as cd
+from discreet.engine.recognition import check_digits as cd
 
 EXAMPLES = [
     (cd.payment_card, "4539 1488 0343 6467"), (cd.payment_card, "4111111111111111"), (cd.iban, "GB82 WEST 1234 5698 7654 32"),

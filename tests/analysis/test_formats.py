@@ -6,8 +6,8 @@ from itertools import islice
 import polars as pl
 import pytest
 
-from discreet.engine.identifying.facts import facts_of
-from discreet.engine.identifying.formats import form_of, icd_share
+from discreet.engine.recognition.formats import form_of, icd_share
+from discreet.engine.recognition.value_facts import facts_of
 from discreet.model.microdata import Microdata
 
 
@@ -21,7 +21,7 @@ def valid(check, make, count=12):
 
 
 def test_forms_are_recognised():
-    from discreet.engine.identifying import check_digits as cd
+    from discreet.engine.recognition import check_digits as cd
 
     cases = {
         "e-mail address": [f"p{n}@example.org" for n in range(5)],
@@ -46,7 +46,7 @@ def test_forms_are_recognised():
 
 
 def test_numbers_read_as_integers_get_their_leading_zeros_back():
-    from discreet.engine.identifying import check_digits as cd
+    from discreet.engine.recognition import check_digits as cd
 
     numbers = [int(text) for text in valid(cd.dutch, lambda n: f"0112{n:05d}", 20)]
     numbers.append(int(valid(cd.dutch, lambda n: f"1112{n:05d}", 1)[0]))

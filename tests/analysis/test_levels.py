@@ -9,8 +9,8 @@ from discreet.analysis.hierarchies import hierarchy_of
 from discreet.analysis.levels import level_of
 from discreet.analysis.markers import markers_of
 from discreet.analysis.orders import SCALES, _steps, band_of, order_of
-from discreet.engine.hierarchies import hierarchy_of as build
-from discreet.engine.identifying.facts import facts_of
+from discreet.engine.cells.hierarchies import hierarchy_of as build
+from discreet.engine.recognition.value_facts import facts_of
 from discreet.model.attribute import Attribute, Level
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.naming.names import naming
+from discreet.engine.recognition.column_names import naming
 
 SAYS = {
     "name": "Name NAME nombre navn mother_name",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.analysis.analyzer import profile
 from discreet.analysis.persons import stability
-from discreet.engine.columns import encode_series
+from discreet.engine.encoding.columns import encode_series
 from discreet.model.microdata import Microdata
 
 

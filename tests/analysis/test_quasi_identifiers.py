@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.analysis import quasi_identifiers as qi
-from discreet.engine.columns import encode_series
+from discreet.engine.encoding.columns import encode_series
 
 VALUES = [st.sampled_from([None, "a", "b"]), st.integers(0, 3) | st.none(), st.booleans(), st.sampled_from([0.0, 1.5, None])]
 

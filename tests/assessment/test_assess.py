@@ -85,7 +85,7 @@ def test_values_changed_in_more_ways_than_there_is_room_for_leave_out_the_inform
     )
     whole = discreet.assess(release.original, release)
     assert "known_sets" in whole.informed
-    monkeypatch.setattr("discreet.engine.known_sets._MOST_TERMS", 3_000.0)
+    monkeypatch.setattr("discreet.engine.known_sets.sums._MOST_TERMS", 3_000.0)
     found = discreet.assess(release.original, release)
     assert "known_sets" not in found.informed
     assert found.after["known_sets"].summary == whole.after["known_sets"].summary

@@ -17,7 +17,7 @@ from discreet.errors import DataError, RoomError
 from discreet.model.microdata import Microdata
 from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, RELEASE_ALONE
 from discreet.model.score import Score
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import patients as patients_with_ids
 from discreet.testing import students, table
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.cells.atoms import agree, shared_atoms
-from discreet.engine.columns import encode_series
+from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import ColumnCells, Group, Interval, Prefix, parse_cell, parse_value, union
 from discreet.model.hierarchy import Hierarchy

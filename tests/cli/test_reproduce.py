@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.report.reproduction import NUMBERS, Makers, reproduce
+from discreet.reproduce.reproduction import NUMBERS, Makers, reproduce
 from discreet.testing import items, patients, students
 
 MAKERS = Makers(students, patients, items)

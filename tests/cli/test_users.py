@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from discreet.cli import main
-from discreet.web import accounts
+from discreet.web.auth import accounts
+from discreet.web.db.store import Store
 from discreet.web.settings import Settings
-from discreet.web.store import Store
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

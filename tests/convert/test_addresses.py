@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.convert import read_source, write_target
-from discreet.convert.address import parse_address
+from discreet.convert.databases.address import parse_address
 from discreet.errors import SourceError
 from discreet.model.policy import Policy
 from discreet.testing import table

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from discreet.convert import convert, write_target
-from discreet.convert.atomic import apart, replacing, write_text
-from discreet.convert.formats import FORMATS
+from discreet.convert.files.formats import FORMATS
+from discreet.convert.writing.atomic import apart, replacing, write_text
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -25,7 +25,8 @@ BIG = pl.DataFrame({"a": pl.int_range(200_000, eager=True), "b": pl.int_range(20
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from discreet.convert import atomic, write_target
+from discreet.convert import write_target
+from discreet.convert.writing import atomic
 from discreet.model.microdata import Microdata
 import polars as pl
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.convert import convert, read_source, write_target
-from discreet.convert.formats import FORMATS
+from discreet.convert.files.formats import FORMATS
 from discreet.errors import PolicyError, SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy

@@ -8,7 +8,8 @@ import duckdb
 import polars as pl
 import pytest
 
-from discreet.convert import duckdb_file, read_source, write_target
+from discreet.convert import read_source, write_target
+from discreet.convert.databases import duckdb_file
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy

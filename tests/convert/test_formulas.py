@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.convert.formulas import harmless
+from discreet.convert.files.formulas import harmless
 
 BAD = ["=1+1", "=cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "+SUM(A1:A9)", "@SUM(A1)", "\t=1+1", " =1", '=HYPERLINK("x")']
 GOOD = ["-5", "+", "-", "=", "@name", "-10..0", "+49 40 1234", "a=b", "a(b)", "", "'quoted", "1-2(3)", None]

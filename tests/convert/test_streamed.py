@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.convert import streamed
-from discreet.engine.columns import encode
+from discreet.convert.reading import streamed
+from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, PolicyError, RoomError, SourceError
 from discreet.model.encoded import Encoded
 from discreet.model.microdata import Microdata
@@ -227,7 +227,7 @@ def test_need_and_room_are_told_before_anything_is_read(tmp_path: Path, monkeypa
 def test_the_need_grows_with_the_records_and_with_what_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "students.parquet"
     data = _students(path)
-    from discreet.risks.known_sets import KnownSets
+    from discreet.risks.known_sets.measure import KnownSets
 
     lazy, shape = pl.scan_parquet(path).drop("name"), Microdata(data.frame.clear(), data.policy)
 
@@ -290,7 +290,7 @@ def test_the_estimate_is_within_a_factor_of_two_of_the_peak(tmp_path: Path) -> N
     pq.write_table(pa.table(columns), path, row_group_size=250_000)
     policy.write_text(discreet.Policy.from_dict({"attributes": said}).to_yaml())
     peak = int(subprocess.run([sys.executable, "-c", PEAK, path, policy], capture_output=True, text=True, check=True).stdout)
-    from discreet.risks.known_sets import KnownSets
+    from discreet.risks.known_sets.measure import KnownSets
 
     shape = Microdata(pl.read_parquet(path, n_rows=0), discreet.Policy.from_dict({"attributes": said}))
     need = streamed.needed(pl.scan_parquet(path), shape, size, list(said), [KnownSets()])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.convert import survey as module
-from discreet.convert.survey import survey, without_blank_lines
+from discreet.convert.files import byte_scan as module
+from discreet.convert.files.byte_scan import survey, without_blank_lines
 
 
 @settings(deadline=None, max_examples=300)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.agreement import agreeing_records, packed_keys
-from discreet.engine.comparisons import compare
+from discreet.engine.linkage.comparisons import compare
 from discreet.errors import DataError
 from discreet.model.cells import parse_group, parse_interval
+from discreet.risks.target_linkage.agreement import agreeing_records, packed_keys
 
 numbers = st.one_of(st.none(), st.integers(0, 12))
 cells = st.one_of(st.none(), st.sampled_from(["0", "3", "12", "0..4", "2..7", "[3, 3]", ">=6", "{1|3}", "*"]))

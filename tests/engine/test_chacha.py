@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.engine.draws.chacha import chacha20_blocks, key_stream
 from discreet.engine.draws.chacha_kernels import fill_bits, fill_uniform
-from discreet.engine.random import _COMPILED_FROM, KeyedDraw
+from discreet.engine.draws.draw import _COMPILED_FROM, KeyedDraw
 
 # RFC 8439, section 2.3.2: key 00..1f, block count 1, nonce 00:00:00:09:00:00:00:4a:00:00:00:00
 RFC_BLOCK = (
@@ -59,7 +59,7 @@ def test_long_tables_draw_the_same_numbers_as_short_ones(what: str, step: int) -
 
 def test_a_small_table_is_masked_without_loading_the_compiler() -> None:
     script = (
-        "import sys, numpy, discreet; from discreet.engine.random import KeyedDraw; KeyedDraw(7).normal(numpy.arange(500));"
+        "import sys, numpy, discreet; from discreet.engine.draws.draw import KeyedDraw; KeyedDraw(7).normal(numpy.arange(500));"
         "from discreet.testing import hospital; from discreet.engine.draws.fingerprint import table_fingerprint;"
         "table_fingerprint(hospital(300), bytes(32)); sys.exit('numba' in sys.modules)"
     )

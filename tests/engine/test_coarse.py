@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.cells.explained import check_explained
+from discreet.engine.cells.unexplained import check_explained
 from discreet.engine.coarse import coarse
-from discreet.engine.columns import encode_series
+from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.attribute import Attribute
 from discreet.model.cells import ColumnCells, parse_group, parse_interval

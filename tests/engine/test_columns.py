@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.columns import encode_series
+from discreet.engine.encoding.columns import encode_series
 
 KINDS: dict[str, tuple[pl.DataType | type[pl.DataType], st.SearchStrategy[Any]]] = {
     "small integers": (pl.Int64, st.integers(-5, 5)),

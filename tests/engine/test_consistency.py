@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Jaro
 
-from discreet.engine.consistency import Similarity, consistent
 from discreet.errors import DataError
 from discreet.model.hierarchy import Hierarchy
+from discreet.risks.decision.consistency import Similarity, consistent
 
 NAMES = ["a", "b", "c"]
 
@@ -42,8 +42,8 @@ def test_exact_consistency_is_the_double_loop(disclosed, dictionary, missing):
 @given(plain, plain, st.sampled_from(["wildcard", "category"]))
 def test_many_patterns_of_nulls_are_counted_as_few_are(disclosed, dictionary, missing):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.engine.groups._FEW_PATTERN_PAIRS", -1)
-        patch.setattr("discreet.engine.groups._DEARER_THAN_LOOKING", 1e9)
+        patch.setattr("discreet.engine.classes.groups._FEW_PATTERN_PAIRS", -1)
+        patch.setattr("discreet.engine.classes.groups._DEARER_THAN_LOOKING", 1e9)
         found = consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
 
@@ -137,7 +137,7 @@ def test_similar_records_are_the_double_loop(disclosed, dictionary, threshold, b
 
 
 def test_too_many_pairs_are_refused_before_they_are_compared(monkeypatch):
-    monkeypatch.setattr("discreet.engine.value_pairs.MOST_PAIRS", 3)
+    monkeypatch.setattr("discreet.engine.linkage.value_pairs.MOST_PAIRS", 3)
     frame = pl.DataFrame({"a": ["x", "y"]})
     with pytest.raises(DataError, match="'a' has 2 values here and 2"):
         consistent(frame, frame, ["a"], similarity=Similarity())

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from discreet.engine.closeness import Ground
-from discreet.engine.diversity import distinct, entropy_l, histograms, overall, recursive_l
+from discreet.engine.classes.closeness import Ground
+from discreet.engine.classes.diversity import distinct, entropy_l, histograms, overall, recursive_l
 
 LEVELS = (np.array([0, 1, 2, 3, 4, 5]), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
 

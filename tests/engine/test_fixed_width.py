@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.columns import encode_series
-from discreet.engine.fixed_width import fixed_width_keys
+from discreet.engine.encoding.columns import encode_series
+from discreet.engine.encoding.fixed_width import fixed_width_keys
 
 
 @settings(deadline=None, max_examples=150)

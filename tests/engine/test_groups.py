@@ -9,8 +9,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.columns import encode_series
-from discreet.engine.groups import class_sizes, consistent_counts, groups_of
+from discreet.engine.classes.groups import class_sizes, consistent_counts, groups_of
+from discreet.engine.encoding.columns import encode_series
 
 ROWS = st.integers(1, 4).flatmap(
     lambda width: st.lists(st.tuples(*[st.sampled_from([None, 0, 1, 2])] * width), min_size=1, max_size=12)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.columns import Column, encode_series
-from discreet.engine.growing import GrowingColumn
+from discreet.convert.reading.growing_columns import GrowingColumn
+from discreet.engine.encoding.columns import Column, encode_series
 from discreet.model.attribute import Attribute
 
 KINDS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {

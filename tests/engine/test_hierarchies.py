@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
-from discreet.engine.hierarchies import hierarchy_of, level_codes
+from discreet.engine.cells.hierarchies import hierarchy_of, level_codes
 from discreet.errors import DataError, SourceError
 from discreet.model.cells import parse_interval
 

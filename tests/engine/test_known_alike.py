@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine import known_alike
-from discreet.engine.known_sets import known_sets
-from discreet.engine.random import KeyedDraw
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.known_sets import duplicates as known_alike
+from discreet.engine.known_sets.sums import known_sets
+from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
 from discreet.testing import table
 
@@ -56,7 +56,7 @@ def test_sums_and_what_is_blanked_do_not_depend_on_telling_kinds_apart(rows: lis
 
 
 def test_records_with_equal_values_are_of_one_kind_and_blanks_are_their_own() -> None:
-    from discreet.engine.columns import encode, value_weights
+    from discreet.engine.encoding.columns import encode, value_weights
 
     data = people([("f", "A", "y", 1), ("f", "A", "y", 2), ("f", "A", None, 1), ("f", "A", "n", 1)] * 2)
     known, (ill,) = encode(data, ["sex", "town"]), encode(data, ["ill"])

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine import known_kinds, known_large, known_large_walk
-from discreet.engine.families import family
-from discreet.engine.known_sets import attributes
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets import kinds as known_kinds
+from discreet.risks.known_sets import large as known_large
+from discreet.risks.known_sets import large_walk as known_large_walk
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 
 CHANCES = st.sampled_from([0.0, 0.001, 0.05, 0.3, 0.3, 0.7, 0.9, 1.0])

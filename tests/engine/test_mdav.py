@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.aggregates import aggregate
-from discreet.engine.mdav import mdav_groups, split
-from discreet.engine.neighbours import Features
-from discreet.engine.optimal_groups import optimal_groups
+from discreet.masking.microaggregation.aggregates import aggregate
+from discreet.masking.microaggregation.grouping import Features
+from discreet.masking.microaggregation.mdav import mdav_groups, split
+from discreet.masking.microaggregation.optimal import optimal_groups
 
 
 def scanned(values: np.ndarray, weights: np.ndarray, nominal: np.ndarray, size: int) -> list[int]:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.places import address, place, variable
+from discreet.engine.encoding.policy_paths import address, place, variable
 from discreet.errors import PolicyError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from discreet.engine.progress import OutOfTimeError, listening, tell, until
+from discreet.engine.runtime.progress import OutOfTimeError, listening, tell, until
 
 
 def test_nothing_happens_where_nobody_listens() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 
 MANY = np.arange(200_000)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.engine import room
+from discreet.engine.runtime import memory as room
 from discreet.errors import RoomError
 
 

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from discreet.engine.tables import load_table
+from discreet.engine.encoding.policy_tables import load_table
 from discreet.errors import SourceError
 from discreet.model.policy import Policy
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.engine.columns import Column
-from discreet.engine.known_inputs import weights_of
-from discreet.engine.targeting import Targets
-from discreet.engine.targeting_apart import Apart
-from discreet.engine.targeting_rule import Rule
-from discreet.engine.until_safe import one_pass, until_safe
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.engine.encoding.columns import Column
+from discreet.engine.known_sets.inputs import weights_of
+from discreet.engine.targeting.rule import Rule
+from discreet.engine.targeting.state import Targets
+from discreet.masking.targeted_suppression.method import TargetedSuppression
+from discreet.masking.targeted_suppression.passes import one_pass, until_safe
+from discreet.masking.targeted_suppression.subset import Apart
 from discreet.testing import table
 
 ROW = st.tuples(st.sampled_from("abcd"), st.integers(20, 23), st.sampled_from("fm"), st.sampled_from(["Flu", "Cold", None]))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.together import alike, encode_together
+from discreet.engine.encoding.shared_codes import alike, encode_together
 from discreet.errors import DataError
 
 values = st.lists(st.none() | st.integers(-2, 2), max_size=6)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.spark import known_plan
-from discreet.engine.spark.dictionaries import Dictionary
-from discreet.engine.spark.known_plan import Counting, Heavy, plan, room
-from discreet.engine.spark.packing import packing
+from discreet.engine.known_sets_spark import plan as known_plan
+from discreet.engine.known_sets_spark.packing import packing
+from discreet.engine.known_sets_spark.plan import Counting, Heavy, plan, room
+from discreet.engine.spark.value_counts import Dictionary
 
 NAMES = "abcdef"
 ROWS = 1000

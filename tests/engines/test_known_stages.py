@@ -14,16 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.engine.columns import value_weights
-from discreet.engine.families import family
-from discreet.engine.known_sets import attributes
-from discreet.engine.known_terms import Pattern, terms
-from discreet.engine.spark import dictionaries, known_plan, known_sums
-from discreet.engine.spark.known_finish import Finish
-from discreet.engine.spark.known_plan import Heavy
-from discreet.engine.spark.known_stages import CountShuffle, CountTables, Layout, LookUp, Routing, add_pieces
-from discreet.engine.spark.known_walk import EVERYTHING, Ask
-from discreet.engine.spark.packing import packing
+from discreet.engine.encoding.columns import value_weights
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.sums import attributes
+from discreet.engine.known_sets.terms import Pattern, terms
+from discreet.engine.known_sets_spark import plan as known_plan
+from discreet.engine.known_sets_spark import sums as known_sums
+from discreet.engine.known_sets_spark.finish import Finish
+from discreet.engine.known_sets_spark.packing import packing
+from discreet.engine.known_sets_spark.plan import Heavy
+from discreet.engine.known_sets_spark.stages import CountShuffle, CountTables, Layout, LookUp, Routing, add_pieces
+from discreet.engine.known_sets_spark.walk import EVERYTHING, Ask
+from discreet.engine.spark import value_counts as dictionaries
 from discreet.testing import table
 
 CELLS = {

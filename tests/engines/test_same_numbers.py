@@ -11,7 +11,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import discreet
-from discreet.engine.spark import dictionaries, known_plan, known_sums
+from discreet.engine.known_sets_spark import plan as known_plan
+from discreet.engine.known_sets_spark import sums as known_sums
+from discreet.engine.spark import value_counts as dictionaries
 from discreet.testing import patients, students, table
 
 Spark = Callable[..., Any]

@@ -17,7 +17,7 @@ import pytest
 
 import discreet
 from discreet import registry
-from discreet.engine import engines
+from discreet.engine.runtime import dispatch as engines
 from discreet.errors import DataError, SourceError
 from discreet.testing import students, table
 
@@ -51,7 +51,7 @@ def test_a_lost_cluster_is_told_at_once(files: tuple[Path, Path], place: str) ->
 
 
 def test_a_cluster_that_goes_away_is_told_in_a_sentence() -> None:
-    from discreet.engine.spark.failures import told
+    from discreet.engine.spark.errors import told
 
     with (
         pytest.raises(SourceError, match=r"^people: the connection to Spark is lost \(.*refused\); start again$"),

@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 
 import discreet
 from discreet.cli.app import app
-from discreet.engine.spark import dictionaries, selecting
+from discreet.engine.spark import rank_selection as selecting
+from discreet.engine.spark import value_counts as dictionaries
 from discreet.errors import DataError
 from discreet.model.hierarchy import HierarchySpec
 from discreet.testing import students, table

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.statistics import correlations, mean_and_variance, quantiles, regression
 from discreet.errors import DataError, UnexplainedCellError
-from discreet.losses.integrity import KINDS, Integrity
+from discreet.losses.integrity.measure import KINDS, Integrity
+from discreet.losses.integrity.statistics import correlations, mean_and_variance, quantiles, regression
 from discreet.model.microdata import Microdata
 from discreet.testing import table
 

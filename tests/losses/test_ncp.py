@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
 from discreet.errors import DataError, ParameterError
-from discreet.losses.ncp import Ncp
+from discreet.losses.ncp.measure import Ncp
 from discreet.model.cells import ColumnCells, parse_group, parse_interval
 from discreet.testing import table
 

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize
 
-from discreet.engine.logistic import fit, probability
 from discreet.errors import DataError
-from discreet.losses.propensity import Propensity
+from discreet.losses.propensity.logistic import fit, probability
+from discreet.losses.propensity.measure import Propensity
 from discreet.testing import table
 
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.engine.random import KeyedDraw
-from discreet.masking.targeted_generalization import TargetedGeneralization
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.masking.targeted_generalization.method import TargetedGeneralization
+from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 

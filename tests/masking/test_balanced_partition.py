@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.engine.partition_cuts import KEYS, PERSON, Cuts, weigh_cuts
-from discreet.engine.progress import listening
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.runtime.progress import listening
 from discreet.errors import DataError, ParameterError
-from discreet.masking.balanced_partition import BalancedPartition
+from discreet.masking.balanced_partition.cuts import KEYS, PERSON, Cuts, weigh_cuts
+from discreet.masking.balanced_partition.method import BalancedPartition
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.repeated_records import RepeatedRecords
+from discreet.risks.repeated_records.measure import RepeatedRecords
 from discreet.testing import check_masking, table
 
 DRAW = KeyedDraw(7)
@@ -244,7 +244,7 @@ def test_the_g_balance_reduction_is_that_of_equation_2_and_never_negative(pairs:
 
 
 def test_the_groups_do_not_depend_on_the_order_of_records_or_on_threads(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
-    from discreet.engine import partition_balanced
+    from discreet.masking.balanced_partition import partition as partition_balanced
 
     rng = np.random.default_rng(3)
     size = 4000

@@ -10,13 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
+from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.coarse import coarse
-from discreet.engine.columns import encode, encode_series
-from discreet.engine.hierarchies import hierarchy_of
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.encoding.columns import encode, encode_series
 from discreet.errors import DataError, ParameterError, PolicyError
-from discreet.losses.ncp import Ncp
-from discreet.masking.generalization import Generalization
+from discreet.losses.ncp.measure import Ncp
+from discreet.masking.generalization.method import Generalization
 from discreet.testing import table
 
 DRAW = KeyedDraw(7)

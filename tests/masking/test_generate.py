@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import discreet
 from discreet import Plan
 from discreet.errors import DiscreetError, PolicyError
-from discreet.masking.edit import History
 from discreet.masking.generate import generate, masked_by
 from discreet.model.policy import Policy, Step
 from discreet.testing import table
@@ -151,16 +150,3 @@ def test_moving_a_step_is_what_moving_an_item_of_a_list_is(names, data):
 def test_a_step_that_is_not_there_is_told(edit):
     with pytest.raises(PolicyError, match="step"):
         edit(PLAN)
-
-
-def test_every_change_can_be_undone_and_done_again_until_another_is_made():
-    history = History.of(Plan())
-    one = history.then(history.plan.insert(1, STEPS[0]))
-    two = one.then(one.plan.disable(1))
-    assert two.undo().undo().plan == Plan()
-    assert two.undo().redo() == two
-    branched = two.undo().then(one.plan.delete(1))
-    with pytest.raises(PolicyError, match="do again"):
-        branched.redo()
-    with pytest.raises(PolicyError, match="undo"):
-        history.undo()

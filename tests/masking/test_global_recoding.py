@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Policy
-from discreet.engine.hierarchies import hierarchy_of
-from discreet.engine.random import KeyedDraw
+from discreet.engine.cells.hierarchies import hierarchy_of
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DataError, DiscreetError, ParameterError
-from discreet.masking.global_recoding import GlobalRecoding
+from discreet.masking.global_recoding.method import GlobalRecoding
 from discreet.model.cells import parse_interval
 from discreet.model.microdata import Microdata
 from discreet.registry import make

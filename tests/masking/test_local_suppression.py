@@ -6,12 +6,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.columns import encode
-from discreet.engine.groups import class_sizes
-from discreet.engine.local_suppression import _levels
-from discreet.engine.random import KeyedDraw
+from discreet.engine.classes.groups import class_sizes
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, ParameterError
-from discreet.masking.local_suppression import LocalSuppression
+from discreet.masking.local_suppression.method import LocalSuppression
+from discreet.masking.local_suppression.search import _levels
 from discreet.testing import table
 
 DRAW = KeyedDraw(7)

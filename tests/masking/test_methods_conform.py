@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.masking.global_recoding import GlobalRecoding
-from discreet.masking.microaggregation import Microaggregation
-from discreet.masking.noise import Noise
-from discreet.masking.pram import Pram
-from discreet.masking.pseudonymization import Pseudonymization
-from discreet.masking.remove_identifiers import RemoveIdentifiers
-from discreet.masking.rounding import Rounding
-from discreet.masking.sampling import Sampling
+from discreet.masking.global_recoding.method import GlobalRecoding
+from discreet.masking.microaggregation.method import Microaggregation
+from discreet.masking.noise.method import Noise
+from discreet.masking.pram.method import Pram
+from discreet.masking.pseudonymization.method import Pseudonymization
+from discreet.masking.remove_identifiers.method import RemoveIdentifiers
+from discreet.masking.rounding.method import Rounding
+from discreet.masking.sampling.method import Sampling
 from discreet.masking.shuffling import Shuffling
 from discreet.masking.simulation import Simulation
-from discreet.masking.swapping import Swapping
-from discreet.masking.top_bottom_coding import TopBottomCoding
+from discreet.masking.swapping.method import Swapping
+from discreet.masking.top_bottom_coding.method import TopBottomCoding
 from discreet.testing.masking_checks import check_masking
 
 METHODS = [

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Policy
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
-from discreet.masking.microaggregation import Microaggregation
+from discreet.masking.microaggregation.method import Microaggregation
 from discreet.model.microdata import Microdata
 from discreet.registry import make
 from discreet.testing import table

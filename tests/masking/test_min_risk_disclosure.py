@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import mask
-from discreet.engine.dictionaries import Dictionary
-from discreet.engine.disclosure import Disclosure
-from discreet.engine.least_risk import least_risk
-from discreet.engine.random import KeyedDraw
-from discreet.engine.sensitivity import Sensitivity
+from discreet.engine.disclosure.dictionaries import Dictionary
+from discreet.engine.disclosure.sensitivity import Sensitivity
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError
-from discreet.masking.min_risk_disclosure import MinRiskDisclosure
+from discreet.masking.min_risk_disclosure.least_risk import least_risk
+from discreet.masking.min_risk_disclosure.losses import Disclosure
+from discreet.masking.min_risk_disclosure.method import MinRiskDisclosure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing import table
@@ -129,7 +129,7 @@ def test_the_cheapest_marginal_costs_equal_the_enumeration_of_all_rules_of_a_tot
 )
 def test_marginal_costs_never_fall_for_any_gamma(gammas, k):
     """Also below 1, which weights of 0 or more never make: the proof asks only for gamma of 0 or more."""
-    from discreet.engine.min_risk import cheapest_in_total
+    from discreet.masking.min_risk_disclosure.min_risk import cheapest_in_total
 
     for one in gammas:
         losses = np.cumprod([1.0, *sorted(one)])
@@ -182,7 +182,7 @@ def test_enumeration_is_exact_as_the_dictionary_is_for_bayes_and_for_the_worst(
     st.sampled_from([None, 0.25]),
 )  # fmt: skip
 def test_search_never_does_worse_than_min_risk_nor_better_than_the_bound(rows, books, weights, k, per, form, independent, p):
-    from discreet.engine import least_risk as module
+    from discreet.masking.min_risk_disclosure import least_risk as module
 
     prior = None if p is None or len(books) == 1 else [p, 1 - p]
     with pytest.MonkeyPatch.context() as patch:

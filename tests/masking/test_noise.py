@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.canonical import combine, mean_and_covariance, root
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.runtime.order_free_sums import combine, mean_and_covariance, root
 from discreet.errors import DiscreetError, ParameterError
-from discreet.masking.noise import Noise
+from discreet.masking.noise.method import Noise
 from discreet.registry import make
 from discreet.testing import table
 

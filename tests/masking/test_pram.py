@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.random import KeyedDraw
-from discreet.engine.transitions import change, invariant, retention_matrix
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
-from discreet.masking.pram import Pram
+from discreet.masking.pram.method import Pram
+from discreet.masking.pram.transitions import change, invariant, retention_matrix
 from discreet.registry import make
 from discreet.testing import table
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 import discreet
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
-from discreet.masking.pseudonymization import Pseudonymization
+from discreet.masking.pseudonymization.method import Pseudonymization
 from discreet.model.policy import Plan, Policy, Step
 from discreet.registry import make
 from discreet.testing import table
@@ -62,8 +62,8 @@ def test_without_a_key_a_process_repeats_itself_and_another_process_cannot():
     once, again = (Pseudonymization().mask(data, ["p"], DRAW).frame["p"].to_list() for _ in range(2))
     assert once == again != Pseudonymization().mask(data, ["p"], KeyedDraw(2)).frame["p"].to_list()
     code = (
-        "from discreet.testing import table; from discreet.engine.random import KeyedDraw;"
-        "from discreet.masking.pseudonymization import Pseudonymization as P;"
+        "from discreet.testing import table; from discreet.engine.draws.draw import KeyedDraw;"
+        "from discreet.masking.pseudonymization.method import Pseudonymization as P;"
         "print(P().mask(table({'p': [1]}, person=['p']), ['p'], KeyedDraw(1)).frame['p'][0])"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

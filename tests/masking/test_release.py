@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 import discreet
-from discreet.engine.links import link_of, with_link
-from discreet.engine.order import placed, shuffled_rows
-from discreet.engine.random import key_of_seed
+from discreet.engine.draws.draw import key_of_seed
+from discreet.engine.encoding.record_links import link_of, with_link
+from discreet.engine.encoding.release_order import placed, shuffled_rows
 from discreet.errors import DataError
 from discreet.keys.recognise import order_key
 from discreet.masking.release import released, withheld

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import discreet
-from discreet.masking.remove_identifiers import RemoveIdentifiers
+from discreet.masking.remove_identifiers.method import RemoveIdentifiers
 from discreet.testing import table
 
 DATA = table(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import discreet
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.simulation import Simulation
 from discreet.registry import make

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.pairing import rank_partners, words
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
-from discreet.masking.swapping import Swapping
+from discreet.masking.swapping.method import Swapping
+from discreet.masking.swapping.partners import rank_partners, words
 from discreet.registry import make
 from discreet.testing import table
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine import coarsening
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DataError, ParameterError
-from discreet.losses.ncp import Ncp
-from discreet.masking.targeted_generalization import TargetedGeneralization
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.losses.ncp.measure import Ncp
+from discreet.masking.targeted_generalization import coarsening
+from discreet.masking.targeted_generalization.method import TargetedGeneralization
+from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.cells import parse_interval
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students, table
 
 DRAW = KeyedDraw(7)

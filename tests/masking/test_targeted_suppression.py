@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine import until_safe
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DataError, ParameterError
 from discreet.masking.generate import generate
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.masking.targeted_suppression import passes as until_safe
+from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing import students, table
@@ -183,7 +183,7 @@ def test_the_fewest_values_are_near_the_optimum_over_all_records_at_once() -> No
 @settings(deadline=None, max_examples=100)
 @given(tables(), THRESHOLDS, st.booleans())
 def test_one_pass_is_figure_one_to_the_letter(data: Microdata, threshold: float, wildcard: bool) -> None:
-    from discreet.risks.known_sets import KnownSets
+    from discreet.risks.known_sets.measure import KnownSets
 
     missing = "wildcard" if wildcard else "category"
     masked, _ = run(data, threshold=threshold, passes=1, missing=missing)
@@ -231,7 +231,7 @@ def test_many_candidates_are_searched_greedily_and_still_safe(monkeypatch: pytes
 
 
 def test_the_counts_come_in_parts_where_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.engine import targeting
+    from discreet.engine.targeting import state as targeting
 
     data = students(2000)
     method = TargetedSuppression(threshold=5)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
-from discreet.masking.top_bottom_coding import TopBottomCoding
+from discreet.masking.top_bottom_coding.method import TopBottomCoding
 from discreet.registry import make
 from discreet.testing import table
 

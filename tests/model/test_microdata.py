@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.engine.columns import encode
+from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, PolicyError
 from discreet.model.attribute import Level
 from discreet.model.microdata import Microdata

@@ -7,13 +7,13 @@ import math
 import polars as pl
 import pytest
 
-from discreet.engine.columns import encode
-from discreet.engine.families import family
-from discreet.engine.groups import class_sizes
-from discreet.engine.known_inputs import weights_of
+from discreet.engine.classes.groups import class_sizes
+from discreet.engine.encoding.columns import encode
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.inputs import weights_of
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 
 POLICY = {

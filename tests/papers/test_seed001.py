@@ -7,12 +7,12 @@ from functools import cache
 import polars as pl
 import pytest
 
-from discreet.engine.random import KeyedDraw
-from discreet.losses.ncp import Ncp
-from discreet.masking.generalization import Generalization
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.losses.ncp.measure import Ncp
+from discreet.masking.generalization.method import Generalization
+from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 from discreet.testing.students import KNOWN
 

@@ -8,7 +8,7 @@ import discreet
 from discreet import Plan, Policy
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
-from discreet.report.papers_appendix import patients
+from discreet.reproduce.appendix import patients
 
 POLICY = {
     "attributes": {

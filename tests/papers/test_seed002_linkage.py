@@ -9,7 +9,7 @@ import pytest
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.target_linkage import TargetLinkage
+from discreet.risks.target_linkage.measure import TargetLinkage
 
 
 def file_of_20000(zip_of_target):

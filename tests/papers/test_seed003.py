@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.engine.random import KeyedDraw
-from discreet.masking.balanced_partition import BalancedPartition
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.masking.balanced_partition.method import BalancedPartition
 from discreet.model.microdata import Microdata
-from discreet.risks.repeated_records import RepeatedRecords
+from discreet.risks.repeated_records.measure import RepeatedRecords
 from discreet.testing import table
 
 NAMES = [*["Ashley"] * 2, "Bob", *["Charlie"] * 5, *["Diana"] * 2, *["Edward"] * 2, "Fred", "Greg", *["Harry"] * 5]

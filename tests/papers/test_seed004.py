@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.engine.consistency import Similarity, consistent
-from discreet.engine.dictionaries import Dictionary, side_attributes
-from discreet.engine.disclosure import Disclosure, suppressed
-from discreet.engine.least_risk import least_risk
-from discreet.engine.min_risk import min_risk
-from discreet.engine.sensitivity import Sensitivity, loss
+from discreet.engine.disclosure.dictionaries import Dictionary, side_attributes
+from discreet.engine.disclosure.sensitivity import Sensitivity, loss
+from discreet.masking.min_risk_disclosure.least_risk import least_risk
+from discreet.masking.min_risk_disclosure.losses import Disclosure, suppressed
+from discreet.masking.min_risk_disclosure.min_risk import min_risk
 from discreet.model.microdata import Microdata
+from discreet.risks.decision.consistency import Similarity, consistent
 from discreet.testing import items, table
 
 BOOK = pl.DataFrame(

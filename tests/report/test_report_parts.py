@@ -17,12 +17,12 @@ from discreet.model.policy import Policy
 from discreet.model.score import Score
 from discreet.report import provenance
 from discreet.report.bundle import bundle
-from discreet.report.discretion import Discretion
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
+from discreet.report.redaction import Discretion
 from discreet.report.small_counts import LEAST
 from discreet.report.worst import agreeing, riskiest
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import table
 
 WORDS = st.lists(st.sampled_from([None, "a", "b", "c", "dd", "ee", "ff"]), max_size=60)

@@ -13,9 +13,9 @@ from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
-from discreet.report.discretion import Discretion
 from discreet.report.evidence import gather
 from discreet.report.page import as_json, render
+from discreet.report.redaction import Discretion
 
 
 def told(text: str, secrets: dict[str, Any]) -> list[str]:

@@ -16,10 +16,10 @@ import discreet
 from discreet.cli.app import app
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
-from discreet.report.discretion import Discretion
 from discreet.report.evidence import gather
 from discreet.report.page import render
-from discreet.report.tried import content, read_selection, tried
+from discreet.report.redaction import Discretion
+from discreet.report.search_map import content, read_selection, tried
 from discreet.selection.results import Selection
 from discreet.testing import students
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.engine.dictionaries import Dictionary, precedes
+from discreet.engine.disclosure.dictionaries import Dictionary, precedes
 from discreet.errors import DataError, DiscreetError, ParameterError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy
 from discreet.registry import make
-from discreet.risks.decision import Decision
+from discreet.risks.decision.measure import Decision
 from discreet.testing import table
 
 NAMES = ["a", "b", "c"]

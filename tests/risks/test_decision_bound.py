@@ -10,10 +10,10 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.dictionaries import own_dictionary, precedes
+from discreet.engine.disclosure.dictionaries import own_dictionary, precedes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.decision import Decision
+from discreet.risks.decision.measure import Decision
 
 PEOPLE = {
     "attributes": {
@@ -110,7 +110,7 @@ def test_what_is_said_without_a_dictionary_holds_for_every_dictionary_that_it_sp
         theta = own_dictionary(data, owned)
         keys.write_parquet(Path(folder) / "d.parquet")
         found = Decision(dictionary="d.parquet").measure(data, original=owned)
-        from discreet.engine.dictionaries import load_dictionaries
+        from discreet.engine.disclosure.dictionaries import load_dictionaries
 
         eta = load_dictionaries(Decision(dictionary="d.parquet").dictionary, data)[0]
         if precedes(theta, eta, eta.attributes).holds:

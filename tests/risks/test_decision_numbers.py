@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from discreet.model.policy import Policy
-from discreet.risks.decision import Decision
+from discreet.risks.decision.measure import Decision
 from discreet.testing import table
 
 

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import registry
-from discreet.engine import known_large
 from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.threshold import Among
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets import large as known_large
+from discreet.risks.known_sets.measure import KnownSets
 
 CELLS = st.sampled_from([None, "a", "a", "b", "c"])
 KNOWN = st.sampled_from([0.0, 0.001, 0.05, 0.3, 0.7, 1.0])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.risks.k_anonymity import KAnonymity
+from discreet.risks.k_anonymity.measure import KAnonymity
 from discreet.testing import table
 
 ROWS = st.lists(st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from([None, "x", "y"])), min_size=1, max_size=15)

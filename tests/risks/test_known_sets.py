@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.families import family
+from discreet.engine.known_sets.family import family
 from discreet.errors import DataError, ParameterError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 
 CHANCES = st.sampled_from([0.0, 0.001, 0.05, 0.1, 0.3, 0.3, 0.7, 0.9, 1.0])
 CELLS = st.sampled_from([None, "a", "a", "b", "c"])
@@ -100,13 +100,13 @@ EPSILONS = st.sampled_from([0.0, 1e-4, 0.01, 0.1, 0.5])
 @contextmanager
 def many_patterns(many: bool) -> Iterator[None]:
     """Whether each pattern of what records lack is taken for one too many: in a turn of its own, with its twins alone counted."""
-    from discreet.engine import known_sets
+    from discreet.engine.known_sets import sums as known_sets
 
     with ExitStack() as stack:
         if many:
             for name in ("_TERMS_AT_ONCE", "_COUNTED_PATTERNS"):
                 stack.enter_context(mock.patch.object(known_sets, name, 0))
-            stack.enter_context(mock.patch("discreet.engine.known_terms._MANY", 0))
+            stack.enter_context(mock.patch("discreet.engine.known_sets.terms._MANY", 0))
         yield
 
 
@@ -262,7 +262,7 @@ def quiet_tables(draw: st.DrawFn) -> Microdata:
 @settings(deadline=None, max_examples=40)
 @given(quiet_tables(), st.booleans(), st.sampled_from([0.2, 0.02]), st.booleans())
 def test_intervals_stay_certain_where_flags_are_rare(data: Microdata, wildcard: bool, tolerance: float, small: bool) -> None:
-    from discreet.engine import known_refine
+    from discreet.risks.known_sets import refine as known_refine
 
     before = known_refine._SMALL_GROUP, known_refine._SMALL_RARE
     if not small:  # the bounds by rare values alone, without the exact end

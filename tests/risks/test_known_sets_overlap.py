@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet import Policy
-from discreet.engine import known_counts, known_inputs
-from discreet.engine.random import KeyedDraw
-from discreet.masking.targeted_suppression import TargetedSuppression
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.known_sets import counter as known_counts
+from discreet.engine.known_sets import inputs as known_inputs
+from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
-from discreet.risks.known_sets import KnownSets
+from discreet.risks.known_sets.measure import KnownSets
 
 Cell = tuple[str | None, frozenset[Any] | None]
 """A cell's text, and all it may stand for (None: anything); a null is (None, None)."""

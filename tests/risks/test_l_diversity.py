@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError
-from discreet.risks.l_diversity import LDiversity
+from discreet.risks.l_diversity.measure import LDiversity
 from discreet.testing import table
 
 keys = st.one_of(st.none(), st.integers(0, 2))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import DataError
 from discreet.model.cells import parse_group
-from discreet.risks.record_linkage import RecordLinkage, wilson
+from discreet.risks.record_linkage.measure import RecordLinkage, wilson
 from discreet.testing import table
 
 numbers = st.one_of(st.none(), st.integers(-3, 3))

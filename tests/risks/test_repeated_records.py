@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.engine import intruders
 from discreet.errors import DataError, ParameterError
 from discreet.model.microdata import Microdata
-from discreet.risks.k_anonymity import KAnonymity
-from discreet.risks.repeated_records import RepeatedRecords
+from discreet.risks.k_anonymity.measure import KAnonymity
+from discreet.risks.repeated_records import intruders
+from discreet.risks.repeated_records.measure import RepeatedRecords
 from discreet.testing import check_risk, table
 
 ROLES: dict[str, list[str]] = {"person": ["who"], "key": ["a", "b"], "confidential": ["s", "t"]}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
 from discreet.errors import DataError, ParameterError
-from discreet.risks.t_closeness import TCloseness
+from discreet.risks.t_closeness.measure import TCloseness
 from discreet.testing import table
 
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA, JaroWinkler
 
 import discreet
-from discreet.engine import linkage
-from discreet.engine.blocking import block
 from discreet.errors import DataError, ParameterError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.registry import make
-from discreet.risks.target_linkage import TargetLinkage
+from discreet.risks.target_linkage import attack as linkage
+from discreet.risks.target_linkage.blocking import block
+from discreet.risks.target_linkage.measure import TargetLinkage
 from discreet.testing import table
 
 ages = st.one_of(st.none(), st.integers(0, 5))

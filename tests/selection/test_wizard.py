@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.progress import listening, tell
+from discreet.engine.runtime.progress import listening, tell
 from discreet.errors import DataError, PolicyError
 from discreet.keys.ring import KeyRing
 from discreet.model.microdata import Microdata

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from pydantic import ConfigDict, Field
 
-from discreet.engine.columns import encode
+from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, PluginError
 from discreet.model.contracts import Direction, Draw, LossMeasure, MaskingMethod, RiskMeasure, Scope
 from discreet.model.microdata import Microdata
@@ -116,7 +116,7 @@ def test_a_class_without_name_citation_docstring_or_description_is_told_all_at_o
 
 def test_names_that_cannot_stand_in_a_policy_or_are_taken_are_told() -> None:
     assert "cannot stand in a policy" in said(check_risk, variant(Right, name="My Risk"))
-    assert "belongs to discreet.risks.k_anonymity.KAnonymity" in said(check_risk, variant(Right, name="k_anonymity"))
+    assert "belongs to discreet.risks.k_anonymity.measure.KAnonymity" in said(check_risk, variant(Right, name="k_anonymity"))
 
 
 def test_a_name_that_is_a_parameter_is_told() -> None:

@@ -111,7 +111,7 @@ def _reader(suffix: str) -> Callable[[Path], Fed]:
 def _hierarchy(folder: Path) -> Fed:
     import polars as pl
 
-    from discreet.engine.hierarchies import hierarchy_of
+    from discreet.engine.cells.hierarchies import hierarchy_of
     from discreet.errors import DiscreetError
     from discreet.model.microdata import Microdata
     from discreet.model.policy import Policy
@@ -166,7 +166,7 @@ def _cells(_folder: Path) -> Fed:
 
 
 def _address(_folder: Path) -> Fed:
-    from discreet.convert.address import parse_address
+    from discreet.convert.databases.address import parse_address
     from discreet.errors import DiscreetError
 
     secret = "kxqzvj"
@@ -187,8 +187,9 @@ def _rest(folder: Path) -> Fed:
     import asyncio
     import logging
 
-    from discreet.web import accounts, projects, tokens
     from discreet.web.app import make_app
+    from discreet.web.auth import accounts, tokens
+    from discreet.web.projects import projects
     from discreet.web.settings import Settings
 
     app = make_app(Settings.make(folder / "home", url="http://testserver"))
@@ -269,23 +270,26 @@ TARGETS: dict[str, Target] = {
         (b'{"a": 1, "b": "2020-01-02"}\n{"a": null, "b": "x"}\n', b'{"a": 1.5}\n{"a": [1]}\n{"c": true}\n'),
     ),
     "hierarchy": Target(
-        _hierarchy, ("discreet.engine.hierarchies", "discreet.model.hierarchy"), (b"a;A;*\nb;B;*\n", b'a,"x\ny",*\nb,z,*')
+        _hierarchy, ("discreet.engine.cells.hierarchies", "discreet.model.hierarchy"), (b"a;A;*\nb;B;*\n", b'a,"x\ny",*\nb,z,*')
     ),
     "dictionary": Target(
-        _dictionary, (*_CONVERT, "discreet.engine.dictionaries"), (b"name,town,age\nu,a,1\nv,b,\n", b"town;age\na;1\n"), 200
+        _dictionary,
+        (*_CONVERT, "discreet.engine.disclosure.dictionaries"),
+        (b"name,town,age\nu,a,1\nv,b,\n", b"town;age\na;1\n"),
+        200,
     ),
     "cells": Target(
         _cells, ("discreet.model.cells",), (b"40000..70000", b"[36, 49)", b">=-1.5e3", b"{Flu|C\\|old}", b"*", b"(-inf, inf]"), 60
     ),
     "address": Target(
         _address,
-        ("discreet.convert.address",),
+        ("discreet.convert.databases.address",),
         (b"postgresql://u:p%40@[::1]:5/db?sslmode=require#s.t", b'sqlite:///a.db#"a.b"', b"host/db#t", b"duckdb:///f#t"),
         100,
     ),
     "rest": Target(
         _rest,
-        ("discreet.web.api", "discreet.web.policies", "discreet.web.projects", "discreet.web.tokens", "discreet.web.confined"),
+        ("discreet.web.api", "discreet.web.projects", "discreet.web.auth.tokens"),
         tuple(bytes([at]) + json.dumps(body).encode() for at, body in enumerate(_BODIES)),
     ),
 }  # fmt: skip

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet import registry
 from discreet.convert import read_source, write_target
-from discreet.convert.formats import FORMATS
+from discreet.convert.files.formats import FORMATS
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from discreet.convert import read_source, write_target
-from discreet.convert.locking import only_writer
+from discreet.convert.databases.locking import only_writer
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 

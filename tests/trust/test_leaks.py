@@ -23,8 +23,8 @@ import pytest
 
 import discreet
 from discreet.convert import read_source, write_target
-from discreet.convert.cells_file import cells_file
-from discreet.convert.formats import FORMATS
+from discreet.convert.files.cells_file import cells_file
+from discreet.convert.files.formats import FORMATS
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.convert import atomic, convert
-from discreet.convert.atomic import replacing
-from discreet.convert.destinations import locate
+from discreet.convert import convert
+from discreet.convert.writing import atomic
+from discreet.convert.writing.atomic import replacing
+from discreet.convert.writing.destinations import locate
 from discreet.errors import SourceError
 from discreet.model.policy import Policy
 from discreet.testing import hospital

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.convert import convert, read_source, write_target
-from discreet.convert.address import parse_address
-from discreet.convert.destinations import shown_place
+from discreet.convert.databases.address import parse_address
+from discreet.convert.writing.destinations import shown_place
 from discreet.errors import DiscreetError, SourceError, redact_credentials
 from discreet.model.policy import Policy
 from discreet.report.provenance import shown
@@ -115,8 +115,8 @@ def test_the_command_line_tells_no_password(quick_cli: object, tmp_path: Path) -
 
 
 def test_the_settings_of_a_server_show_no_password(tmp_path: Path) -> None:
+    from discreet.web.db.store import Store
     from discreet.web.settings import Settings
-    from discreet.web.store import Store
 
     made = Settings.make(tmp_path, "postgresql://u:Zq9w@h/db", sources=["clinic=mysql://u:Xk7v@h/db"])
     assert "Zq9w" not in repr(made)

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.runtime.private import create_private_file, create_private_folder
+from discreet.engine.runtime.private_files import create_private_file, create_private_folder
 from discreet.errors import SourceError
 from discreet.testing import hospital
 
@@ -103,8 +103,8 @@ def test_the_verb_write_keeps_a_table_private_and_a_release_as_usual(tmp_path: P
 
 @pytest.mark.parametrize("present", [False, True])
 def test_a_data_directory_is_tightened_with_all_that_is_in_it(tmp_path: Path, *, present: bool) -> None:
+    from discreet.web.db.store import Store
     from discreet.web.settings import Settings
-    from discreet.web.store import Store
 
     home = tmp_path / "home"
     if present:
@@ -125,7 +125,7 @@ def test_a_data_directory_is_tightened_with_all_that_is_in_it(tmp_path: Path, *,
 
 
 def test_a_database_of_projects_outside_the_data_directory_is_private(tmp_path: Path) -> None:
-    from discreet.web.store import Store
+    from discreet.web.db.store import Store
 
     place = tmp_path / "projects.db"
     place.touch()

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from rich.pretty import pretty_repr
 
 import discreet
-from discreet.convert.tables import Table
+from discreet.convert.files.tables import Table
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 

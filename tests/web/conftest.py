@@ -21,12 +21,13 @@ from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 from sqlalchemy import create_engine, text
 
-from discreet.report.papers_appendix import patients
-from discreet.web import accounts, projects
-from discreet.web.accounts import User
-from discreet.web.projects import Project
+from discreet.reproduce.appendix import patients
+from discreet.web.auth import accounts
+from discreet.web.auth.accounts import User
+from discreet.web.db.store import Store
+from discreet.web.projects import projects
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
 
 WAYS = (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390))
 """How a page is looked at: what the picture is called, the colours, and how wide the screen is."""

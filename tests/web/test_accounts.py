@@ -8,15 +8,16 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import select, update
 
-from discreet.web import accounts, audit, sessions, throttle, tokens
-from discreet.web.accounts import User
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound, TooMany, Unknown
+from discreet.web.auth import accounts, sessions, throttle, tokens
+from discreet.web.auth.accounts import User
+from discreet.web.db import audit
+from discreet.web.db.store import Store, now
+from discreet.web.db.tables import audit as audit_table
+from discreet.web.db.tables import chain, users
+from discreet.web.db.tables import sessions as session_table
+from discreet.web.db.tables import tokens as token_table
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound, TooMany, Unknown
 from discreet.web.settings import Settings
-from discreet.web.store import Store, now
-from discreet.web.tables import audit as audit_table
-from discreet.web.tables import chain, users
-from discreet.web.tables import sessions as session_table
-from discreet.web.tables import tokens as token_table
 
 PASSWORD = "a longer password than most"
 
@@ -180,7 +181,7 @@ def test_secrets_are_not_in_the_database(store: Store, settings: Settings, anna:
         cookie = sessions.start(connection, anna, settings)
         _, token = tokens.make(connection, anna, "script", ["read"])
         _, link = accounts.reset(connection, "anna")
-        from discreet.web.tables import metadata
+        from discreet.web.db.tables import metadata
 
         everything = "".join(str(connection.execute(select(table)).all()) for table in metadata.sorted_tables)
     for secret in (cookie, token, link, PASSWORD):

@@ -19,16 +19,17 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 from sqlalchemy import delete, insert
 
-from discreet.convert import paging
+from discreet.convert.reading import paging
 from discreet.errors import DataError
-from discreet.web import datasets, projects, sweeping
-from discreet.web.accounts import User
-from discreet.web.failures import Forbidden, Invalid, NotFound, TooLarge
-from discreet.web.projects import Project
+from discreet.web.auth.accounts import User
+from discreet.web.db import sweeping
+from discreet.web.db.store import Store
+from discreet.web.db.tables import datasets as dataset_table
+from discreet.web.db.tables import projects as project_table
+from discreet.web.errors import Forbidden, Invalid, NotFound, TooLarge
+from discreet.web.projects import datasets, projects
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
-from discreet.web.tables import datasets as dataset_table
-from discreet.web.tables import projects as project_table
 
 NAMES = ["Age", "age", 'a"b; DROP TABLE x', "file_row_number", "c0", "<b>", " "]
 
@@ -93,7 +94,7 @@ class TestReceiving:
             os.close(number)
             return Full()
 
-        monkeypatch.setattr("discreet.web.datasets.os.fdopen", full)
+        monkeypatch.setattr("discreet.web.projects.datasets.os.fdopen", full)
         with pytest.raises(datasets.NoRoom, match="no room"):
             datasets.receive(settings, ours, iter([b"1"]), "x.csv")
         assert uploads(settings, ours) == []

@@ -14,7 +14,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from discreet import Client
-from discreet.report.papers_appendix import patients
+from discreet.reproduce.appendix import patients
 from discreet.testing import hospital
 from discreet.web.pages import routes
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.model.attribute import Attribute
-from discreet.web import hierarchies
+from discreet.web.projects import hierarchies
 
 labels = st.sampled_from(["a", "b", "c"])
 columns = st.lists(st.one_of(st.none(), st.sampled_from(["x", "y", "z", "é;", "0"])), max_size=20)

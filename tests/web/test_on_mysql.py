@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection, insert, inspect
 
-from discreet.web import accounts, audit, policies, projects, removal, sessions, tokens
-from discreet.web.failures import Conflict
+from discreet.web.auth import accounts, sessions, tokens
+from discreet.web.db import audit
+from discreet.web.db.store import Store
+from discreet.web.db.tables import releases
+from discreet.web.errors import Conflict
 from discreet.web.jobs import queue
+from discreet.web.projects import policies, projects, removal
 from discreet.web.settings import Settings
-from discreet.web.store import Store
-from discreet.web.tables import releases
 
 PASSWORD = "a longer password than most"
 

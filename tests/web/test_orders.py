@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Page, expect
 from starlette.datastructures import FormData
 
-from discreet.web.pages import orders
+from discreet.web.pages.forms import category_order as orders
 
 VALUES = ["ash", "maple", "oak"]
 

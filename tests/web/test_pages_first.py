@@ -13,12 +13,13 @@ from fastapi.testclient import TestClient
 from sqlalchemy import insert, update
 
 from discreet import analyze, read
-from discreet.web import policies, projects, tables
-from discreet.web.accounts import User
-from discreet.web.paging import column_rows
-from discreet.web.projects import Project
+from discreet.web.auth.accounts import User
+from discreet.web.db import tables
+from discreet.web.db.store import Store, now
+from discreet.web.projects import policies, projects
+from discreet.web.projects.paging import column_rows
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store, now
 
 PASSWORD = "a longer password than most"
 PATIENTS = pl.DataFrame(

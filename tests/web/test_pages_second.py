@@ -16,13 +16,13 @@ from starlette.datastructures import FormData
 
 from discreet import registry
 from discreet.model.policy import Plan
-from discreet.web import policies, projects
+from discreet.web.db.store import now
+from discreet.web.db.tables import datasets
 from discreet.web.jobs.queue import Job
-from discreet.web.pages import fields
+from discreet.web.pages.forms import fields
 from discreet.web.pages.frontier import search_of
 from discreet.web.pages.rendering import environment
-from discreet.web.store import now
-from discreet.web.tables import datasets
+from discreet.web.projects import policies, projects
 
 NASTY = '"><script>alert(1)</script>'
 PLAN = {"steps": [{"method": "microaggregation", "columns": ["age"], "size": 2}, {"method": "sampling", "fraction": 0.5}]}

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import PolicyError
 from discreet.model.policy import Policy
-from discreet.web import policies, projects
-from discreet.web.accounts import User
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
-from discreet.web.projects import Project
-from discreet.web.store import Store
+from discreet.web.auth.accounts import User
+from discreet.web.db.store import Store
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.projects import policies, projects
+from discreet.web.projects.projects import Project
 
 
 def test_names_are_unique_and_a_free_one_is_suggested(store: Store, anna: User, project: Project) -> None:

@@ -16,18 +16,20 @@ from sqlalchemy.exc import OperationalError
 import discreet
 from discreet.errors import DiscreetError, PolicyError
 from discreet.keys.ring import KeyRing
-from discreet.web import audit, datasets, policies, projects, releases, removal
-from discreet.web.accounts import User
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
-from discreet.web.jobs import endings, queue, releasing
-from discreet.web.jobs.briefs import brief
-from discreet.web.jobs.settling import settle
-from discreet.web.jobs.voice import Voice
+from discreet.web.auth.accounts import User
+from discreet.web.db import audit
+from discreet.web.db.store import Store
+from discreet.web.db.tables import jobs
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.jobs import outcomes as endings
+from discreet.web.jobs import queue, releasing
+from discreet.web.jobs.inputs import brief
+from discreet.web.jobs.messages import Voice
+from discreet.web.jobs.results import settle
 from discreet.web.jobs.worker import perform
-from discreet.web.projects import Project
+from discreet.web.projects import datasets, policies, projects, releases, removal
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
-from discreet.web.tables import jobs
 
 CONTENT = "name,age,town\n" + "".join(f"person{at},{20 + at},{'AB'[at % 2]}\n" for at in range(12))
 POLICY = {

@@ -8,9 +8,9 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from discreet.web.security import COOKIE, HEADERS
+from discreet.web.auth.security import COOKIE, HEADERS
+from discreet.web.db.store import Store
 from discreet.web.settings import Settings
-from discreet.web.store import Store
 
 PASSWORD = "a longer password than most"
 

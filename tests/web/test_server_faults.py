@@ -18,10 +18,11 @@ import psutil
 import pytest
 
 import discreet
-from discreet.web import accounts, audit, tokens
+from discreet.web.auth import accounts, tokens
 from discreet.web.client import Client
+from discreet.web.db import audit
+from discreet.web.db.store import Store
 from discreet.web.settings import Settings
-from discreet.web.store import Store
 
 PROGRAM = (sys.executable, "-c", "from discreet.cli import main; main()")
 SECTIONS = {

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import SourceError
 from discreet.web import serving
-from discreet.web.store import Store
+from discreet.web.db.store import Store
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:

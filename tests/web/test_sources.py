@@ -14,11 +14,11 @@ import psycopg
 import pytest
 from fastapi.testclient import TestClient
 
-from discreet.web import projects
-from discreet.web.accounts import User
-from discreet.web.projects import Project
+from discreet.web.auth.accounts import User
+from discreet.web.db.store import Store
+from discreet.web.projects import projects
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
 
 MADE = ("CREATE TABLE people (age INTEGER)", "CREATE VIEW adults AS SELECT * FROM people", "CREATE TABLE discreet_users (x TEXT)")
 

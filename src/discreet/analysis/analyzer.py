@@ -17,8 +17,8 @@ from discreet.analysis.persons import find_person, says_the_same
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import Found, single, strongest
 from discreet.analysis.roles import role_of
-from discreet.engine.identifying.facts import Facts, facts_of
-from discreet.engine.identifying.findings import Finding, numbers_for, start
+from discreet.engine.recognition.findings import Finding, numbers_for, start
+from discreet.engine.recognition.value_facts import Facts, facts_of
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 

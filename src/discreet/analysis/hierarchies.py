@@ -7,7 +7,7 @@ import math
 import polars as pl
 
 from discreet.analysis.levels import LevelFound
-from discreet.engine.identifying.facts import Facts
+from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level
 from discreet.model.hierarchy import HierarchySpec
 

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from discreet.analysis.orders import order_of
-from discreet.engine.identifying.facts import Facts
-from discreet.engine.naming.kinds import words
+from discreet.engine.recognition.name_rules import words
+from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level
 
 _DATE_FORMATS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from discreet.engine.identifying.facts import Facts
+from discreet.engine.recognition.value_facts import Facts
 
 _MARKERS = frozenset({"?", "", ".", "-", "--", "n/a", "#n/a", "na", "null", "nan", "<na>", "n.a.", "missing", "k.a.", "s/d"})
 _CODED_COUNTRY = frozenset({"country", "ethnicity", "region"})

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.analysis.quasi_identifiers import single, sizes_of
-from discreet.engine.columns import Column
-from discreet.engine.identifying.facts import Facts
-from discreet.engine.naming.kinds import RECORD_ID, words
+from discreet.engine.encoding.columns import Column
+from discreet.engine.recognition.name_rules import RECORD_ID, words
+from discreet.engine.recognition.value_facts import Facts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

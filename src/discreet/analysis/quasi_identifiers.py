@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.columns import Column
-from discreet.engine.groups import groups_of
+from discreet.engine.classes.groups import groups_of
+from discreet.engine.encoding.columns import Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

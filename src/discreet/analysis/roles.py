@@ -7,14 +7,14 @@ from collections.abc import Collection
 import numpy as np
 
 from discreet.analysis.levels import LevelFound
-from discreet.engine.identifying import identifiers
-from discreet.engine.identifying.facts import Facts
-from discreet.engine.identifying.findings import Finding, numbers_for, start
-from discreet.engine.identifying.formats import icd_share
-from discreet.engine.naming.confidential_kinds import CONFIDENTIALS
-from discreet.engine.naming.key_kinds import KEYS
-from discreet.engine.naming.kinds import BODY_WEIGHT, OCCASION, SURVEY_WEIGHT, Kind
-from discreet.engine.naming.names import naming
+from discreet.engine.recognition import identifiers
+from discreet.engine.recognition.column_names import naming
+from discreet.engine.recognition.confidential_names import CONFIDENTIALS
+from discreet.engine.recognition.findings import Finding, numbers_for, start
+from discreet.engine.recognition.formats import icd_share
+from discreet.engine.recognition.key_names import KEYS
+from discreet.engine.recognition.name_rules import BODY_WEIGHT, OCCASION, SURVEY_WEIGHT, Kind
+from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level, Role
 
 _RARE = 0.05

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from discreet import registry
-from discreet.engine.engines import placed
+from discreet.engine.runtime.dispatch import placed
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure

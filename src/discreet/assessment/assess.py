@@ -11,8 +11,8 @@ import polars as pl
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
-from discreet.engine.engines import WORDS, is_distributed
-from discreet.engine.progress import OutOfTimeError, until
+from discreet.engine.runtime.dispatch import WORDS, is_distributed
+from discreet.engine.runtime.progress import OutOfTimeError, until
 from discreet.errors import DataError, RoomError, UnexplainedCellError
 from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata

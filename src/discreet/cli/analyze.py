@@ -28,8 +28,8 @@ def analyze(
     if source is None:
         raise typer.BadParameter("name a source, or ask for --schema")
     from discreet.convert import load_policy
-    from discreet.convert.atomic import write_text
-    from discreet.convert.destinations import check_targets, shown_place
+    from discreet.convert.writing.atomic import write_text
+    from discreet.convert.writing.destinations import check_targets, shown_place
     from discreet.verbs import analyze as run
     from discreet.verbs import read
 

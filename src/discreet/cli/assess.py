@@ -26,7 +26,7 @@ def assess(
     """Measure risks before and after and what was lost, and judge both by the policy's limits."""
     from discreet import verbs
     from discreet.convert import load_policy
-    from discreet.convert.destinations import check_targets
+    from discreet.convert.writing.destinations import check_targets
 
     check_targets(
         {"--records": records},

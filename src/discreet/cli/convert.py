@@ -21,7 +21,7 @@ def convert(
     """Convert a table; streams where the formats allow it, and writes the target whole or not at all."""
     from discreet.convert import convert as run
     from discreet.convert import load_policy
-    from discreet.convert.destinations import check_targets, shown_place
+    from discreet.convert.writing.destinations import check_targets, shown_place
 
     said = load_policy(policy)
     check_targets({"TARGET": target}, {"SOURCE": source, "--policy": policy}, policy=said, overwrite=overwrite)

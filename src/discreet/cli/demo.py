@@ -24,8 +24,8 @@ def demo(
 ) -> None:
     """Make up a hospital table and take it through convert, analyze, risk, mask and assess."""
     from discreet import convert, verbs
-    from discreet.convert.atomic import write_text
-    from discreet.engine.runtime.private import create_private_folder
+    from discreet.convert.writing.atomic import write_text
+    from discreet.engine.runtime.private_files import create_private_folder
     from discreet.model.policy import Policy
     from discreet.testing import hospital
 

@@ -35,7 +35,7 @@ def list_keys(json: Json = False) -> None:
 @app.command("export")
 def export(key: Id, file: Annotated[Path, typer.Argument(help="Where to write it.")], overwrite: Overwrite = False) -> None:
     """Write a key to a file that its owner alone can read: for a backup, or for another machine."""
-    from discreet.convert.atomic import write_text
+    from discreet.convert.writing.atomic import write_text
     from discreet.keys.ring import KeyRing
 
     write_text(file, KeyRing().export(key), private=True, overwrite=overwrite)

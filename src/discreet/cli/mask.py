@@ -40,7 +40,7 @@ def mask(
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
     from discreet import verbs
     from discreet.convert import load_policy
-    from discreet.convert.destinations import check_targets
+    from discreet.convert.writing.destinations import check_targets
     from discreet.errors import PolicyError
     from discreet.masking.release import untouched
     from discreet.model.results import NO_LIMITS
@@ -112,7 +112,7 @@ def mask(
 
 def _write_policy(release: Any, target: Path, *, overwrite: bool) -> None:
     """The policy that repeats a release, with what its labels stand for; it names the key by its id, and holds no secret."""
-    from discreet.convert.atomic import write_text
+    from discreet.convert.writing.atomic import write_text
     from discreet.masking.release import released
     from discreet.selection.results import move_policy
 

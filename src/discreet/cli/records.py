@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.engines import Written
+from discreet.engine.runtime.dispatch import Written
 from discreet.errors import DataError
 from discreet.model.score import Score
 

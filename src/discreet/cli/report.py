@@ -43,7 +43,7 @@ def report(
     """Write the evidence on a release in one file that opens offline: public, or --internal for the data controller."""
     from discreet import verbs
     from discreet.convert import load_policy
-    from discreet.convert.destinations import check_targets
+    from discreet.convert.writing.destinations import check_targets
 
     if out is None and json is None and pdf is None:
         raise typer.BadParameter("name a file: -o report.html, --json report.json or --pdf report.pdf")
@@ -56,7 +56,7 @@ def report(
     ready(out, json, pdf)
     search = None
     if selection is not None:
-        from discreet.report.tried import read_selection
+        from discreet.report.search_map import read_selection
 
         search = read_selection(selection)
     with show.progress():
@@ -94,7 +94,7 @@ def wants_internal(internal: bool, reveal: bool) -> bool:
 
 def ready(*targets: Path | None) -> None:
     """Raise before any work where a report could not be drawn or put there."""
-    from discreet.convert.atomic import checked
+    from discreet.convert.writing.atomic import checked
     from discreet.report.charts import altair
 
     for target in targets:
@@ -115,7 +115,7 @@ def write(
 
     An internal report can be read by its owner alone.
     """
-    from discreet.convert.atomic import write_bytes
+    from discreet.convert.writing.atomic import write_bytes
     from discreet.report.browser import pdf as printed
     from discreet.report.page import as_json, render
 

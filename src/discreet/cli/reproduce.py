@@ -19,8 +19,8 @@ def reproduce(
 ) -> None:
     """Repeat the figures of the five papers on generated data: theirs beside ours, with the difference explained."""
     from discreet.errors import SourceError
-    from discreet.report.reproduction import NUMBERS, Makers
-    from discreet.report.reproduction import reproduce as run
+    from discreet.reproduce.reproduction import NUMBERS, Makers
+    from discreet.reproduce.reproduction import reproduce as run
     from discreet.testing import items, patients, students
 
     if folder is not None and not folder.is_dir():

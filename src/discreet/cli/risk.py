@@ -31,7 +31,7 @@ def risk(
     from discreet import verbs
     from discreet.cli.records import write_records
     from discreet.convert import load_policy
-    from discreet.convert.destinations import check_targets
+    from discreet.convert.writing.destinations import check_targets
 
     check_targets(
         {"--records": records},

@@ -34,8 +34,8 @@ def select(
     """Search for the list of masking methods and parameters that keeps every limit at the least loss."""
     from discreet import verbs
     from discreet.convert import load_policy
-    from discreet.convert.atomic import write_text
-    from discreet.convert.destinations import check_targets, shown_place
+    from discreet.convert.writing.atomic import write_text
+    from discreet.convert.writing.destinations import check_targets, shown_place
     from discreet.selection.reasons import step_text
 
     said = load_policy(policy)

@@ -84,7 +84,7 @@ def scores(found: Mapping[str, Score], meanings: Mapping[str, Mapping[str, str]]
 @contextmanager
 def progress() -> Iterator[None]:
     """A line on standard error that tells how far long work is, once it has taken two seconds."""
-    from discreet.engine.progress import listening
+    from discreet.engine.runtime.progress import listening
 
     started, shown, live = time.monotonic(), 0.0, sys.stderr.isatty()
 

@@ -26,7 +26,7 @@ def add(
     url: Url = "http://127.0.0.1:8080",
 ) -> None:
     """Add a user, and print the link that sets the password, once."""
-    from discreet.web import accounts
+    from discreet.web.auth import accounts
     from discreet.web.serving import changing
 
     with changing(home, database) as connection:
@@ -37,7 +37,7 @@ def add(
 @app.command("list")
 def list_users(database: Database = None, home: Home = None) -> None:
     """List the users."""
-    from discreet.web import accounts
+    from discreet.web.auth import accounts
     from discreet.web.serving import changing
 
     with changing(home, database) as connection:
@@ -54,7 +54,7 @@ def disable(
     home: Home = None,
 ) -> None:
     """Lock a user out at once: every session and token ends."""
-    from discreet.web import accounts
+    from discreet.web.auth import accounts
     from discreet.web.serving import changing
 
     with changing(home, database) as connection:
@@ -65,7 +65,7 @@ def disable(
 @app.command("reset")
 def reset(name: Name, database: Database = None, home: Home = None, url: Url = "http://127.0.0.1:8080") -> None:
     """End the old password and every session, and print a new link."""
-    from discreet.web import accounts
+    from discreet.web.auth import accounts
     from discreet.web.serving import changing
 
     with changing(home, database) as connection:
@@ -74,7 +74,7 @@ def reset(name: Name, database: Database = None, home: Home = None, url: Url = "
 
 
 def _print_link(name: str, url: str, secret: str) -> None:
-    from discreet.web.accounts import LINK_HOURS
+    from discreet.web.auth.accounts import LINK_HOURS
 
     show.say(f"{name} sets a password here, once, within {LINK_HOURS} hours:")
     typer.echo(f"{url.rstrip('/')}/welcome/{secret}")

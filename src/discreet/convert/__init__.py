@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.convert.policy_file import load_policy
-from discreet.convert.source import read_source
-from discreet.convert.streamed import scan_source
-from discreet.convert.target import convert, write_target
+from discreet.convert.reading.policy_file import load_policy
+from discreet.convert.reading.source import read_source
+from discreet.convert.reading.streamed import scan_source
+from discreet.convert.writing.target import convert, write_target
 
 __all__ = ["convert", "load_policy", "read_source", "scan_source", "write_target"]

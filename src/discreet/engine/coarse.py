@@ -1,4 +1,4 @@
-"""What a masked cell contains, by :mod:`discreet.engine.cells.against`; and values as numbers."""
+"""What a masked cell contains, by :mod:`discreet.engine.cells.containment`; and values as numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.against import Coarse, coarse
+from discreet.engine.cells.containment import Coarse, coarse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

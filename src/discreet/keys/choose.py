@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from discreet.engine.draws.context import plan_digest
+from discreet.engine.draws.draw import key_of_seed
 from discreet.engine.draws.secret import new_secret, plan_secret
-from discreet.engine.random import key_of_seed
 from discreet.errors import PolicyError
 from discreet.keys.ring import KeyRing
 from discreet.model.policy import Plan

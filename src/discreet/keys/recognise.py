@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.draws.context import draw_key
+from discreet.engine.draws.draw import key_of_seed
 from discreet.engine.draws.fingerprint import table_fingerprint
-from discreet.engine.random import key_of_seed
 from discreet.errors import DiscreetError
 from discreet.keys.ring import KeyRing, RememberedRelease
 

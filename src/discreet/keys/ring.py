@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.runtime.private import home_folder
+from discreet.engine.runtime.private_files import home_folder
 from discreet.errors import SourceError, nearest
 from discreet.keys.private import private_folder, write_private
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.columns import encode
-from discreet.engine.groups import class_sizes
+from discreet.engine.classes.groups import class_sizes
+from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.cells import EVERYTHING

@@ -10,8 +10,8 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.cells.midpoints import is_number
-from discreet.engine.columns import encode_series
-from discreet.engine.links import links_or_raise
+from discreet.engine.encoding.columns import encode_series
+from discreet.engine.encoding.record_links import links_or_raise
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import LossMeasure

@@ -11,11 +11,11 @@ import numpy as np
 
 from discreet import registry
 from discreet.engine.draws.context import draw_key
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.draws.fingerprint import table_fingerprint
 from discreet.engine.draws.secret import plan_secret
-from discreet.engine.progress import tell
-from discreet.engine.random import KeyedDraw
-from discreet.engine.together import as_text
+from discreet.engine.encoding.shared_codes import as_text
+from discreet.engine.runtime.progress import tell
 from discreet.errors import DiscreetError, PolicyError, nearest
 from discreet.model.contracts import MaskingMethod
 from discreet.model.microdata import Microdata

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from discreet.engine.engines import is_distributed
-from discreet.engine.links import link_of
-from discreet.engine.order import shuffled_rows
+from discreet.engine.encoding.record_links import link_of
+from discreet.engine.encoding.release_order import shuffled_rows
+from discreet.engine.runtime.dispatch import is_distributed
 from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release

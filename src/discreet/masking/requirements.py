@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.columns import encode
-from discreet.engine.groups import groups_of
+from discreet.engine.classes.groups import groups_of
+from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.canonical import by_record, combine, mean_and_covariance, root, solve
-from discreet.engine.columns import Column, encode
-from discreet.engine.copula import Margin
+from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.runtime.order_free_sums import by_record, combine, mean_and_covariance, root, solve
+from discreet.engine.statistics.copula import Margin
 from discreet.errors import DataError
 from discreet.masking.requirements import need_columns, need_other_columns, need_values
 from discreet.model.attribute import Level, Role
@@ -31,7 +31,7 @@ class Shuffling(MaskingMethod):
     C_xx - B C_sx. The record whose y has rank r gets the r-th smallest value of X. So X keeps its values exactly, and its rank
     correlations within and with S about; given S, the new values say nothing of the old ones.
 
-    >>> from discreet.engine.random import KeyedDraw
+    >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
     >>> data = table({"age": [20, 30, 40, 50], "income": [1, 2, 3, 4]}, key=["age"], confidential=["income"])
     >>> sorted(Shuffling().mask(data, ["income"], KeyedDraw(7)).frame["income"])

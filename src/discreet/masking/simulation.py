@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.canonical import by_record, combine, root
-from discreet.engine.columns import Column, encode
-from discreet.engine.copula import Margin, correlation, latent_correlation, pairwise_correlation, possible
+from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.runtime.order_free_sums import by_record, combine, root
+from discreet.engine.statistics.copula import Margin, correlation, latent_correlation, pairwise_correlation, possible
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
@@ -34,7 +34,7 @@ class Simulation(MaskingMethod):
     sqrt(1 - h^2) z + h e, with h the ``smoothing`` and e such that the correlation is R again, which also keeps relations
     that no correlation tells.
 
-    >>> from discreet.engine.random import KeyedDraw
+    >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
     >>> data = table({"age": [20, 30, 40, 50], "state": ["MI", "MI", "IN", "MI"]}, key=["age", "state"])
     >>> made = Simulation(factor=0.5).mask(data, [], KeyedDraw(7))

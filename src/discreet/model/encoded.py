@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Encoded(Microdata):
     """A table with some of its columns as codes (in ``cache["columns"]``), and a way to read the whole.
 
-    Names, types and roles are those of the whole table. Who works on codes (:func:`discreet.engine.columns.encode`) finds
+    Names, types and roles are those of the whole table. Who works on codes (``encode`` in engine/encoding/columns.py) finds
     those that were made; whoever asks for ``frame`` has the whole table read.
     """
 

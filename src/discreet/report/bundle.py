@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from discreet.convert.atomic import write_bytes
+from discreet.convert.writing.atomic import write_bytes
 from discreet.errors import DiscreetError
 from discreet.report.charts import drawer
 

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.midpoints import as_numbers, is_number, released_numbers
-from discreet.engine.columns import encode
-from discreet.engine.together import as_text
+from discreet.engine.encoding.columns import encode
+from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.attribute import Role
 from discreet.model.cells import parse_group
 from discreet.model.microdata import Microdata
-from discreet.report.discretion import Discretion
+from discreet.report.redaction import Discretion
 from discreet.report.small_counts import LEAST
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report import provenance
 from discreet.report.coverage import coverage_rows
-from discreet.report.discretion import Discretion
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
 from discreet.report.public import publish
+from discreet.report.redaction import Discretion
+from discreet.report.search_map import tried
 from discreet.report.source_rows import Rows
-from discreet.report.tried import tried
 from discreet.report.worst import number_of, riskiest
 from discreet.selection.results import Selection
 

@@ -10,11 +10,11 @@ from typing import Any
 from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.report import charts, live
-from discreet.report.discretion import WITHHELD
 from discreet.report.live import Gallery
 from discreet.report.public import position
+from discreet.report.redaction import WITHHELD
+from discreet.report.search_map import risk_map
 from discreet.report.small_counts import height_of
-from discreet.report.tried import risk_map
 
 _CHARTS = 40
 _SERIES = {"before": "before", "after": "after", "informed": "after (attacker knows the original values)"}

@@ -10,10 +10,10 @@ from discreet.errors import DataError, DiscreetError
 from discreet.model.results import Assessment
 from discreet.model.score import Score
 from discreet.report import charts
-from discreet.report.discretion import Discretion
 from discreet.report.histograms import histogram
 from discreet.report.page import number
-from discreet.report.tried import risk_map, tried
+from discreet.report.redaction import Discretion
+from discreet.report.search_map import risk_map, tried
 from discreet.selection.results import Selection
 
 if TYPE_CHECKING:

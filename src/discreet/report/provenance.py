@@ -17,9 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from discreet.convert.atomic import replacing
-from discreet.convert.destinations import shown_place
-from discreet.engine.runtime.private import create_private_folder, home_folder
+from discreet.convert.writing.atomic import replacing
+from discreet.convert.writing.destinations import shown_place
+from discreet.engine.runtime.private_files import create_private_folder, home_folder
 from discreet.errors import DiscreetError, redact_credentials
 from discreet.model.microdata import Microdata
 

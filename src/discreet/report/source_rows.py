@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from discreet.engine.engines import is_distributed
-from discreet.engine.links import linked, rows_of
+from discreet.engine.encoding.record_links import linked, rows_of
+from discreet.engine.runtime.dispatch import is_distributed
 from discreet.masking.release import released
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release

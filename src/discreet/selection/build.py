@@ -76,7 +76,7 @@ def _number(way: str, name: str, k: int) -> Step:
 
 
 def _hide(data: Microdata, name: str) -> Step:
-    from discreet.engine.hierarchies import hierarchy_of
+    from discreet.engine.cells.hierarchies import hierarchy_of
 
     return Step(method="global_recoding", columns=(name,), level=hierarchy_of(data, name).height)  # type: ignore[call-arg]
 

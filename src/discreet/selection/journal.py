@@ -8,7 +8,7 @@ from pathlib import Path
 
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
-from discreet.engine.runtime.private import FILE_MODE, make_private
+from discreet.engine.runtime.private_files import FILE_MODE, make_private
 
 _FIRST = b'{"op_code":'
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from discreet.analysis.hierarchies import hierarchy_of
 from discreet.analysis.levels import level_of
-from discreet.engine.identifying.facts import Facts, facts_of
+from discreet.engine.recognition.value_facts import Facts, facts_of
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.hierarchy import HierarchySpec
 from discreet.model.microdata import Microdata

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engine.progress import OutOfTimeError, tell, until
+from discreet.engine.runtime.progress import OutOfTimeError, tell, until
 from discreet.errors import PolicyError, SourceError
 from discreet.model.policy import Plan
 from discreet.selection.evaluate import Evaluator, Outcome

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet import registry
-from discreet.engine.hierarchies import hierarchy_of
+from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata

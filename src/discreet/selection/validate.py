@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from discreet import registry
-from discreet.engine.engines import is_distributed
+from discreet.engine.runtime.dispatch import is_distributed
 from discreet.errors import DiscreetError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import MaskingMethod

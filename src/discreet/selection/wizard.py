@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
 from discreet.masking.generate import generate

@@ -22,7 +22,7 @@ def check_risk(plugin: type[RiskMeasure] | RiskMeasure, data: Microdata | None =
 
     A class is tried through its ``example()``, on ``data``, or its ``example_data()``, or the kit's own table.
 
-    >>> from discreet.risks.k_anonymity import KAnonymity
+    >>> from discreet.risks.k_anonymity.measure import KAnonymity
     >>> check_risk(KAnonymity)
     """
     findings, measure = start(plugin, "risk", RiskMeasure, "measure")
@@ -77,7 +77,7 @@ def _explains(findings: Findings, measure: RiskMeasure, data: Microdata, origina
 def check_loss(plugin: type[LossMeasure] | LossMeasure, data: Microdata | None = None) -> None:
     """Raise a :class:`ConformanceError` that lists all that is wrong with a loss measure; see :func:`check_risk`.
 
-    >>> from discreet.losses.ncp import Ncp
+    >>> from discreet.losses.ncp.measure import Ncp
     >>> check_loss(Ncp)
     """
     findings, measure = start(plugin, "loss", LossMeasure, "measure")

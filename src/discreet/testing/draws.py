@@ -1,4 +1,4 @@
-"""Chance for made-up tables: fast, the same everywhere, and no secret. What is released is drawn by engine/random.py instead."""
+"""Chance for made-up tables: fast, the same everywhere, and no secret. Releases draw by engine/draws instead."""
 
 from __future__ import annotations
 

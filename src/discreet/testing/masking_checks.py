@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from discreet.engine.random import KeyedDraw
+from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import MaskingMethod, Scope
@@ -26,7 +26,7 @@ def check_masking(
     A class is tried through its ``example()``, on ``data``, or its ``example_data()``, or the kit's own table; on
     ``columns``, or those that it chooses itself, or the first of the table's that its ``check`` accepts.
 
-    >>> from discreet.masking.rounding import Rounding
+    >>> from discreet.masking.rounding.method import Rounding
     >>> check_masking(Rounding(base=5))
     """
     findings, method = start(plugin, "masking", MaskingMethod, "mask")

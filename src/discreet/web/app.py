@@ -22,13 +22,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet import __version__
 from discreet.errors import DiscreetError
 from discreet.web import api, pages
+from discreet.web.auth.security import HEADERS, same_origin
 from discreet.web.core import Core
-from discreet.web.failures import Invalid, WebError
+from discreet.web.db.store import Store
+from discreet.web.errors import Invalid, WebError
 from discreet.web.jobs.events import Watcher
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.security import HEADERS, same_origin
 from discreet.web.settings import Settings
-from discreet.web.store import Store
 
 log = logging.getLogger("discreet.web")
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
 
-from discreet.convert.atomic import replacing
+from discreet.convert.writing.atomic import replacing
 from discreet.errors import DataError, DiscreetError, SourceError
 
 try:

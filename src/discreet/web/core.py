@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from fastapi import Request
 
-from discreet.web import accounts
+from discreet.web.auth import accounts
+from discreet.web.db.store import Store
 from discreet.web.settings import Settings
-from discreet.web.store import Store
 
 if TYPE_CHECKING:
     from discreet.web.jobs.events import Watcher

@@ -16,8 +16,8 @@ try:
     from sqlalchemy import Connection
 
     from discreet.web.app import make_app
+    from discreet.web.db.store import Store
     from discreet.web.settings import Settings
-    from discreet.web.store import Store
 except ModuleNotFoundError as error:
     raise SourceError(f"the web application needs '{error.name}'; pip install 'discreet[web]' brings all it needs") from None
 

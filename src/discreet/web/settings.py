@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from discreet.convert.address import check_address
-from discreet.engine.runtime.private import create_private_folder, home_folder, make_tree_private
+from discreet.convert.databases.address import check_address
+from discreet.engine.runtime.private_files import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError
 
 _INSIDE = (".server.lock", "projects", "keys")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine import known_counts
-from discreet.engine.families import family
-from discreet.engine.known_counts import Counter, Queries, RecordClass
-from discreet.engine.known_inputs import alike
+from discreet.engine.known_sets import counter as known_counts
+from discreet.engine.known_sets.counter import Counter, Queries, RecordClass
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.inputs import alike
 from discreet.engine.overlap import splitting
 from discreet.engine.overlap.relations import Relation, relate
 

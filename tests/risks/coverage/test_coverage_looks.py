@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.engine.identifying.facts import facts_of
+from discreet.engine.recognition.value_facts import facts_of
 from discreet.model.microdata import Microdata
 from discreet.risks.coverage.looks import describe_look
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.columns import encode_series
+from discreet.engine.encoding.columns import encode_series
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.coverage.determinants import bin_codes

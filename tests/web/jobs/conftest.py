@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from discreet.report.papers_appendix import patients
-from discreet.web import datasets, projects
-from discreet.web.accounts import User
+from discreet.reproduce.appendix import patients
+from discreet.web.auth.accounts import User
+from discreet.web.db.store import Store
+from discreet.web.db.tables import jobs as job_table
 from discreet.web.jobs import process, queue
-from discreet.web.jobs.briefs import brief
+from discreet.web.jobs.inputs import brief
+from discreet.web.jobs.messages import Voice
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.jobs.voice import Voice
 from discreet.web.jobs.worker import perform
-from discreet.web.projects import Project
+from discreet.web.projects import datasets, projects
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
-from discreet.web.tables import jobs as job_table
 
 SAYS = "import sys, json, time\ndef say(**m): print(json.dumps(m), flush=True)\nbrief = json.loads(sys.stdin.readline())\n"
 

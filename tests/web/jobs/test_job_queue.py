@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from sqlalchemy import event, update
 
-from discreet.web import policies, projects
-from discreet.web.accounts import User
-from discreet.web.failures import Forbidden, NotFound, TooMany
+from discreet.web.auth.accounts import User
+from discreet.web.db.store import Store
+from discreet.web.db.tables import jobs as job_table
+from discreet.web.errors import Forbidden, NotFound, TooMany
 from discreet.web.jobs import events, queue
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.projects import Project
+from discreet.web.projects import policies, projects
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
-from discreet.web.tables import jobs as job_table
 
 
 class TestQueue:
@@ -98,7 +98,7 @@ class TestQueue:
     )
     def test_wrong_parameters_are_told_before_anything_waits(self, kind: str, parameters: dict[str, Any], words: str) -> None:
         from discreet.errors import DiscreetError
-        from discreet.web.jobs import kinds
+        from discreet.web.jobs import job_types as kinds
 
         project = Project(1, "P", "p", "anna", "owner", 0.0, 0.0, 4, None)
         with pytest.raises(DiscreetError, match=words):

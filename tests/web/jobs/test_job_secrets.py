@@ -13,15 +13,17 @@ import pytest
 from sqlalchemy import select
 
 from discreet.errors import SourceError
-from discreet.web import audit, confined, datasets
-from discreet.web.accounts import User
-from discreet.web.failures import Invalid
+from discreet.web.auth.accounts import User
+from discreet.web.db import audit
+from discreet.web.db.store import Store
+from discreet.web.db.tables import jobs as job_table
+from discreet.web.errors import Invalid
 from discreet.web.jobs import work
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.projects import Project
+from discreet.web.projects import datasets
+from discreet.web.projects import policy_sandbox as confined
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
-from discreet.web.tables import jobs as job_table
 
 
 class TestSecrets:

@@ -20,16 +20,17 @@ import pytest
 from sqlalchemy import exc, update
 
 from discreet.errors import SourceError
-from discreet.report.papers_appendix import patients
-from discreet.web import audit, datasets, policies, projects, releases
-from discreet.web.accounts import User
-from discreet.web.failures import Conflict
+from discreet.reproduce.appendix import patients
+from discreet.web.auth.accounts import User
+from discreet.web.db import audit
+from discreet.web.db.store import Store
+from discreet.web.db.tables import jobs as job_table
+from discreet.web.errors import Conflict
 from discreet.web.jobs import events, process, queue
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.projects import Project
+from discreet.web.projects import datasets, policies, projects, releases
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
-from discreet.web.store import Store
-from discreet.web.tables import jobs as job_table
 
 PLAN = {
     "steps": [
@@ -185,7 +186,7 @@ class TestEndings:
         self, store: Store, anna: User, project: Project, desk: Any, supervisor: Supervisor, fake: Callable[[str], None],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        from discreet.web.jobs import endings
+        from discreet.web.jobs import outcomes as endings
 
         real, tried = endings.conclude, []
 
@@ -317,10 +318,10 @@ class TestServers:
 
 SERVER = """
 import sys, time
-from discreet.web.jobs.briefs import brief
+from discreet.web.jobs.inputs import brief
 from discreet.web.jobs.supervisor import Supervisor
 from discreet.web.settings import Settings
-from discreet.web.store import Store
+from discreet.web.db.store import Store
 settings = Settings.make(sys.argv[1], sys.argv[2])
 Supervisor(settings, Store(settings.database)).start()
 time.sleep(600)

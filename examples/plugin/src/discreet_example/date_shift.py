@@ -21,7 +21,7 @@ class DateShift(MaskingMethod):
     The draw is keyed by the record, so the release does not depend on the order of the rows.
 
     >>> from datetime import date
-    >>> from discreet.engine.random import KeyedDraw
+    >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
     >>> data = table({"seen": [date(2024, 5, 1), None]}, key=["seen"])
     >>> masked = DateShift(days=3).mask(data, ["seen"], KeyedDraw(7))

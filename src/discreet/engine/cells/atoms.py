@@ -17,7 +17,7 @@ import polars as pl
 
 from discreet.engine.cells.positions import exact_array, kind_of, position, same_scale
 from discreet.engine.cells.reader import Reading, printed_texts, read_column
-from discreet.engine.columns import Column
+from discreet.engine.encoding.columns import Column
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import Cell, ColumnCells, Group, Interval, Kind, Prefix, parse_interval, parse_value
 from discreet.model.hierarchy import Hierarchy
@@ -70,10 +70,10 @@ def shared_atoms(
 
     ``reference`` is the side that holds original values: they are values, whatever they look like. In a text column they
     are, where ``strict``, all the values there are: another text in a column that nothing declares is an error. (The verbs
-    check whole tables for that with :func:`discreet.engine.cells.explained.check_explained`.)
+    check whole tables for that with :func:`discreet.engine.cells.unexplained.check_explained`.)
 
     >>> import polars as pl
-    >>> from discreet.engine.columns import encode_series
+    >>> from discreet.engine.encoding.columns import encode_series
     >>> true, said = encode_series(pl.Series("age", [23, 47])), encode_series(pl.Series("age", ["20..30", "47"]))
     >>> one, other = shared_atoms([(true, None), (said, None)], reference=0)
     >>> agree(one, other)

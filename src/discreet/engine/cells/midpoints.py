@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.atoms import read_sides
+from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.positions import DAY, kind_of, native_positions, position
 from discreet.engine.cells.reader import Reading
-from discreet.engine.columns import Column, encode_series
-from discreet.engine.hierarchies import usable_hierarchy
+from discreet.engine.encoding.columns import Column, encode_series
 from discreet.model.cells import Cell, ColumnCells, Group, Interval, Kind, parse_value
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.positions import is_native, native_positions, text_positions
-from discreet.engine.columns import Column
-from discreet.engine.together import as_text
+from discreet.engine.encoding.columns import Column
+from discreet.engine.encoding.shared_codes import as_text
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Group, Interval, Kind, parse_cell, parse_value
 from discreet.model.hierarchy import Hierarchy

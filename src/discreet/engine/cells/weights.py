@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.cells.reader import meaning_of, printed_texts
-from discreet.engine.columns import Column, value_weights
+from discreet.engine.encoding.columns import Column, value_weights
 from discreet.model.attribute import Attribute
 from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Interval, Kind, Prefix, parse_value
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.compiled import compiled
+from discreet.engine.runtime.compiled import compiled
 
 _LANES = 16
 _SERVED = 8 * _LANES

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from discreet.engine.random import KEY_BYTES
+from discreet.engine.draws.draw import KEY_BYTES
 from discreet.model.policy import Plan, Policy
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import threads
 from discreet.engine.draws.mixing import mix_texts, mix_words
+from discreet.engine.encoding.columns import threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

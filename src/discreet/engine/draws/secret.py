@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from discreet.engine.random import KEY_BYTES, key_of_seed
+from discreet.engine.draws.draw import KEY_BYTES, key_of_seed
 from discreet.errors import PolicyError
 from discreet.model.policy import Plan
 

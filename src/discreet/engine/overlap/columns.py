@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.atoms import Atoms, shared_atoms
-from discreet.engine.columns import Column
-from discreet.engine.hierarchies import read_rows
+from discreet.engine.cells.hierarchies import read_rows
+from discreet.engine.encoding.columns import Column
+from discreet.engine.encoding.policy_paths import place
 from discreet.engine.overlap.relations import Relation, relate
-from discreet.engine.places import place
 from discreet.model.cells import ColumnCells
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
@@ -118,7 +118,7 @@ def _policy_rows(data: Microdata, name: str) -> list[list[str]]:
 
 
 def _rows_of_groups(groups: Sequence[dict[str, tuple[str, ...]]]) -> list[list[str]]:
-    """A row per leaf with its labels level by level, as :func:`~discreet.engine.hierarchies.hierarchy_of` reads the groups."""
+    """One row per leaf with its labels level by level, as ``hierarchy_of`` in engine/cells/hierarchies.py reads the groups."""
     rows = {member: [member] for members in groups[0].values() for member in members}
     for level, named in enumerate(groups):
         label_of = {member: label for label, members in named.items() for member in members}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.compiled import compiled
+from discreet.engine.runtime.compiled import compiled
 
 
 @compiled

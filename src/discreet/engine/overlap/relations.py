@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from discreet.engine.compiled import compiled
+from discreet.engine.runtime.compiled import compiled
 from discreet.errors import DataError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.known_kernels import by_group, count
+from discreet.engine.known_sets.kernels import by_group, count
 from discreet.engine.overlap import kernels
 from discreet.errors import DataError
 

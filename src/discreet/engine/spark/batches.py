@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from discreet.engine.spark.agreeing import quoted
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import quoted
 from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.spark.agreeing import COUNT, distinct
 from discreet.engine.spark.batches import Masked, changed, local
-from discreet.engine.spark.dictionaries import Dictionary, dictionaries
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import COUNT, distinct
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.strata import Strata
+from discreet.engine.spark.value_counts import Dictionary, dictionaries
 from discreet.engine.spark.works import MANY_CATEGORIES, MANY_STRATA, MOST_STRATA
-from discreet.engine.transitions import Tables, change_by, change_present
+from discreet.masking.pram.transitions import Tables, change_by, change_present
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.engine.random import KeyedDraw
+    from discreet.engine.draws.draw import KeyedDraw
 
 Within = Mapping[int, tuple["NDArray[np.int64]", Tables]]
 

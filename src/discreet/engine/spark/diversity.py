@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from discreet.engine.closeness import Ground, ground_distance
-from discreet.engine.columns import encode_series
-from discreet.engine.diversity import Histograms, distinct, entropy_l, histograms, overall, recursive_l
-from discreet.engine.groups import groups_of
-from discreet.engine.spark.agreeing import COUNT, TooManyPatternsError, agreeing, col, joined
-from discreet.engine.spark.agreeing import distinct as distinct_rows
+from discreet.engine.classes.closeness import Ground, ground_distance
+from discreet.engine.classes.diversity import Histograms, distinct, entropy_l, histograms, overall, recursive_l
+from discreet.engine.classes.groups import groups_of
+from discreet.engine.encoding.columns import encode_series
 from discreet.engine.spark.arrow import in_arrow, whole
-from discreet.engine.spark.dictionaries import Dictionary, dictionaries, series_of
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, joined
+from discreet.engine.spark.joins import distinct as distinct_rows
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
+from discreet.engine.spark.value_counts import Dictionary, dictionaries, series_of
 from discreet.engine.spark.works import MANY_VALUES, PATTERNS
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role

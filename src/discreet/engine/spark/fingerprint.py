@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.engine.draws.fingerprint import column_sums, combine_sums, kinds_of
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 
 _ROWS = 1 << 16

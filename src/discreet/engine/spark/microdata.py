@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet.engine.spark.agreeing import quoted
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import quoted
 from discreet.errors import DataError, redact_credentials
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.cells import ColumnCells
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import Column, DataFrame
 
-    from discreet.engine.spark.changes import Changes
+    from discreet.engine.spark.change_counts import Changes
 
 HIDDEN = "discreet: "
 """How the columns begin that are no attributes; they are never written."""
@@ -142,13 +142,13 @@ class SparkMicrodata(Described):
 
     def changes(self) -> Changes:
         """Counts what the steps of a plan change."""
-        from discreet.engine.spark.changes import Changes
+        from discreet.engine.spark.change_counts import Changes
 
         return Changes()
 
     def in_release_order(self, key: bytes | None) -> SparkMicrodata:
         """The rows as a release is written: in the order of a release's key, or in that of the records' numbers."""
-        from discreet.engine.spark.order import in_release_order
+        from discreet.engine.spark.release_order import in_release_order
 
         return in_release_order(self, key)
 
@@ -167,7 +167,7 @@ class SparkMicrodata(Described):
 
     def linked(self, original: SparkMicrodata, link: SparkMicrodata) -> SparkMicrodata:
         """The same rows, tied to their originals by a link."""
-        from discreet.engine.spark.order import linked
+        from discreet.engine.spark.release_order import linked
 
         return linked(self, original, link)
 

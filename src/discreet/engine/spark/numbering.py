@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
 from discreet.errors import DataError
 
 if TYPE_CHECKING:

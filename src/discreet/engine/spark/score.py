@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
 from discreet.engine.spark.microdata import RECORD
 from discreet.model.score import Score, Summary
 

@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
 from discreet.errors import SourceError
 
 _HERE = re.compile(r"^local(?:\[[\d*]+(?:,\d+)?\])?$")

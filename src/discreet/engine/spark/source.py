@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
-from discreet.engine.spark.failures import told
-from discreet.engine.spark.keeping import forget_path
+from discreet.engine.spark.caching import forget_path
+from discreet.engine.spark.errors import told
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.session import session
 from discreet.errors import DataError, SourceError, nearest, redact_credentials

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.moments import Moments
-from discreet.engine.spark.agreeing import col
 from discreet.engine.spark.batches import Masked, changed, extremes
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
-from discreet.engine.spark.selecting import Ordered
+from discreet.engine.spark.rank_selection import Ordered
+from discreet.masking.noise.moments import Moments
 from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
-    from discreet.engine.random import KeyedDraw
+    from discreet.engine.draws.draw import KeyedDraw
 
 Names = tuple[str, ...]
 Limits = tuple[float, float]

@@ -10,22 +10,22 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from discreet.engine.columns import encode
-from discreet.engine.groups import groups_of
-from discreet.engine.spark.agreeing import COUNT, col, distinct
+from discreet.engine.classes.groups import groups_of
+from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.arrow import numbers
 from discreet.engine.spark.batches import Masked, changed, extremes, local, mapped, unchanged
-from discreet.engine.spark.dictionaries import clean
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import COUNT, col, distinct
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
-from discreet.engine.spark.selecting import at_ranks
+from discreet.engine.spark.rank_selection import at_ranks
+from discreet.engine.spark.value_counts import clean
 from discreet.engine.spark.works import MANY_STRATA, MOST_STRATA
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.engine.random import KeyedDraw
+    from discreet.engine.draws.draw import KeyedDraw
 
 
 @dataclass(frozen=True)

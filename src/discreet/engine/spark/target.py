@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.engine.spark.agreeing import quoted
-from discreet.engine.spark.failures import told
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import quoted
 from discreet.errors import SourceError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.engine.engines import Gap, Work
+from discreet.engine.runtime.dispatch import Gap, Work
 
 _HERE = "discreet.engine.spark"
 READER = f"{_HERE}.source:read_spark"
@@ -76,9 +76,11 @@ PARTNERS = Gap(
 )
 
 WORKS: dict[tuple[str, str], Work] = {
-    ("loss", "integrity"): Work(f"{_HERE}.integrity:integrity", (WEIGHTED,)),
-    ("loss", "ncp"): Work(f"{_HERE}.penalties:ncp", (QUANTILES, MANY_COARSE)),
-    ("masking", "generalization"): Work(f"{_HERE}.full_domain:generalization", (PARTITION, QUANTILES, MANY_CLASSES)),
+    ("loss", "integrity"): Work("discreet.losses.integrity.spark:integrity", (WEIGHTED,)),
+    ("loss", "ncp"): Work("discreet.losses.ncp.spark:ncp", (QUANTILES, MANY_COARSE)),
+    ("masking", "generalization"): Work(
+        "discreet.masking.generalization.spark:generalization", (PARTITION, QUANTILES, MANY_CLASSES)
+    ),
     ("masking", "global_recoding"): Work(f"{_HERE}.cells:global_recoding", (QUANTILES, MANY_CATEGORIES)),
     ("masking", "noise"): Work(f"{_HERE}.spread:noise"),
     ("masking", "pram"): Work(f"{_HERE}.categories:pram", (MANY_STRATA,)),
@@ -86,14 +88,16 @@ WORKS: dict[tuple[str, str], Work] = {
     ("masking", "remove_identifiers"): Work(f"{_HERE}.cells:remove_identifiers"),
     ("masking", "rounding"): Work(f"{_HERE}.cells:rounding", (CONTROLLED,)),
     ("masking", "sampling"): Work(f"{_HERE}.strata:sampling", (MANY_STRATA,)),
-    ("masking", "swapping"): Work(f"{_HERE}.swapping:swapping", (PARTNERS,)),
-    ("masking", "targeted_suppression"): Work(f"{_HERE}.targeting:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING)),
+    ("masking", "swapping"): Work("discreet.masking.swapping.spark:swapping", (PARTNERS,)),
+    ("masking", "targeted_suppression"): Work(
+        "discreet.masking.targeted_suppression.spark:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING)
+    ),
     ("masking", "top_bottom_coding"): Work(f"{_HERE}.spread:top_bottom_coding"),
-    ("risk", "decision"): Work(f"{_HERE}.decision:decision", (SIMILAR, RECORD_WEIGHTS, COARSE, PATTERNS)),
-    ("risk", "k_anonymity"): Work(f"{_HERE}.classes:k_anonymity", (PATTERNS,)),
-    ("risk", "known_sets"): Work(f"{_HERE}.known_risk:known_sets", (WILDCARD, LAYERS, NARROWING, OVERLAPPING)),
+    ("risk", "decision"): Work("discreet.risks.decision.spark:decision", (SIMILAR, RECORD_WEIGHTS, COARSE, PATTERNS)),
+    ("risk", "k_anonymity"): Work("discreet.risks.k_anonymity.spark:k_anonymity", (PATTERNS,)),
+    ("risk", "known_sets"): Work("discreet.risks.known_sets.spark:known_sets", (WILDCARD, LAYERS, NARROWING, OVERLAPPING)),
     ("risk", "l_diversity"): Work(f"{_HERE}.diversity:l_diversity", (PATTERNS,)),
-    ("risk", "repeated_records"): Work(f"{_HERE}.persons:repeated_records", (WILDCARD,)),
+    ("risk", "repeated_records"): Work("discreet.risks.repeated_records.spark:repeated_records", (WILDCARD,)),
     ("risk", "t_closeness"): Work(f"{_HERE}.diversity:t_closeness", (PATTERNS, MANY_VALUES)),
-    ("risk", "target_linkage"): Work(f"{_HERE}.linkage:target_linkage", (FUZZY, COARSE, PATTERNS)),
+    ("risk", "target_linkage"): Work("discreet.risks.target_linkage.spark:target_linkage", (FUZZY, COARSE, PATTERNS)),
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import Column, encode_series
+from discreet.engine.encoding.columns import Column, encode_series
 from discreet.risks.coverage.pairing import Paired
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.compiled import compiled
+from discreet.engine.runtime.compiled import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

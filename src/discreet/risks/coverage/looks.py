@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from discreet.engine.identifying import identifiers
-from discreet.engine.identifying.facts import Facts
-from discreet.engine.identifying.formats import form_of
-from discreet.engine.naming.kinds import words
+from discreet.engine.recognition import identifiers
+from discreet.engine.recognition.formats import form_of
+from discreet.engine.recognition.name_rules import words
+from discreet.engine.recognition.value_facts import Facts
 from discreet.risks.coverage.person_names import FAMILY, GIVEN
 
 _COORDINATES = re.compile(r"[+-]?\d{1,2}\.\d{3,}\s*[,; ]\s*[+-]?\d{1,3}\.\d{3,}")

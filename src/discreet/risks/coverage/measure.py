@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from discreet.engine.columns import encode
-from discreet.engine.identifying.facts import Facts
-from discreet.engine.naming.names import naming
-from discreet.engine.progress import tell
+from discreet.engine.encoding.columns import encode
+from discreet.engine.recognition.column_names import naming
+from discreet.engine.recognition.value_facts import Facts
+from discreet.engine.runtime.progress import tell
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.links import linked
-from discreet.engine.together import as_text as engine_text
+from discreet.engine.encoding.record_links import linked
+from discreet.engine.encoding.shared_codes import as_text as engine_text
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ are left out, so that a column of cities, counties or products holds hardly any.
 
 from __future__ import annotations
 
-from discreet.engine.naming.kinds import words
+from discreet.engine.recognition.name_rules import words
 
 GIVEN = words(
     """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.columns import Column, encode, encode_series
+from discreet.engine.encoding.columns import Column, encode, encode_series
 from discreet.model.attribute import Role
 from discreet.risks.coverage.determinants import Determinant
 from discreet.risks.coverage.pairing import Paired

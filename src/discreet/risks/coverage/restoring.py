@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.columns import encode_series
+from discreet.engine.encoding.columns import encode_series
 from discreet.model.attribute import Role
 from discreet.risks.coverage.determinants import COARSE, Determinant, bin_codes, determinants_of
 from discreet.risks.coverage.lookups import Puzzle, best_guess, split

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.engine.columns import Column
-from discreet.engine.groups import groups_of
+from discreet.engine.classes.groups import groups_of
+from discreet.engine.encoding.columns import Column
 
 LEAST_RECORDS = 20
 """With fewer records, values that differ say little."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet import registry
 from discreet.web.api.routing import router
-from discreet.web.security import Asking
+from discreet.web.auth.security import Asking
 
 catalog = router("catalog")
 

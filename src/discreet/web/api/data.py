@@ -10,13 +10,13 @@ from fastapi import Depends, Query, Request
 from fastapi import Path as PathParameter
 from starlette.concurrency import run_in_threadpool
 
-from discreet.web import datasets
 from discreet.web.api.models import DatasetOut, Rows, Uploaded
 from discreet.web.api.projects import seen
 from discreet.web.api.routing import Number, ProjectId, router
+from discreet.web.auth.security import Asking, Here
 from discreet.web.core import Core
-from discreet.web.failures import Invalid, TooLarge
-from discreet.web.security import Asking, Here
+from discreet.web.errors import Invalid, TooLarge
+from discreet.web.projects import datasets
 
 data = router("data")
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import Path
 from starlette.responses import StreamingResponse
 
+from discreet.web.api.idempotency import Key, once
 from discreet.web.api.models import JobIn, JobOut
-from discreet.web.api.once import Key, once
 from discreet.web.api.projects import seen
 from discreet.web.api.routing import ProjectId, router
+from discreet.web.auth.security import Asking, Here
 from discreet.web.jobs import events, queue
-from discreet.web.security import Asking, Here
 
 jobs = router("jobs")
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query
 
-from discreet.web import accounts, audit, tokens
-from discreet.web.accounts import User
+from discreet.web.api.idempotency import Key, once
 from discreet.web.api.models import Audit, Entry, Invitation, Me, TokenIn, TokenMade, TokenOut, UserIn, UserOut
-from discreet.web.api.once import Key, once
 from discreet.web.api.routing import Number, router
-from discreet.web.failures import Forbidden
-from discreet.web.security import Access, Asking, Here
+from discreet.web.auth import accounts, tokens
+from discreet.web.auth.accounts import User
+from discreet.web.auth.security import Access, Asking, Here
+from discreet.web.db import audit
+from discreet.web.errors import Forbidden
 
 people = router("people")
 Name = Annotated[str, Path(min_length=1, max_length=80, pattern=r"^[^/\\<>\x00-\x1f\x7f]+$")]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 
 from discreet.model.policy import Policy, parse_policy
-from discreet.web import audit, policies, projects, removal
+from discreet.web.api.idempotency import Key, once
 from discreet.web.api.models import (
     Change,
     Entry,
@@ -20,13 +20,14 @@ from discreet.web.api.models import (
     RoleIn,
     SectionsIn,
 )
-from discreet.web.api.once import Key, once
 from discreet.web.api.people import Name
 from discreet.web.api.routing import ProjectId, router
+from discreet.web.auth.security import Access, Asking, Here
 from discreet.web.core import Core
-from discreet.web.failures import Invalid
-from discreet.web.projects import Project
-from discreet.web.security import Access, Asking, Here
+from discreet.web.db import audit
+from discreet.web.errors import Invalid
+from discreet.web.projects import policies, projects, removal
+from discreet.web.projects.projects import Project
 
 found = router("projects")
 At = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="A revision; the newest where absent.")]

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import Query
 from starlette.responses import FileResponse
 
-from discreet.web import releases
 from discreet.web.api.data import Asked
+from discreet.web.api.idempotency import Key, once
 from discreet.web.api.models import ReleaseOut, Rows, SignIn
-from discreet.web.api.once import Key, once
 from discreet.web.api.projects import seen
 from discreet.web.api.routing import Number, ProjectId, router
-from discreet.web.security import REPORT_POLICY, Asking, Here
+from discreet.web.auth.security import REPORT_POLICY, Asking, Here
+from discreet.web.projects import releases
 
 made = router("releases")
 BYTES: dict[int | str, dict[str, Any]] = {

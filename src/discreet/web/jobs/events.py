@@ -15,11 +15,11 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from discreet.web.failures import NotFound
+from discreet.web.db.store import Store, now
+from discreet.web.db.tables import jobs, projects, releases, revisions, users
+from discreet.web.errors import NotFound
 from discreet.web.jobs import queue
-from discreet.web.projects import Project
-from discreet.web.store import Store, now
-from discreet.web.tables import jobs, projects, releases, revisions, users
+from discreet.web.projects.projects import Project
 
 PAUSE = 0.5
 ALIVE = 15.0

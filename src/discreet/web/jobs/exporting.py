@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from discreet.convert import convert, write_target
-from discreet.convert.formats import format_of
+from discreet.convert.files.formats import format_of
 from discreet.errors import DiscreetError
 from discreet.model.policy import Policy
 from discreet.web.jobs.labels import has_labels, read_with_labels

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.convert import read_source
-from discreet.convert.atomic import write_text
-from discreet.convert.cells_file import read_cells, with_labels
+from discreet.convert.files.cells_file import read_cells, with_labels
+from discreet.convert.writing.atomic import write_text
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import ADVERSARIES, side_by_side
-from discreet.engine.progress import tell
+from discreet.engine.runtime.progress import tell
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score

@@ -9,13 +9,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, null, select, update
 
-from discreet.web import audit, projects
-from discreet.web.accounts import User
-from discreet.web.failures import Conflict, NotFound, TooMany
-from discreet.web.jobs import kinds
-from discreet.web.projects import Project
-from discreet.web.store import now
-from discreet.web.tables import jobs, users
+from discreet.web.auth.accounts import User
+from discreet.web.db import audit
+from discreet.web.db.store import now
+from discreet.web.db.tables import jobs, users
+from discreet.web.errors import Conflict, NotFound, TooMany
+from discreet.web.jobs import job_types
+from discreet.web.projects import projects
+from discreet.web.projects.projects import Project
 
 ACTIVE = ("queued", "running")
 IN_PROJECT = 20
@@ -61,7 +62,7 @@ class Job:
 def submit(connection: Connection, user: User, project: Project, kind: str, parameters: Mapping[str, Any] | None = None) -> Job:
     """Put a job at the queue's end."""
     project.demand("editor")
-    content = kinds.check(project, kind, dict(parameters or {}))
+    content = job_types.check(project, kind, dict(parameters or {}))
     counted = select(jobs.c.project_id, func.count().label("n")).where(jobs.c.state.in_(ACTIVE)).group_by(jobs.c.project_id)
     waiting = {row.project_id: row.n for row in connection.execute(counted).all()}
     if waiting.get(project.id, 0) >= IN_PROJECT:

@@ -13,12 +13,12 @@ from typing import Any
 
 from discreet import verbs
 from discreet.convert import write_target
-from discreet.convert.atomic import write_bytes
-from discreet.convert.cells_file import write_cells
+from discreet.convert.files.cells_file import write_cells
+from discreet.convert.writing.atomic import write_bytes
 from discreet.engine.draws.context import plan_digest
 from discreet.engine.draws.secret import new_secret
-from discreet.engine.progress import tell
-from discreet.engine.runtime.private import create_private_folder
+from discreet.engine.runtime.private_files import create_private_folder
+from discreet.engine.runtime.progress import tell
 from discreet.errors import PolicyError, SourceError
 from discreet.keys.ring import KeyRing
 from discreet.masking.generate import generate as run_plan
@@ -107,7 +107,7 @@ def refuse_seed(seed: int | None) -> None:
 
 def report(data: Microdata, brief: dict[str, Any]) -> dict[str, Any]:
     """The report on a release once more, in another form."""
-    from discreet.web.releases import report_name
+    from discreet.web.projects.releases import report_name
 
     asked = brief["parameters"]
     masked = Path(brief["folder"]) / brief["release"]["file"]

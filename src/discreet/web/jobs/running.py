@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.web.jobs.endings import line
+from discreet.web.jobs.outcomes import line
 from discreet.web.jobs.process import Process
 
 POINTS = 5000

@@ -19,15 +19,15 @@ from sqlalchemy import exc, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.errors import DiscreetError, SourceError
-from discreet.web import sweeping
-from discreet.web.jobs import endings
-from discreet.web.jobs.briefs import brief
+from discreet.web.db import sweeping
+from discreet.web.db.store import Store, now
+from discreet.web.db.tables import jobs
+from discreet.web.jobs import outcomes
+from discreet.web.jobs.inputs import brief
+from discreet.web.jobs.messages import trace
 from discreet.web.jobs.process import Process
 from discreet.web.jobs.running import Running
-from discreet.web.jobs.voice import trace
 from discreet.web.settings import Settings
-from discreet.web.store import Store, now
-from discreet.web.tables import jobs
 
 log = logging.getLogger("discreet.web.jobs")
 LOOK = 0.5
@@ -55,7 +55,7 @@ class Supervisor:
             raise RuntimeError("the supervisor runs already")
         self._lock = self._take_home()
         try:
-            endings.recover(self.store)
+            outcomes.recover(self.store)
             sweeping.sweep(self.settings, self.store)
         except BaseException:
             self._leave_home()
@@ -145,14 +145,14 @@ class Supervisor:
             try:
                 told = brief(connection, self.settings, job)
             except DiscreetError as error:
-                endings.end(connection, identity, "failed", str(error))
+                outcomes.end(connection, identity, "failed", str(error))
                 return
             connection.execute(update(jobs).where(this).values(parameters=told["parameters"]))
         try:
             process = Process(identity, told)
         except OSError as error:
             with self.store.write() as connection:
-                endings.end(connection, identity, "failed", f"its process could not be started: {error.strerror}")
+                outcomes.end(connection, identity, "failed", f"its process could not be started: {error.strerror}")
             return
         self._running[identity] = Running(identity, job.kind, process, {"pid": process.popen.pid})
 
@@ -209,13 +209,13 @@ class Supervisor:
             one, code = self._over[0]
             try:
                 with self.store.write() as connection:
-                    endings.conclude(connection, one, code)
+                    outcomes.conclude(connection, one, code)
             except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError):
                 raise  # the database is away: the result waits for it
             except Exception as error:  # noqa: BLE001 - a result that cannot be kept is a failed job, not a failed server
                 log.error("the result of job %s could not be kept: %s\n%s", one.job, type(error).__name__, trace(error))
                 with self.store.write() as connection:
-                    endings.end(connection, one.job, "failed", endings.program_error(type(error).__name__))
+                    outcomes.end(connection, one.job, "failed", outcomes.program_error(type(error).__name__))
             self._over.pop(0)
             sweeping.after(self.settings, self.store, one.job)
             self.wake()
@@ -249,7 +249,7 @@ class Supervisor:
                     job = connection.execute(select(jobs).where(jobs.c.id == identity, jobs.c.state == "running")).one_or_none()
                     if job is not None:
                         text = "the server was stopped while this ran; it waits to run again"
-                        endings.requeue(connection, job, text, job.attempts - 1)
+                        outcomes.requeue(connection, job, text, job.attempts - 1)
         except SQLAlchemyError as error:
             log.warning("the database does not answer (%s); the next start will say what became of jobs", type(error).__name__)
         self._running.clear()

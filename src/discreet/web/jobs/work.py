@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from discreet.convert import convert, read_source, write_target
-from discreet.convert.formats import format_of
-from discreet.convert.source import is_url
-from discreet.engine.progress import tell
-from discreet.engine.runtime.private import create_private_folder
+from discreet.convert.files.formats import format_of
+from discreet.convert.reading.source import is_url
+from discreet.engine.runtime.private_files import create_private_folder
+from discreet.engine.runtime.progress import tell
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.web.confined import FOLDER
 from discreet.web.jobs.labels import keep_labels, read_with_labels
-from discreet.web.jobs.voice import Voice
-from discreet.web.paging import column_rows
+from discreet.web.jobs.messages import Voice
+from discreet.web.projects.paging import column_rows
+from discreet.web.projects.policy_sandbox import FOLDER
 
 Brief = dict[str, Any]
 Message = dict[str, Any]

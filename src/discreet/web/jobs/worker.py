@@ -17,7 +17,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from discreet.web.jobs.voice import Cancelled, Voice, trace
+from discreet.web.jobs.messages import Cancelled, Voice, trace
 
 
 def main() -> int:
@@ -36,7 +36,7 @@ def main() -> int:
 
 def perform(brief: dict[str, Any], voice: Voice) -> int:
     """Do what a brief asks for and say how it went."""
-    from discreet.engine.progress import listening
+    from discreet.engine.runtime.progress import listening
     from discreet.errors import DiscreetError
     from discreet.web.jobs.work import WORK
 

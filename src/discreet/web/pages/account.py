@@ -6,11 +6,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from discreet.web import accounts, sessions, tokens
-from discreet.web.failures import Invalid
+from discreet.web.auth import accounts, sessions, tokens
+from discreet.web.auth.security import Here, LoggedIn, Sent, give_cookie
+from discreet.web.db.store import now
+from discreet.web.errors import Invalid
 from discreet.web.pages.rendering import go, page
-from discreet.web.security import Here, LoggedIn, Sent, give_cookie
-from discreet.web.store import now
 
 router = APIRouter()
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from discreet.web import accounts, audit
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.auth import accounts
+from discreet.web.auth.security import Admin, Here, Sent
+from discreet.web.db import audit
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
 from discreet.web.pages.rendering import go, page
-from discreet.web.security import Admin, Here, Sent
 
 router = APIRouter(prefix="/admin")
 ENTRIES = 100

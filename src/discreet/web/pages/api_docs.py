@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from discreet.web.auth.security import maybe_session_of
+from discreet.web.auth.sessions import Session
 from discreet.web.pages.rendering import page
-from discreet.web.security import maybe_session_of
-from discreet.web.sessions import Session
 
 router = APIRouter()
 

@@ -11,13 +11,13 @@ from sqlalchemy import Connection
 from discreet import registry
 from discreet.model.results import RELEASE_ALONE
 from discreet.selection.frontier import Placed, place
-from discreet.web import projects, releases
-from discreet.web.pages import catalogue
+from discreet.web.auth.security import Here, LoggedIn
 from discreet.web.pages.downloads import SUFFIXES
+from discreet.web.pages.forms import catalogue
 from discreet.web.pages.rendering import page
-from discreet.web.projects import Project
-from discreet.web.releases import Release
-from discreet.web.security import Here, LoggedIn
+from discreet.web.projects import projects, releases
+from discreet.web.projects.projects import Project
+from discreet.web.projects.releases import Release
 
 router = APIRouter(prefix="/projects/{number}")
 

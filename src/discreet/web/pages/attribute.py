@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request, Response
 
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Attribute, Level, Role, printed
-from discreet.web import attributes, datasets, hierarchies, policies, projects
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
-from discreet.web.pages.conflicts import base_of, conflict_page, over_of
-from discreet.web.pages.drafts import DEEPEST, Draft
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.pages.forms.conflicts import base_of, conflict_page, over_of
+from discreet.web.pages.forms.drafts import DEEPEST, Draft
 from discreet.web.pages.rendering import environment, go, page
-from discreet.web.security import Here, LoggedIn, Sent
+from discreet.web.projects import attributes, datasets, hierarchies, policies, projects
 
 router = APIRouter(prefix="/projects/{number}")
 DATES = ("week", "month", "quarter", "year", "decade")

@@ -9,13 +9,13 @@ from sqlalchemy import Connection
 
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
-from discreet.web import attributes, datasets, policies, projects
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages.conflicts import base_of, conflict_page, over_of
+from discreet.web.pages.forms.conflicts import base_of, conflict_page, over_of
 from discreet.web.pages.rendering import go, page
-from discreet.web.projects import Project
-from discreet.web.security import Here, LoggedIn, Sent
+from discreet.web.projects import attributes, datasets, policies, projects
+from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
 

@@ -10,12 +10,12 @@ from fastapi import APIRouter, Response
 
 from discreet import registry
 from discreet.report.maps import KEPT, MISSED, OPEN, image, map_of
-from discreet.web import projects, releases
-from discreet.web.failures import NotFound
+from discreet.web.auth.security import Here, LoggedIn
+from discreet.web.errors import NotFound
 from discreet.web.jobs import queue
 from discreet.web.pages.assess import chosen, offered, placed
 from discreet.web.pages.frontier import search_of
-from discreet.web.security import Here, LoggedIn
+from discreet.web.projects import projects, releases
 
 router = APIRouter(prefix="/projects/{number}/charts")
 HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}

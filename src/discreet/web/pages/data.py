@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
-from discreet.convert.formats import FORMATS
+from discreet.convert.files.formats import FORMATS
 from discreet.errors import SourceError
-from discreet.web import datasets, projects
-from discreet.web.failures import Invalid, TooLarge, WebError
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.errors import Invalid, TooLarge, WebError
 from discreet.web.jobs import queue
 from discreet.web.pages.rendering import go, page
-from discreet.web.projects import Project
-from discreet.web.security import Here, LoggedIn, Sent
+from discreet.web.projects import datasets, projects
+from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
 ROWS = 50

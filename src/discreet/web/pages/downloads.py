@@ -7,15 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import FileResponse
 
-from discreet.convert.formats import FORMATS
-from discreet.web import datasets, projects, releases
+from discreet.convert.files.formats import FORMATS
+from discreet.web.auth.security import REPORT_POLICY, Here, LoggedIn
+from discreet.web.auth.sessions import Session
 from discreet.web.core import Core
-from discreet.web.failures import Invalid
+from discreet.web.errors import Invalid
 from discreet.web.pages.rendering import page
-from discreet.web.projects import Project
-from discreet.web.releases import Release
-from discreet.web.security import REPORT_POLICY, Here, LoggedIn
-from discreet.web.sessions import Session
+from discreet.web.projects import datasets, projects, releases
+from discreet.web.projects.projects import Project
+from discreet.web.projects.releases import Release
 
 router = APIRouter(prefix="/projects/{number}/releases/{release}")
 SUFFIXES = [(suffix, FORMATS[f".{suffix}"].name) for suffix in releases.formats()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from starlette.responses import StreamingResponse
 
-from discreet.web import projects
-from discreet.web.security import Here, LoggedIn
+from discreet.web.auth.security import Here, LoggedIn
+from discreet.web.projects import projects
 
 router = APIRouter(prefix="/projects/{number}")
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

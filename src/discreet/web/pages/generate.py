@@ -6,15 +6,15 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import make_url
 
 from discreet.errors import DiscreetError
-from discreet.web import datasets, policies, projects, releases
-from discreet.web.failures import Forbidden, Invalid
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.auth.sessions import Session
+from discreet.web.errors import Forbidden, Invalid
 from discreet.web.jobs import queue
-from discreet.web.pages import checking
 from discreet.web.pages.downloads import SUFFIXES
+from discreet.web.pages.forms import plan_check
+from discreet.web.pages.forms.labels import step_rows
 from discreet.web.pages.rendering import go, page
-from discreet.web.pages.words import step_rows
-from discreet.web.security import Here, LoggedIn, Sent
-from discreet.web.sessions import Session
+from discreet.web.projects import datasets, policies, projects, releases
 from discreet.web.settings import Settings
 
 router = APIRouter(prefix="/projects/{number}/generate")
@@ -46,11 +46,11 @@ def _page(request: Request, core: Here, session: Session, number: int, message: 
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         policy = policies.current(connection, project)
-        looked = checking.look(connection, core.settings, project, policy)
+        looked = plan_check.look(connection, core.settings, project, policy)
         dataset = None if project.dataset_id is None else datasets.get(connection, project)
         made = releases.all_of(connection, project)
         job = queue.latest(connection, project, "generate")
-    found = checking.findings(looked, policy.plan)
+    found = plan_check.findings(looked, policy.plan)
     return page(
         request, "generate.html", session, project, "generate", status=status, message=message, dataset=dataset, looked=looked,
         steps=step_rows(policy.plan), findings=[one for step in found.values() for one in step], limits=len(policy.limits),

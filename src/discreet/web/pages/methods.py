@@ -13,15 +13,15 @@ from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
 from discreet.selection.reasons import step_text
-from discreet.web import policies, projects
-from discreet.web.accounts import User
-from discreet.web.failures import Conflict, Invalid
-from discreet.web.pages import catalogue, checking, conflicts, editing, fields
+from discreet.web.auth.accounts import User
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.auth.sessions import Session
+from discreet.web.errors import Conflict, Invalid
+from discreet.web.pages.forms import catalogue, conflicts, editing, fields, plan_check
+from discreet.web.pages.forms.labels import step_rows
 from discreet.web.pages.rendering import go, page
-from discreet.web.pages.words import step_rows
-from discreet.web.projects import Project
-from discreet.web.security import Here, LoggedIn, Sent
-from discreet.web.sessions import Session
+from discreet.web.projects import policies, projects
+from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}/methods")
 
@@ -52,8 +52,8 @@ def _page(request: Request, core: Here, session: Session, number: int, message: 
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         policy = policies.current(connection, project)
-        looked = checking.look(connection, core.settings, project, policy)
-    found = checking.findings(looked, policy.plan)
+        looked = plan_check.look(connection, core.settings, project, policy)
+    found = plan_check.findings(looked, policy.plan)
     plan = policy.plan
     return page(
         request, "methods.html", session, project, "methods", status=status, message=message, policy=policy, looked=looked,

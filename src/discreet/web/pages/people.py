@@ -6,10 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
 
-from discreet.web import accounts, audit, sessions
-from discreet.web.failures import Invalid, TooMany, Unknown
+from discreet.web.auth import accounts, sessions
+from discreet.web.auth.security import Here, LoggedIn, Sent, drop_cookie, give_cookie
+from discreet.web.db import audit
+from discreet.web.errors import Invalid, TooMany, Unknown
 from discreet.web.pages.rendering import go, page
-from discreet.web.security import Here, LoggedIn, Sent, drop_cookie, give_cookie
 
 router = APIRouter()
 

@@ -10,13 +10,14 @@ from starlette.responses import PlainTextResponse
 
 from discreet.errors import DiscreetError
 from discreet.model.policy import parse_policy
-from discreet.web import audit, datasets, policies, projects, removal
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound, TooLarge
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.db import audit
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound, TooLarge
 from discreet.web.jobs import queue
-from discreet.web.pages.conflicts import base_of, conflict_page, over_of
+from discreet.web.pages.forms.conflicts import base_of, conflict_page, over_of
 from discreet.web.pages.rendering import go, page
-from discreet.web.projects import Project
-from discreet.web.security import Here, LoggedIn, Sent
+from discreet.web.projects import datasets, policies, projects, removal
+from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
 POLICY_LIMIT = 4 << 20

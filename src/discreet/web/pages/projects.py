@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from discreet.web import projects
-from discreet.web.failures import Conflict, Invalid
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.errors import Conflict, Invalid
 from discreet.web.pages.rendering import go, page
-from discreet.web.security import Here, LoggedIn, Sent
+from discreet.web.projects import projects
 
 router = APIRouter()
 

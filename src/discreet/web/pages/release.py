@@ -5,14 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from discreet.errors import DiscreetError
-from discreet.web import projects, releases
-from discreet.web.failures import Conflict, Forbidden
-from discreet.web.pages import editing
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.auth.sessions import Session
+from discreet.web.errors import Conflict, Forbidden
 from discreet.web.pages.downloads import SUFFIXES
+from discreet.web.pages.forms import editing
 from discreet.web.pages.generate import database_of
 from discreet.web.pages.rendering import go, page
-from discreet.web.security import Here, LoggedIn, Sent
-from discreet.web.sessions import Session
+from discreet.web.projects import projects, releases
 
 router = APIRouter(prefix="/projects/{number}/release")
 

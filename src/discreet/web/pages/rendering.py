@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from discreet import __version__
-from discreet.web.projects import Project
-from discreet.web.sessions import Session
+from discreet.web.auth.sessions import Session
+from discreet.web.projects.projects import Project
 
 STEPS = (
     ("data", "Data"),

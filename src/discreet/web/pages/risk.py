@@ -12,14 +12,14 @@ from fastapi import APIRouter, Request, Response
 from discreet.assessment.adversaries import ADVERSARIES
 from discreet.report import charts
 from discreet.report.maps import image
-from discreet.web import policies, projects
-from discreet.web.failures import Invalid, NotFound
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.errors import Invalid, NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages import catalogue
 from discreet.web.pages.charts import HEADERS
-from discreet.web.pages.fields import text
+from discreet.web.pages.forms import catalogue
+from discreet.web.pages.forms.fields import text
 from discreet.web.pages.rendering import go, page
-from discreet.web.security import Here, LoggedIn, Sent
+from discreet.web.projects import policies, projects
 
 router = APIRouter(prefix="/projects/{number}/risk")
 WHO = {

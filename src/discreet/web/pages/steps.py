@@ -10,12 +10,12 @@ from fastapi import APIRouter, Request, Response
 from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Policy, Step
-from discreet.web import policies, projects
-from discreet.web.failures import Conflict, NotFound
-from discreet.web.pages import catalogue, checking, conflicts, editing, fields
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.auth.sessions import Session
+from discreet.web.errors import Conflict, NotFound
+from discreet.web.pages.forms import catalogue, conflicts, editing, fields, plan_check
 from discreet.web.pages.rendering import go, page
-from discreet.web.security import Here, LoggedIn, Sent
-from discreet.web.sessions import Session
+from discreet.web.projects import policies, projects
 
 router = APIRouter(prefix="/projects/{number}/methods")
 
@@ -113,9 +113,9 @@ def _step_page(
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         policy = policies.current(connection, project)
-        looked = checking.look(connection, core.settings, project, policy)
+        looked = plan_check.look(connection, core.settings, project, policy)
     loaded = registry.load("masking", step.method)
-    fits, misfits = checking.fitting(looked, step.method, step.parameters)
+    fits, misfits = plan_check.fitting(looked, step.method, step.parameters)
     chosen = step.columns or ()
     return page(
         request, "step.html", session, project, "methods", status=status, message=message, at=at, this=step, looked=looked,
@@ -123,7 +123,7 @@ def _step_page(
         fields=fields.fields(loaded, step.parameters, defaults=_taken(step.method, policy)),
         outside=fields.outside(loaded), fits=fits, misfits=misfits, chosen=chosen,
         gone=[name for name in chosen if name not in looked.columns], roles=_roles(policy),
-        found=checking.findings(looked, policy.plan).get(at, []) if at and not message else [], may=project.role != "reader",
+        found=plan_check.findings(looked, policy.plan).get(at, []) if at and not message else [], may=project.role != "reader",
     )  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def _measure_page(
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         policy = policies.current(connection, project)
-        looked = checking.look(connection, core.settings, project, policy)
+        looked = plan_check.look(connection, core.settings, project, policy)
     loaded = registry.load(kind, name)
     chosen = policy.risk if kind == "risk" else policy.loss
     held = chosen.get(name, {}) if said is None else said

@@ -9,16 +9,16 @@ from fastapi import APIRouter, Request, Response
 from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
-from discreet.web import policies, projects
-from discreet.web.failures import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.auth.sessions import Session
+from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages import catalogue, conflicts, editing
+from discreet.web.pages.forms import catalogue, conflicts, editing
+from discreet.web.pages.forms.labels import step_rows
 from discreet.web.pages.frontier import search_of
 from discreet.web.pages.methods import limit_rows
 from discreet.web.pages.rendering import go, page
-from discreet.web.pages.words import step_rows
-from discreet.web.security import Here, LoggedIn, Sent
-from discreet.web.sessions import Session
+from discreet.web.projects import policies, projects
 
 router = APIRouter(prefix="/projects/{number}/methods/wizard")
 

@@ -1,0 +1,1 @@
+"""One module per database, and what databases share: addresses, row batches, locks."""

@@ -1,0 +1,1 @@
+"""One module per file format, and what formats share: types, missing values, column names."""

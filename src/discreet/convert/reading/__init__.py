@@ -1,0 +1,1 @@
+"""Sources to Microdata: files, database tables and frames, whole or streamed."""

@@ -1,0 +1,1 @@
+"""Microdata to files and database tables: atomically, and never over an input."""

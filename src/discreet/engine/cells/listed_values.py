@@ -1,0 +1,119 @@
+"""Values that a policy names and the table does not hold: a typing error, or a value that does not occur in this table.
+
+A listed value that matches nothing weighs nothing, so a typing error makes the risk 0 without a word. What is an error:
+
+* no listed value (or interval) of an attribute matches anything that occurs;
+* a listed value does not occur, but one that differs by a slip of the pen does, and is not listed itself.
+
+Any other listed value that does not occur is told in a warning: it may be missing from a small table. ``allow_absent: true`` at
+the attribute ends both, where one policy serves several tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rapidfuzz.distance import OSA
+
+from discreet.engine.encoding.columns import Column, encode
+from discreet.errors import PolicyError, nearest
+from discreet.model.attribute import Attribute, printed
+from discreet.model.cells import parse_group, parse_interval
+from discreet.model.microdata import Microdata
+
+_WORD = re.compile(r"[^\W\d_]{3,}(?:[ \-'][^\W\d_]+)*", re.UNICODE)
+"""Words and names: of codes and numbers two that differ by one sign are two values, not one with a slip."""
+_MANY = 100_000
+
+
+def check_listed_values(data: Microdata, *, initial: bool = True) -> list[str]:
+    """Warnings of listed values that do not occur; raises PolicyError where that is a typing error.
+
+    A table that may be a release (not ``initial``) may have lost all listed values of an attribute by masking: that is told.
+    """
+    warnings: list[str] = []
+    for name in data.columns:
+        attribute = data.attribute(name)
+        groups = attribute.hierarchy.groups[0] if attribute.hierarchy is not None and attribute.hierarchy.groups else {}
+        if attribute.allow_absent or name in data.cells or not (attribute.values or attribute.order or groups):
+            continue
+        warnings += check_column(encode(data, [name])[0], attribute, data.policy.origin, initial=initial)
+    return warnings
+
+
+def check_column(column: Column, attribute: Attribute, origin: str, *, initial: bool = True) -> list[str]:
+    """The same for one column by its dictionary."""
+    values = column.values.to_list()
+    if attribute.allow_absent or not values or len(values) > _MANY:
+        return []
+    if any(isinstance(value, str) and (parse_group(value) or parse_interval(value)) for value in values):
+        return []  # cells of a release stand for values that do not occur any more
+    warnings = _check_weights(column.name, values, attribute, origin, initial=initial)
+    groups = attribute.hierarchy.groups[0] if attribute.hierarchy is not None and attribute.hierarchy.groups else {}
+    texts = {text for value in values for text in printed(value)}
+    for where, listed in (
+        ("order", attribute.order or ()),
+        ("hierarchy.groups", [one for part in groups.values() for one in part]),
+    ):
+        _find_slips(f"{column.name}.{where}", listed, texts, origin)
+    return warnings
+
+
+def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origin: str, *, initial: bool) -> list[str]:
+    if not attribute.values:
+        return []
+    matched = {key for value in values if (key := attribute.listed_key(value)) is not None}
+    absent = [key for key in attribute.values if key not in matched]
+    if not absent:
+        return []
+    texts = {text for value in values if attribute.listed_key(value) is None for text in printed(value)[:1]}
+    where = f"{name}.values"
+    _find_slips(where, [key for key in absent if parse_interval(key) is None], texts, origin, every=attribute.values)
+    if not matched and initial:
+        raise PolicyError(
+            f"{origin}: '{where}' matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur; "
+            f"{nearest(absent[0], texts)}; allow_absent: true at '{name}' if that is right"
+        )
+    return [
+        f"'{where}' names {_quoted(absent)}, which {_verb(absent)} not occur in this table; {nearest(absent[0], texts)}"
+        if texts
+        else f"'{where}' names {_quoted(absent)}, which {_verb(absent)} not occur in this table"
+    ]
+
+
+def _find_slips(where: str, listed: Iterable[str], texts: set[str], origin: str, every: Iterable[str] = ()) -> None:
+    """Raise where a listed value does not occur and one that is nearly the same does."""
+    listed = list(listed)
+    absent = [one for one in listed if one not in texts]
+    free = texts - set(listed) - set(every)
+    plain = {_plain(text): text for text in free}
+    for one in absent:
+        meant = plain.get(_plain(one)) or next((text for text in sorted(free) if _is_slip(one, text)), None)
+        if meant is not None:
+            raise PolicyError(
+                f"{origin}: '{where}' names '{one}', which does not occur; did you mean '{meant}'? "
+                f"(allow_absent: true at '{where.split('.', maxsplit=1)[0]}' if both are right)"
+            )
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two words differ by one letter more, less, other or transposed; by two where they are long."""
+    if not (_WORD.fullmatch(one) and _WORD.fullmatch(other)):
+        return False
+    most = 1 if min(len(one), len(other)) < 8 else 2
+    return OSA.distance(one.casefold(), other.casefold(), score_cutoff=most) <= most
+
+
+def _quoted(keys: Sequence[str]) -> str:
+    shown = ", ".join(f"'{key}'" for key in keys[:5])
+    return shown + (f" and {len(keys) - 5:,} more" if len(keys) > 5 else "")
+
+
+def _verb(keys: Sequence[str]) -> str:
+    return "does" if len(keys) == 1 else "do"

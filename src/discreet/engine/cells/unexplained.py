@@ -1,0 +1,30 @@
+"""Whether every cell of a masked table can be explained: the check that the verbs make before anything is measured."""
+
+from __future__ import annotations
+
+from discreet.engine.cells.atoms import read_sides
+from discreet.engine.cells.hierarchies import usable_hierarchy
+from discreet.engine.encoding.columns import encode
+from discreet.errors import UnexplainedCellError
+from discreet.model.microdata import Microdata
+
+
+def check_explained(original: Microdata, masked: Microdata) -> None:
+    """Raise UnexplainedCellError, naming table, column and label, where a masked cell is no value and nobody says what it means.
+
+    Numbers and dates are always values of their kind, whether the original holds them or not. A text is one where the
+    original holds it, where it is a leaf of the attribute's hierarchy, or where the column is declared: a ``cells`` entry says
+    that whatever is no label is a value (a pseudonym, for example).
+    """
+    for name in masked.columns:
+        if name not in original.columns:
+            continue
+        one, other = original.frame[name], masked.frame[name]
+        if one is other or (one.dtype == other.dtype and one.dtype.is_numeric() and name not in masked.cells):
+            continue
+        (true,), (said,) = encode(original, [name]), encode(masked, [name])
+        sides = [(true, original.cells.get(name)), (said, masked.cells.get(name))]
+        try:
+            read_sides(sides, hierarchy=usable_hierarchy(original, name), reference=0, strict=True)
+        except UnexplainedCellError as error:
+            raise UnexplainedCellError(f"{masked.source}: {error}") from None

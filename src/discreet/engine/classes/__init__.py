@@ -1,0 +1,1 @@
+"""Equivalence classes: group ids, counts, diversity, closeness, persons."""

@@ -1,0 +1,1 @@
+"""Dictionaries, sensitivities and weights of the decision theory of disclosure (Lebanon et al.)."""

@@ -1,0 +1,1 @@
+"""Dictionary-encoded columns, codes shared by two tables, record links, release order."""

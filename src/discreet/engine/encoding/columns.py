@@ -1,0 +1,224 @@
+"""Encoded columns: each attribute once as dense integer codes, the base on which every count is taken.
+
+Codes run from 0 in the order of the values (the policy's order where it names one); a null has the code behind
+the last value. They have the smallest width that fits, and are made once a Microdata and kept in its cache.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.encoding.fixed_width import fixed_width_keys
+from discreet.errors import DataError
+from discreet.model.attribute import Attribute, printed
+from discreet.model.cells import is_coarse
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# a table of this many entries a record (and at least this many) is cheaper than sorting
+_TABLE_PER_RECORD = 4
+_TABLE_LEAST = 1 << 16
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute as codes: ``values[codes[i]]`` is the value of record i, or it is null."""
+
+    name: str
+    codes: NDArray[Any]
+    values: pl.Series
+    has_null: bool
+
+    @property
+    def null_code(self) -> int | None:
+        return len(self.values) if self.has_null else None
+
+    @property
+    def cardinality(self) -> int:
+        """The number of codes in use, that of null included."""
+        return len(self.values) + self.has_null
+
+    @property
+    def is_null(self) -> NDArray[np.bool_]:
+        if not self.has_null:
+            return np.zeros(len(self.codes), dtype=np.bool_)
+        return np.asarray(self.codes == len(self.values))
+
+
+def threads() -> int:
+    """How many threads to work with: DISCREET_THREADS, or the cores this process may use."""
+    asked = os.environ.get("DISCREET_THREADS", "")
+    return max(1, int(asked)) if asked.isdigit() else max(1, len(os.sched_getaffinity(0)))
+
+
+def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
+    """The columns as codes, in the order asked for."""
+    wanted = list(names)
+    kept: dict[str, Column] = data.cache.setdefault("columns", {})
+    todo = [name for name in dict.fromkeys(wanted) if name not in kept]
+    attributes = {name: data.attribute(name) for name in todo}
+    if len(todo) > 1 and len(data) > 50_000:
+        with ThreadPoolExecutor(threads()) as pool:
+            made = list(pool.map(lambda name: encode_series(data.frame[name], attributes[name], name in data.cells), todo))
+    else:
+        made = [encode_series(data.frame[name], attributes[name], name in data.cells) for name in todo]
+    kept.update(zip(todo, made, strict=True))
+    return [kept[name] for name in wanted]
+
+
+def encode_series(series: pl.Series, attribute: Attribute | None = None, labelled: bool = False) -> Column:
+    """One series as codes, in the attribute's order; ``labelled`` columns may hold labels that do not stand in it."""
+    made = _encode(series)
+    if attribute is not None and attribute.order is not None:
+        made = in_order(made, attribute, labelled)
+    return made
+
+
+def _encode(series: pl.Series) -> Column:
+    dtype = series.dtype
+    if dtype == pl.Null:
+        return Column(series.name, np.zeros(len(series), np.uint8), series.cast(pl.String).head(0), len(series) > 0)
+    if dtype == pl.Boolean:
+        return _encode_integers(series.cast(pl.UInt8), series)
+    if dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
+        return _encode_integers(series, series)
+    if dtype in (pl.Date, pl.Time, pl.Duration) or isinstance(dtype, pl.Datetime):
+        return _encode_integers(series.to_physical(), series)
+    if dtype == pl.String:
+        if (found := _encode_fixed_width(series)) is not None:
+            return found
+        values = series.unique().drop_nulls().sort()
+        codes = series.cast(pl.Enum(values)).to_physical()
+        return _finish(series.name, codes, values)
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return _encode(series.cast(pl.String))
+    if dtype.is_float():
+        series = series.fill_nan(None) + 0.0  # minus zero is zero
+    return _encode_by_rank(series)
+
+
+def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
+    """Small ranges by a table of the values that occur; others by rank."""
+    low, high = physical.min(), physical.max()
+    if low is None:
+        return Column(series.name, np.zeros(len(series), np.uint8), series.head(0), len(series) > 0)
+    least: Any = low
+    span = int(high) - int(least) + 1  # type: ignore[arg-type]
+    if span > max(_TABLE_LEAST, _TABLE_PER_RECORD * len(physical)):
+        return _encode_by_rank(series)
+    has_null = physical.null_count() > 0
+    raw = (physical.fill_null(low) if has_null else physical).to_numpy()
+    small = width_for(span - 1)
+    offsets = np.empty(len(raw), dtype=small)
+    np.subtract(raw, least, out=offsets, casting="unsafe")
+    present = np.zeros(span, dtype=np.bool_)
+    block = max(_TABLE_LEAST, span)
+    for begin in range(0, len(offsets), block):
+        present[offsets[begin : begin + block]] = True
+        if present.all():  # most codes leave no gap, and show it early
+            break
+    occurring = np.flatnonzero(present)
+    if has_null and not _any_at(offsets, physical, 0):
+        occurring = occurring[1:]
+    size = len(occurring)
+    width = width_for(size)
+    if size == span and not has_null and width == small:
+        codes = offsets
+    else:
+        table = np.zeros(span, dtype=width)
+        table[occurring] = np.arange(size, dtype=width)
+        codes = table[offsets]
+    if has_null:
+        codes[physical.is_null().to_numpy()] = size
+    shifted = occurring.astype(np.uint64) + np.uint64(least) if physical.dtype == pl.UInt64 else occurring + int(least)
+    values = pl.Series(series.name, shifted, dtype=physical.dtype)
+    return Column(series.name, codes, values.cast(series.dtype), has_null)
+
+
+def _any_at(offsets: NDArray[Any], physical: pl.Series, at: int) -> bool:
+    """Whether a record that is not null has this offset (nulls were filled with it)."""
+    return bool(((offsets == at) & physical.is_not_null().to_numpy()).any())
+
+
+def _encode_fixed_width(series: pl.Series) -> Column | None:
+    """Many texts of one width through a table of the keys they have; none for others."""
+    size = len(series) - series.null_count()
+    most = min(max(_TABLE_LEAST, _TABLE_PER_RECORD * size), 1 << 31)
+    if size < _TABLE_LEAST or (made := fixed_width_keys(series.drop_nulls(), most)) is None:
+        return None
+    keys = _encode_integers(pl.Series(made[0]), pl.Series(made[0]))
+    rows = np.empty(len(keys.values), dtype=np.uint32)
+    has_null = size < len(series)
+    if not has_null:
+        rows[keys.codes] = np.arange(size, dtype=np.uint32)
+        return Column(series.name, keys.codes, series.gather(pl.Series(rows)), has_null)
+    present = np.flatnonzero(series.is_not_null().to_numpy())
+    codes = np.full(len(series), len(rows), dtype=keys.codes.dtype)
+    codes[present] = keys.codes
+    rows[keys.codes] = present
+    return Column(series.name, codes, series.gather(pl.Series(rows)), has_null)
+
+
+def _encode_by_rank(series: pl.Series) -> Column:
+    values = series.unique().drop_nulls().sort()
+    return _finish(series.name, series.rank("dense") - 1, values)
+
+
+def _finish(name: str, codes: pl.Series, values: pl.Series) -> Column:
+    has_null = codes.null_count() > 0
+    size = len(values)
+    filled = codes.fill_null(size) if has_null else codes
+    if has_null and filled.null_count():  # an empty dictionary has no room for the fill value
+        filled = pl.Series(name, np.full(len(codes), size))
+    return Column(name, filled.to_numpy().astype(width_for(size)), values, has_null)
+
+
+def width_for(largest: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest codes that hold a number."""
+    if largest < 1 << 8:
+        return np.uint8
+    return np.uint16 if largest < 1 << 16 else np.uint32
+
+
+def in_order(column: Column, attribute: Attribute, labelled: bool = False) -> Column:
+    """The same column with codes in the owner's order; the coarser values of a release come behind it.
+
+    ``labelled``: the column says itself what its labels stand for, so that a text outside the order is one of them.
+    """
+    order = attribute.order or ()
+    place = {text: index for index, text in enumerate(order)}
+    ranks = []
+    for value in column.values.to_list():
+        rank = next((place[text] for text in printed(value) if text in place), None)
+        if rank is None and (labelled or attribute.hierarchy is not None or is_coarse(str(value))):
+            rank = len(order)
+        if rank is None:
+            raise DataError(f"the value '{value}' of '{column.name}' does not stand in its order: {', '.join(order)}")
+        ranks.append(rank)
+    permutation = np.argsort(np.array(ranks, dtype=np.int64), kind="stable")
+    table = np.empty(column.cardinality, dtype=column.codes.dtype)
+    table[permutation] = np.arange(len(ranks))
+    if column.has_null:
+        table[len(ranks)] = len(ranks)
+    return Column(column.name, table[column.codes], column.values[permutation], column.has_null)
+
+
+def value_weights(column: Column, attribute: Attribute) -> NDArray[np.float64]:
+    """W(A) x W(value) for every code of the column (seed 000, equation 4), null last."""
+    weights = (
+        [attribute.value_weight(value) for value in column.values.to_list()]
+        if attribute.values
+        else [attribute.unlisted] * len(column.values)
+    )
+    if column.has_null:
+        weights.append(attribute.unlisted)
+    return attribute.sensitivity * np.array(weights, dtype=np.float64)

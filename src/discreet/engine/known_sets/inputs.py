@@ -1,0 +1,297 @@
+"""Who asks and who is counted: the tables behind a count over known sets, in each reading of missing values.
+
+* ``category``: a null is one more value. One class of records.
+* ``wildcard``: a null agrees with anything on either side. A class for each pattern of nulls.
+* with an original: the intruder holds true values and searches the masked table. A masked cell agrees with what it contains, so
+  an attribute's masked values are laid in *layers* of disjoint cells (plain values, intervals of a width, … , blanks), in each
+  of which a true value has at most one cell. A class for each combination of layers; where these are many, one class of all
+  records whose cells agree by overlap (:mod:`discreet.engine.overlap`).
+
+Where the release holds coarse cells and no original is given, see :mod:`discreet.engine.overlap.tables`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.cells.atoms import Atoms
+from discreet.engine.cells.containment import Coarse, coarse
+from discreet.engine.cells.hierarchies import hierarchy_of
+from discreet.engine.cells.weights import cell_weights
+from discreet.engine.classes.groups import group_ids
+from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.known_sets.counter import Queries, RecordClass
+from discreet.engine.known_sets.family import Family
+from discreet.engine.known_sets.terms import Pattern
+from discreet.engine.overlap.columns import column_relation
+from discreet.engine.overlap.relations import relate
+from discreet.engine.runtime.compiled import compiled
+from discreet.errors import DataError
+from discreet.model.attribute import Level
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_CLASSES = 20_000
+_MOST_LAYERED = 16
+"""Combinations of layers up to which a class for each is faster than one class whose cells agree by overlap."""
+
+
+def weights_of(data: Microdata, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """W(A) W(value) a code (equation 4) of each attribute that holds anything sensitive."""
+    kept: dict[str, NDArray[np.float64]] | None = data.cache.get(("weights", tuple(names)))
+    if kept is None:
+        sensitive = [name for name in names if data.attribute(name).sensitivity > 0]
+        columns = encode(data, sensitive)
+        found = {one.name: cell_weights(one, data.attribute(one.name), data.cells.get(one.name)) for one in columns}
+        kept = {name: weights for name, weights in found.items() if weights.any()}
+        data.cache["weights", tuple(names)] = kept
+    return kept
+
+
+def holders(data: Microdata, weights: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+    """Which records have something to learn."""
+    flags = np.zeros(len(data), dtype=np.bool_)
+    for column in encode(data, weights):
+        _mark(column.codes, weights[column.name] > 0, flags)
+    return flags
+
+
+def consequences(data: Microdata, weights: dict[str, NDArray[np.float64]], slots: NDArray[np.int64]) -> NDArray[np.float64]:
+    """C of some records with nothing known (equation 4 over all attributes)."""
+    total = np.zeros(len(slots))
+    for column in encode(data, weights):
+        total += weights[column.name][column.codes[slots]]
+    return total
+
+
+@compiled
+def _mark(codes: Any, heavy: Any, flags: Any) -> None:
+    for at in range(len(codes)):
+        if heavy[codes[at]]:
+            flags[at] = True
+
+
+def queries(
+    data: Microdata,
+    tree: Family,
+    names: Sequence[str],
+    slots: NDArray[np.int64],
+    pattern: NDArray[np.int32],
+    patterns: list[Pattern],
+) -> Queries:
+    """The records that ask, with their weights split into singles and rest."""
+    weights = weights_of(data, names)
+    ordered = [names[at] for at in tree.order]
+    singles = [place for place in range(tree.width) if ordered[place] in weights]
+    columns = {column.name: column.codes[slots] for column in encode(data, weights)}
+    single = np.zeros((len(slots), len(singles)))
+    for at, place in enumerate(singles):
+        single[:, at] = weights[ordered[place]][columns[ordered[place]]]
+    rest, spread = np.zeros(len(slots)), np.ones(len(slots))
+    for place in range(tree.width, len(ordered)):
+        chance = tree.probabilities[place]
+        if chance == 0:
+            continue
+        lost = np.array([place in shape.lost for shape in patterns])[pattern]
+        spread *= np.where(lost, 1.0, 1 + chance)
+        if ordered[place] in weights:
+            learnt = weights[ordered[place]][columns[ordered[place]]] * chance / (1 + chance)
+            rest += np.where(lost, 0.0, learnt)
+    return Queries(consequences(data, weights, slots), rest, spread, single, singles, pattern, patterns)
+
+
+def one_class(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> list[RecordClass]:
+    """Every record in one class, a null being one more value."""
+    asked = [column.codes[slots] for column in columns] if len(slots) < size else [column.codes for column in columns]
+    return [RecordClass(None, size, [column.codes for column in columns], asked, [column.cardinality for column in columns])]
+
+
+def alike(size: int) -> tuple[NDArray[np.int32], list[Pattern]]:
+    """Queries that all ask by every attribute."""
+    return np.zeros(size, dtype=np.int32), [Pattern()]
+
+
+def by_nulls(
+    columns: Sequence[Column], slots: NDArray[np.int64], size: int
+) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
+    """A class, and a pattern of queries, for each set of attributes that records lack."""
+    layers = [column.is_null.astype(np.uint8) for column in columns]
+    blank = np.zeros(size, dtype=np.uint8)
+
+    def codes(place: int, layer: int) -> NDArray[Any]:
+        return blank if layer else columns[place].codes
+
+    def asked(place: int, layer: int) -> NDArray[Any]:
+        return blank[: len(slots)] if layer else columns[place].codes[slots]
+
+    classes = _classes(
+        [(one, 2) for one in layers], size, codes, asked, lambda place, layer: 1 if layer else columns[place].cardinality
+    )
+    pattern, patterns = patterns_of([one[slots] for one in layers], [None] * len(columns), len(slots))
+    return classes, pattern, patterns
+
+
+def by_layers(
+    masked: Microdata, original: Microdata, names: Sequence[str], slots: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
+    """Masked records in classes by layers, asked for with true values: those of original ``rows[i]`` for record ``slots[i]``."""
+    held, true = encode(masked, names), encode(original, names)
+    read = [_read(original, masked, one, other) for one, other in zip(true, held, strict=True)]
+    unknown = [column.is_null[rows].astype(np.uint8) for column in true]
+    lost = [
+        (~meaning.contains(other.codes[slots], one.codes[rows])).astype(np.uint8)
+        for meaning, one, other in zip(read, true, held, strict=True)
+    ]
+    pattern, patterns = patterns_of(unknown, lost, len(slots))
+    layered = [_layers(one, len(column.values), other.cardinality) for one, column, other in zip(read, true, held, strict=True)]
+    sides = [(one[0][other.codes], len(one[1]) + 1) for one, other in zip(layered, held, strict=True) if one is not None]
+    if None in layered or group_ids(sides, len(masked))[1] > _MOST_LAYERED:
+        return _by_containment(read, true, held, rows), pattern, patterns
+    blank = np.zeros(max(len(masked), len(slots)), dtype=np.uint8)
+
+    def codes(place: int, layer: int) -> NDArray[Any]:
+        return blank[: len(masked)] if layer == 0 else held[place].codes
+
+    def asked(place: int, layer: int) -> NDArray[Any]:
+        if layer == 0:
+            return blank[: len(slots)]
+        cell_of: NDArray[np.uint32] = layered[place][1][layer - 1]  # type: ignore[index]
+        return np.asarray(cell_of[true[place].codes[rows]])
+
+    def cardinality(place: int, layer: int) -> int:
+        return 1 if layer == 0 else held[place].cardinality + 1
+
+    return _classes(sides, len(masked), codes, asked, cardinality), pattern, patterns
+
+
+def _by_containment(
+    read: Sequence[Coarse], true: Sequence[Column], held: Sequence[Column], rows: NDArray[np.int64]
+) -> list[RecordClass]:
+    """All masked records as one class, asked for with true values that agree with every cell that holds them."""
+    relations = []
+    for meaning, one in zip(read, true, strict=True):
+        size = meaning.originals
+        values = Atoms(
+            size, np.arange(one.cardinality) >= size, np.append(meaning.ranks, 0)[: one.cardinality],
+            np.append(meaning.ranks + 1, 0)[: one.cardinality], np.zeros(one.cardinality + 1, np.int64), np.zeros(0, np.int64),
+        )  # fmt: skip
+        cells, inside = np.divmod(meaning.keys, max(size, 1))
+        starts = np.searchsorted(cells, np.arange(len(meaning.blank) + 1))
+        masked = Atoms(size, meaning.blank, meaning.first, meaning.last, starts, meaning.ranks[inside])
+        relations.append(relate(values, masked, null=None, null_asks=None, name=one.name))
+    codes = [relation.place[column.codes].astype(np.uint32) for relation, column in zip(relations, held, strict=True)]
+    asked = [column.codes[rows] for column in true]
+    size = len(held[0].codes) if held else 0
+    return [RecordClass(None, size, codes, asked, [len(one.place) for one in relations], relations)]
+
+
+def _read(original: Microdata, masked: Microdata, true: Column, held: Column) -> Coarse:
+    spec = original.attribute(true.name).hierarchy
+    hierarchy = hierarchy_of(original, true.name) if spec is not None else None
+    numeric = original.level(true.name) in (Level.NUMERIC, Level.DATE)
+    return coarse(true, held, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
+
+
+def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:
+    """The layer of each masked code (0: it says nothing), and for each layer the one cell that holds a true value, or none.
+
+    None where the cells overlap in too many ways for layers.
+    """
+    layer = np.zeros(cells, dtype=np.uint8)
+    plain = np.flatnonzero(~read.blank & (read.last - read.first == 1))
+    maps = [np.full(originals + 1, cells, dtype=np.uint32)]
+    unrank = np.argsort(read.ranks, kind="stable")
+    own = unrank[read.first[plain]]
+    free = np.ones(originals, dtype=np.bool_)
+    first_seen = np.unique(own, return_index=True)[1]
+    maps[0][own[first_seen]] = plain[first_seen]
+    free[own] = False
+    layer[plain[first_seen]] = 1
+    covered = [~free]
+    done = np.zeros(cells, dtype=np.bool_)
+    done[plain[first_seen]] = True
+    every = np.arange(originals)
+    for code in np.flatnonzero(~done & ~read.blank):
+        inside = every[read.contains(np.full(originals, code), every)]
+        at = next((at for at, cover in enumerate(covered) if not cover[inside].any()), None)
+        if at is None:
+            if len(covered) == _MOST_LAYERED:
+                return None
+            covered.append(np.zeros(originals, dtype=np.bool_))
+            maps.append(np.full(originals + 1, cells, dtype=np.uint32))
+            at = len(covered) - 1
+        covered[at][inside] = True
+        maps[at][inside] = code
+        layer[code] = at + 1
+    return layer, maps
+
+
+def _classes(
+    sides: Sequence[tuple[NDArray[np.uint8], int]],
+    size: int,
+    codes: Callable[[int, int], NDArray[Any]],
+    asked: Callable[[int, int], NDArray[Any]],
+    cardinality: Callable[[int, int], int],
+) -> list[RecordClass]:
+    """A class of records for each combination of layers that occurs."""
+    ids, number = group_ids(sides, size)
+    if number > MOST_CLASSES:
+        raise DataError(
+            f"nulls and coarse values stand in {number:,} different combinations of attributes, and at most {MOST_CLASSES:,} "
+            "can be counted at once; use missing: category, or recode fewer attributes"
+        )
+    order = np.argsort(ids, kind="stable")
+    begin = np.searchsorted(ids[order], np.arange(number + 1))
+    known: dict[tuple[int, int], NDArray[Any]] = {}
+    made = []
+    for group in range(number):
+        rows = order[begin[group] : begin[group + 1]].astype(np.uint32)
+        layers = [int(side[rows[0]]) for side, _ in sides]
+        for place, layer in enumerate(layers):
+            if (place, layer) not in known:
+                known[place, layer] = asked(place, layer)
+        made.append(
+            RecordClass(
+                None if len(rows) == size else rows,
+                len(rows),
+                [codes(place, layer) for place, layer in enumerate(layers)],
+                [known[place, layer] for place, layer in enumerate(layers)],
+                [cardinality(place, layer) for place, layer in enumerate(layers)],
+            )
+        )
+    return made
+
+
+def patterns_of(
+    unknown: Sequence[NDArray[np.uint8]], lost: Sequence[NDArray[np.uint8] | None], size: int
+) -> tuple[NDArray[np.int32], list[Pattern]]:
+    """The distinct patterns of the queries, and which each has."""
+    sides = [(unknown[at] + (0 if gone is None else 2 * gone), 4) for at, gone in enumerate(lost)]
+    sides = [(side, cardinality) for side, cardinality in sides if side.any()] or [(np.zeros(size, np.uint8), 1)]
+    ids, number = group_ids(sides, size)
+    first = np.zeros(number, dtype=np.int64)
+    first[ids[::-1]] = np.arange(size - 1, -1, -1)
+    patterns = [
+        Pattern(
+            frozenset(at for at, flags in enumerate(unknown) if flags[row]),
+            frozenset(at for at, flags in enumerate(lost) if flags is not None and flags[row]),
+        )
+        for row in first
+    ]
+    return ids.astype(np.int32), patterns or [Pattern()]
+
+
+def cells_agree(data: Microdata, name: str, record: int, row: int, missing: str, original: Microdata | None) -> NDArray[np.bool_]:
+    """Which records of the data agree on an attribute with one record: its cell there, or its true value in the original."""
+    column = encode(data, [name])[0]
+    if original is None:
+        relation = column_relation(data, column, null_agrees=missing == "wildcard")
+        return np.asarray(relation.agrees(int(column.codes[record]))[column.codes])
+    true = encode(original, [name])[0]
+    meaning = _read(original, data, true, column)
+    return meaning.contains(column.codes, np.full(len(data), true.codes[row]))

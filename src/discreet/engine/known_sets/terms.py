@@ -1,0 +1,141 @@
+r"""What each known set adds to a record's risk, as numbers that do not depend on the record.
+
+For a known set S with probability p the sum over all of 2^m sets has, at S, the part
+
+    x = p (C - c_S)                                    the set itself (Orooji & Knapp 2018, equation 1), and
+    y = p P_q (C - c_S - D_q)                          the set and every set that epsilon dropped below it,
+
+where P_q = \prod_{b > q} (1 + p_b) and D_q = \sum_{b > q} c_b p_b / (1 + p_b) run over the dropped suffix. Both are divided by a
+count. They are linear in the record's weights, so a set is a row of coefficients: one for C, one for every sensitive attribute
+that occurs in kept sets (a *single*). Sensitive attributes that never do stay together in D ("rest") and P ("spread"), one
+number a record.
+
+A record that lacks attributes (a null that agrees with anything) has the same count for S as for S without them, so the rows of
+both are added up at the smaller set. A record whose own masked values disagree on an attribute is not found through it, so sets
+with that attribute are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine.known_sets.family import Family
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MANY = 16
+"""Patterns from which on a sum over all of them at once is worth a step of Python a set."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a query lacks: attributes (as places in the family's order) unknown to all, and attributes it is not found by."""
+
+    unknown: frozenset[int] = frozenset()
+    lost: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Coefficients ``[node, pattern, 1 + singles]`` of x and y, at a set and summed over its subtree."""
+
+    kept: NDArray[np.float64]
+    whole: NDArray[np.float64]
+    kept_below: NDArray[np.float64]
+    whole_below: NDArray[np.float64]
+    member: NDArray[np.bool_]
+
+
+def terms(tree: Family, singles: list[int], patterns: list[Pattern]) -> Terms:
+    """The coefficients of every set for every pattern; ``singles`` are places in the family's order."""
+    size = len(tree)
+    parent = _parents(tree)
+    member = np.zeros((size, len(singles)), dtype=np.bool_)
+    for node in range(1, size):
+        member[node] = member[parent[node]]
+        for at, place in enumerate(singles):
+            if tree.last[node] == place:
+                member[node, at] = True
+    x, y = _own(tree, singles, member, patterns)
+    kept, whole = np.array(np.broadcast_to(x[:, None], y.shape)), y
+    if any(shape.unknown or shape.lost for shape in patterns):
+        kept, whole = np.zeros(y.shape), np.zeros(y.shape)
+        for node, home in enumerate(_homes(tree, parent, patterns)):
+            there = np.flatnonzero(home >= 0)  # a place a pattern, so that none is added to twice
+            kept[home[there], there] += x[node]
+            whole[home[there], there] += y[node, there]
+    return Terms(kept, whole, _below(tree, parent, kept), _below(tree, parent, whole), member)
+
+
+def _own(
+    tree: Family, singles: list[int], member: NDArray[np.bool_], patterns: Sequence[Pattern]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The parts x of each set by itself, and y, which depends on the pattern as well."""
+    width = tree.width
+    chances = np.where(_table([shape.lost for shape in patterns], width), 0.0, tree.probabilities[:width])
+    behind = np.ones(
+        (len(patterns), width + 1)
+    )  # P over the kept-capable attributes behind a place; the rest's is the record's own
+    for place in range(width - 1, -1, -1):
+        behind[:, place] = behind[:, place + 1] * (1 + chances[:, place])
+    x = np.empty((len(tree), 1 + len(singles)))
+    y = np.empty((len(tree), len(patterns), 1 + len(singles)))
+    x[:, 0] = tree.chance
+    y[:, :, 0] = tree.chance[:, None] * behind[:, tree.reach + 1].T
+    for at, place in enumerate(singles):
+        dropped = (place > tree.reach)[:, None] * (chances[:, place] / (1 + chances[:, place]))
+        x[:, at + 1] = -tree.chance * member[:, at]
+        y[:, :, at + 1] = -y[:, :, 0] * (member[:, at, None] + dropped)
+    return x, y
+
+
+def _homes(tree: Family, parent: NDArray[np.int64], patterns: Sequence[Pattern]) -> Iterator[NDArray[np.int64]]:
+    """For each set, pattern by pattern, the set whose count it has: itself without what is unknown; -1: it is not found."""
+    width = tree.width
+    unknown, lost = (_table([getattr(shape, one) for shape in patterns], width) for one in ("unknown", "lost"))
+    child = np.full((len(tree), width), -1, dtype=np.int32)
+    child[parent[1:], tree.last[1:]] = np.arange(1, len(tree))
+    home = np.zeros((int(tree.depth.max()) + 1, len(patterns)), dtype=np.int64)  # of the set at hand and those above it
+    yield home[0]
+    for node in range(1, len(tree)):
+        depth, place = int(tree.depth[node]), int(tree.last[node])
+        above = home[depth - 1]
+        home[depth] = np.where(unknown[:, place], above, child[above, place])
+        home[depth][lost[:, place] | (above < 0)] = -1
+        yield home[depth]
+
+
+def _table(sets: Sequence[frozenset[int]], width: int) -> NDArray[np.bool_]:
+    """Which places of a width each set holds."""
+    made = np.zeros((len(sets), width), dtype=np.bool_)
+    for at, some in enumerate(sets):
+        made[at, [place for place in some if place < width]] = True
+    return made
+
+
+def _parents(tree: Family) -> NDArray[np.int64]:
+    parent = np.zeros(len(tree), dtype=np.int64)
+    path = [0] * (int(tree.depth.max()) + 2)
+    for node in range(1, len(tree)):
+        depth = int(tree.depth[node])
+        path[depth] = node
+        parent[node] = path[depth - 1]
+    return parent
+
+
+def _below(tree: Family, parent: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums over subtrees, the set itself included."""
+    made = own.copy()
+    for depth in range(int(tree.depth.max()), 0, -1):
+        nodes = np.flatnonzero(tree.depth == depth)
+        if made.shape[1] < _MANY:
+            np.add.at(made, parent[nodes], made[nodes])
+            continue
+        for node in nodes:  # the same sums in the same order, a set at a time
+            made[parent[node]] += made[node]
+    return made

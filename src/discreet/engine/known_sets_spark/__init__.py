@@ -1,0 +1,1 @@
+"""The walk over known sets on Spark: plan, stages, counts, sums."""

@@ -1,0 +1,1 @@
+"""Comparison of attribute values for record linkage."""

@@ -1,0 +1,166 @@
+"""Statistical integrity on Spark: the statistics of both tables by aggregation, compared by the local measure itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from discreet.engine.cells.midpoints import as_numbers
+from discreet.engine.spark.arrow import chunks, in_arrow
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import COUNT, col
+from discreet.engine.spark.microdata import HIDDEN, SparkMicrodata
+from discreet.engine.spark.rank_selection import Ordered
+from discreet.engine.spark.value_counts import series_of
+from discreet.engine.spark.works import WEIGHTED
+from discreet.losses.integrity.spark_moments import Fitted, fitted
+from discreet.model.attribute import Role
+from discreet.model.cells import ColumnCells
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
+
+    from discreet.model.score import Score
+
+_WEIGHT, _UNREAD = f"{HIDDEN}weight", f"{HIDDEN}unread "
+
+
+def integrity(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> Score:
+    """As the local measure; survey weights are refused."""
+    names, numbers = plugin.compared(original.shape, masked.shape)
+    if original.named(Role.WEIGHT) or masked.named(Role.WEIGHT):
+        WEIGHTED.refuse(plugin, original.engine)
+    before = _Side.of(plugin, original, numbers, {})
+    after = _Side.of(plugin, masked, numbers, before.reach(), masked.cells)
+    notes = [note for name, number in after.unread().items() for note in plugin.unread(name, number)]
+    small: list[str] = []
+    left_out = [name for name in names if name not in numbers]
+    if left_out and plugin.asks("share", "contingency"):
+        small, told_of = plugin.small(_different(original, left_out))
+        notes += told_of
+
+    def distance(chosen: Sequence[str]) -> float:
+        tables = [_counted(data, chosen) for data in (original, masked)]
+        found: float = plugin.distance(*tables, chosen, tuple(one[COUNT].cast(pl.Float64).to_numpy() for one in tables))
+        return found
+
+    score: Score = plugin.score(names, numbers, before, after, small, distance, notes)
+    return score
+
+
+def _different(data: SparkMicrodata, names: Sequence[str]) -> dict[str, int]:
+    from pyspark.sql import functions as f
+
+    parts = [part for name in names for part in (f.count_distinct(col(name)), f.max(col(name).isNull().cast("int")))]
+    with told(data.source):
+        row = data.frame.agg(*parts).collect()[0]
+    return {name: row[2 * at] + (row[2 * at + 1] or 0) for at, name in enumerate(names)}
+
+
+def _counted(data: SparkMicrodata, names: Sequence[str]) -> pl.DataFrame:
+    from discreet.engine.spark.joins import distinct
+
+    with told(data.source):
+        return pl.DataFrame(distinct(data.frame, names).toArrow())
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The statistics of one table."""
+
+    frame: DataFrame
+    numbers: tuple[str, ...]
+    found: Mapping[tuple[str, ...], Fitted]
+    source: str
+
+    @classmethod
+    def of(
+        cls,
+        plugin: Any,
+        data: SparkMicrodata,
+        numbers: Sequence[str],
+        reach: Mapping[str, tuple[float, float]],
+        cells: Mapping[str, ColumnCells] | None = None,
+    ) -> _Side:
+        names = tuple(numbers)
+        fields = [f"`{name}` double" for name in names] + [f"`{_UNREAD}{name}` boolean" for name in names]
+        chosen = data.frame.select(*[col(name) for name in names])
+        if not names:
+            return cls(chosen, names, {}, data.source)
+        frame = in_arrow(chosen, _AsNumbers(names, dict(reach), dict(cells or {})), ", ".join([*fields, f"`{_WEIGHT}` double"]))
+        pairs = combinations(names, 2) if plugin.asks("correlation") else ()
+        sets = [*[(name,) for name in names], *pairs, *[(one, *others) for one, others in plugin.responses(names).items()]]
+        return cls(frame, names, fitted(frame, list(dict.fromkeys(sets)), _WEIGHT, data.source), data.source)
+
+    def reach(self) -> dict[str, tuple[float, float]]:
+        """The least and the greatest number of each column."""
+        from pyspark.sql import functions as f
+
+        if not self.numbers:
+            return {}
+        with told(self.source):
+            row = self.frame.agg(*[part for name in self.numbers for part in (f.min(col(name)), f.max(col(name)))]).collect()[0]
+        ends = [(row[2 * at], row[2 * at + 1]) for at in range(len(self.numbers))]
+        return {
+            name: (-math.inf, math.inf) if low is None else (low, high)
+            for name, (low, high) in zip(self.numbers, ends, strict=True)
+        }
+
+    def unread(self) -> dict[str, int]:
+        """How many values say something, but no number."""
+        from pyspark.sql import functions as f
+
+        if not self.numbers:
+            return {}
+        with told(self.source):
+            row = self.frame.agg(*[f.count(f.when(col(f"{_UNREAD}{name}"), 1)) for name in self.numbers]).collect()[0]
+        return dict(zip(self.numbers, row, strict=True))
+
+    def mean_and_variance(self, name: str) -> tuple[float, float]:
+        return self.found[(name,)].mean_and_variance()
+
+    def quantiles(self, name: str, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        size = self.found[(name,)].number
+        if not size:
+            return np.full(len(shares), np.nan)
+        ordered = Ordered(self.frame, name, size, self.source)
+        ranks = np.clip(np.ceil(shares * size * (1 - 1e-12)).astype(np.int64) - 1, 0, size - 1)
+        return np.array(ordered.at(ranks))
+
+    def correlations(self, names: Sequence[str]) -> NDArray[np.float64]:
+        made = np.ones((len(names), len(names)))
+        for (one, first), (other, second) in combinations(enumerate(names), 2):
+            made[one, other] = made[other, one] = self.found[(first, second)].correlation()
+        return made
+
+    def regression(self, response: str, predictors: Sequence[str]) -> NDArray[np.float64]:
+        return self.found[(response, *predictors)].slopes()
+
+
+@dataclass(frozen=True)
+class _AsNumbers:
+    """Cells as the numbers that a reader would compute with, whether there is something else, and the weight 1."""
+
+    names: tuple[str, ...]
+    reach: Mapping[str, tuple[float, float]]
+    cells: Mapping[str, ColumnCells]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in chunks(batches):
+            made: dict[str, pa.Array] = {}
+            flags: dict[str, pa.Array] = {}
+            for name in self.names:
+                series = series_of(table, name)
+                found = as_numbers(series, *self.reach.get(name, (-math.inf, math.inf)), cells=self.cells.get(name))
+                made[name] = pa.array(found, from_pandas=True)
+                flags[f"{_UNREAD}{name}"] = pa.array(np.isnan(found) & series.is_not_null().to_numpy())
+            columns = {**made, **flags, _WEIGHT: pa.array(np.ones(table.num_rows))}
+            yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))

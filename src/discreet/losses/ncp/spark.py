@@ -1,0 +1,156 @@
+"""The normalized certainty penalty on Spark: each batch of records beside its originals, measured by the local measure itself.
+
+What a masked value leaves open is told against the values of the whole original column. So every batch of originals gets those
+values (or, of numbers with too many of them, the least and the greatest) as rows of their own, which no masked record is tied to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from discreet.engine.spark.arrow import chunks, in_arrow, numbers
+from discreet.engine.spark.batches import extremes
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import col, quoted
+from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
+from discreet.engine.spark.score import SparkScore
+from discreet.engine.spark.value_counts import dictionaries, series_of
+from discreet.engine.spark.works import MANY_COARSE, QUANTILES
+from discreet.model.attribute import Level
+from discreet.model.cells import ColumnCells
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from discreet.model.score import Score
+
+_AFTER = f"{HIDDEN}masked "
+
+
+def ncp(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> SparkScore | Score:
+    """As the local measure; records are tied by their numbers."""
+    from pyspark.sql import functions as f
+
+    names = plugin.counted(original)
+    weights = plugin.shares(names)
+    if masked.is_initial and len(masked) != len(original):
+        unlinked: Score = plugin.unlinked(original, masked)
+        return unlinked
+    stage = _stage(plugin, original, masked, names)
+    pairs = _pairs(original, masked, names, stage.released)
+    with told(original.source):
+        added = in_arrow(pairs, _Summed(stage), "at int, records long, loss double, suppressed long, changed long")
+        rows = added.groupBy("at").agg(*[f.sum(one) for one in ("records", "loss", "suppressed", "changed")]).collect()
+    sums = {row[0]: tuple(row)[1:] for row in rows}
+    table, linked = [], 0
+    for at, (name, weight) in enumerate(zip(names, weights, strict=True)):
+        linked, loss, suppressed, several = sums.get(at, (0, 0.0, 0, 0))
+        table.append((name, float(weight), loss / linked if linked else 0.0, suppressed, several))
+    return SparkScore(
+        plugin.name,
+        {
+            "loss": float(sum(row[1] * row[2] for row in table)),
+            "suppressed": sum(row[3] for row in table),
+            "values": linked * len(names),
+            "records_lost": len(original) - linked,
+        },
+        lambda: in_arrow(pairs, _Single(stage), f"{quoted(RECORD)} long, loss double"),
+        pl.DataFrame(table, schema=["attribute", "weight", "loss", "suppressed", "changed"], orient="row"),
+    )
+
+
+def _pairs(original: SparkMicrodata, masked: SparkMicrodata, names: Sequence[str], released: Sequence[str]) -> DataFrame:
+    """A row a masked record that has an original: both their values."""
+    before = original.numbered.select(col(RECORD), *[col(name) for name in names])
+    after = masked.numbered.select(col(RECORD), *[col(name).alias(f"{_AFTER}{name}") for name in released])
+    return before.join(after, RECORD)
+
+
+def _stage(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata, names: Sequence[str]) -> _Measured:
+    found, _ = dictionaries(original, names)
+    wide = tuple(name for name in names if found[name].wide)
+    for name in names:
+        spec = original.attribute(name).hierarchy
+        if spec is not None and spec.quantiles:
+            QUANTILES.refuse(plugin, original.engine)
+        if name in wide and (original.level(name) not in (Level.NUMERIC, Level.DATE) or spec is not None):
+            MANY_COARSE.refuse(plugin, original.engine)
+    reach = extremes(original, wide)[0].frame if wide else pl.DataFrame()
+    values = {name: reach[name] if name in wide else found[name].values for name in names}
+    size = max(len(series) for series in values.values())
+    known = pl.DataFrame([series.extend_constant(None, size - len(series)).alias(name) for name, series in values.items()])
+    released = tuple(name for name in names if name in masked.columns)
+    return _Measured(
+        plugin, _only(original.policy, names), _only(masked.policy, released), tuple(names), released, wide, known, masked.cells
+    )
+
+
+def _only(policy: Policy, names: Sequence[str]) -> Policy:
+    kept = {name: attribute for name, attribute in policy.attributes.items() if name in names}
+    return policy.model_copy(update={"attributes": kept})
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The local score of a batch."""
+
+    method: Any
+    before: Policy
+    after: Policy
+    names: tuple[str, ...]
+    released: tuple[str, ...]
+    wide: tuple[str, ...]
+    known: pl.DataFrame
+    cells: Mapping[str, ColumnCells]
+
+    def of(self, table: pa.Table) -> Score:
+        records = numbers(table, RECORD).astype(np.int64)
+        old = pl.DataFrame({name: series_of(table, name) for name in self.names})
+        new = pl.DataFrame({name: series_of(table, f"{_AFTER}{name}").alias(name) for name in self.released})
+        for name in self.wide:
+            if name in self.released and new.schema[name] == pl.String and new[name].str.starts_with("{").any():
+                MANY_COARSE.refuse(self.method, SparkMicrodata.engine)
+        strangers = -1 - np.arange(len(self.known), dtype=np.int64)
+        rows = pl.concat([old, self.known.cast(old.schema)])
+        original = Microdata(rows, self.before, "the batch", np.concatenate((records, strangers)))
+        score: Score = self.method.measure(original, Microdata(new, self.after, "the batch", records, cells=self.cells))
+        return score
+
+
+@dataclass(frozen=True)
+class _Summed:
+    stage: _Measured
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in chunks(batches):
+            size, found = table.num_rows, self.stage.of(table).per_attribute
+            assert found is not None
+            columns = [
+                pa.array(range(len(found)), pa.int32()),
+                pa.array([size] * len(found), pa.int64()),
+                pa.array((found["loss"] * size).to_numpy()),
+                pa.array(found["suppressed"].to_numpy().astype(np.int64)),
+                pa.array(found["changed"].to_numpy().astype(np.int64)),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, names=["at", "records", "loss", "suppressed", "changed"])
+
+
+@dataclass(frozen=True)
+class _Single:
+    stage: _Measured
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in chunks(batches):
+            found = self.stage.of(table).per_record
+            assert found is not None
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(numbers(table, RECORD)), pa.array(found["loss"].to_numpy())], names=[RECORD, "loss"]
+            )

@@ -1,0 +1,219 @@
+"""Partitioning into groups that are balanced over persons, and generalizing the keys in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
+
+from discreet.engine.encoding.columns import Column, encode, encode_series
+from discreet.errors import DataError, ParameterError, nearest
+from discreet.model.attribute import Role
+from discreet.model.cells import ColumnCells
+from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.engine.classes.persons import Persons
+    from discreet.masking.balanced_partition.axes import Axis
+    from discreet.masking.balanced_partition.partition import Partition
+
+Share = Annotated[float, Field(gt=0, le=1)]
+_OPEN = "balanced_partition.open_groups"
+
+
+class BalancedPartition(MaskingMethod):
+    """Splits the records at medians into groups with g >= g* and h <= h*, and publishes each key's range or mean by group.
+
+    A set of records is split on the key with the least balance-variance ratio r_j = Delta g / v_j, equation (4); where a part
+    would break g* or h* the split is undone and the next key tried; where no key is left the set is a group (Table 3).
+
+    >>> from discreet.engine.draws.draw import KeyedDraw
+    >>> from discreet.testing import table
+    >>> data = table({"who": [1, 1, 2, 3, 4, 4], "age": [20, 21, 22, 40, 41, 42]}, person=["who"], key=["age"])
+    >>> BalancedPartition(g=0.4).mask(data, ["age"], KeyedDraw(7)).frame["age"].to_list()
+    ['[20, 22]', '[20, 22]', '[20, 22]', '[40, 42]', '[40, 42]', '[40, 42]']
+    """
+
+    name: ClassVar[str] = "balanced_partition"
+    citation: ClassVar[str] = (
+        "Kartal, H. B. & Li, X.-B. (2016). Assessing and mitigating disclosure risk with multiple record linkage. "
+        "Pre-ICIS SIGDSA/IFIP WG8.3 Symposium, paper 11, Table 3."
+    )
+    scope: ClassVar[Scope] = Scope.TABLE
+    preserves: ClassVar[str] = "Each key inside its group's range, or its sum over each group; all other attributes."
+    inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {"columns": ("repeated_records.keys", "k_anonymity.keys")}
+
+    criterion: Literal["balance", "records", "persons"] = Field(
+        default="balance",
+        description="balance keeps g and h; records at least k records a group (Mondrian); persons at least k persons",
+    )
+    g: Annotated[float, Field(ge=0, lt=1)] | None = Field(default=None, examples=[0.6], description="least g-balance of a group")
+    h: Share | dict[str, Share] | None = Field(
+        default=None, description="largest h-affiliation of a group: one for all confidential attributes, or one an attribute"
+    )
+    k: Annotated[int, Field(ge=1)] | None = Field(default=None, description="least records or persons of a group, by criterion")
+    l: Annotated[int, Field(ge=1)] | None = Field(  # noqa: E741 - the literature's name
+        default=None, description="least different values of each confidential attribute in a group (criterion records)"
+    )
+    publish: Literal["ranges", "means"] = Field(default="ranges", description="what is published of numbers and dates")
+    scale: Literal["range", "std", "none"] = Field(
+        default="range",
+        description="what values are divided by before variances are compared: range, standard deviation, nothing",
+    )
+    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict, description="importance of keys: variances are multiplied by it; 1 where not named"
+    )
+    seconds: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="stop splitting after so many seconds; the groups made so far are valid"
+    )
+
+    @model_validator(mode="after")
+    def _each_criterion_has_its_own_limits(self) -> BalancedPartition:
+        own = {"balance": ("g", "h"), "records": ("k", "l"), "persons": ("k",)}[self.criterion]
+        for limit in ("g", "h", "k", "l"):
+            if getattr(self, limit) is not None and limit not in own:
+                raise ValueError(f"criterion: {self.criterion} takes {' and '.join(own)}, not {limit}")
+        if getattr(self, own[0]) is None:
+            raise ValueError(f"criterion: {self.criterion} needs {own[0]}")
+        return self
+
+    def choose(self, data: Microdata) -> list[str]:
+        return data.named(Role.KEY)
+
+    def check(self, data: Microdata, columns: Sequence[str]) -> None:
+        self._axes(data, columns)
+        self._sensitive(data)
+        self._persons(data)
+
+    def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
+        made = self.partition(data, columns)
+        published = {name: self._publish(data, name, at, made) for at, name in enumerate(columns)}
+        cells = {name: self._described(data, name, series) for name, series in published.items() if series.dtype == pl.String}
+        masked = data.with_columns(published, cells)
+        masked.cache[_OPEN] = (made.open_groups, made.number)
+        return masked
+
+    def partition(self, data: Microdata, columns: Sequence[str]) -> Partition:
+        """The groups of records, before anything is published of them."""
+        from discreet.masking.balanced_partition.partition import Demands, partition
+
+        axes, sensitive, persons = self._axes(data, columns), self._sensitive(data), self._persons(data)
+        whole = np.zeros(len(data), dtype=np.int64)
+        if len(data) and (short := self._shortfalls(whole, 1, sensitive, persons)):
+            raise DataError(f"not even all of {data.source} as one group keeps what is asked: {'; '.join(short)}")
+        demands = Demands(
+            by_balance=self.criterion == "balance",
+            g=self.g or 0.0,
+            h=tuple(self._most_h(column.name) for column in sensitive),
+            records=self.k or 1 if self.criterion == "records" else 1,
+            persons=self.k or 1 if self.criterion == "persons" else 1,
+            values=self.l or 1,
+        )
+        weights = [self.weights.get(name, 1.0) for name in columns]
+        return partition(axes, weights, persons, sensitive, demands, seconds=self.seconds)
+
+    def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
+        left_open, groups = after.cache.get(_OPEN, (0, 0))
+        if not left_open:
+            return []
+        told = f"the time limit of {self.seconds:g} seconds ended the splitting"
+        return [f"{told}: {left_open:,} of {groups:,} groups might be split further; every group keeps what is asked"]
+
+    def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
+        """What later steps undid, counted again on the groups of equal keys in the final table."""
+        keys = [name for name in columns if name in final.columns]
+        if final is after or not keys or not len(final):
+            return []
+        from discreet.engine.classes.groups import groups_of
+
+        names = [column.name for column in self._sensitive(before) if column.name in final.columns]
+        group, groups = groups_of([encode_series(final.frame[name]) for name in keys], len(final))
+        short = self._shortfalls(
+            group, groups, [encode_series(final.frame[name]) for name in names], self._persons(final, before)
+        )
+        return [f"the final table has groups that do not keep what was asked: {'; '.join(short)}"] if short else []
+
+    def _axes(self, data: Microdata, columns: Sequence[str]) -> list[Axis]:
+        from discreet.masking.balanced_partition.axes import axis_of
+
+        if not columns:
+            raise DataError(f"balanced_partition needs at least one attribute with the role key in {data.source}, or columns")
+        for name in self.weights:
+            if name not in columns:
+                raise ParameterError(
+                    f"balanced_partition.weights names '{name}', which is not partitioned; {nearest(name, columns)}"
+                )
+        return [axis_of(data, name, self.scale) for name in columns]
+
+    def _sensitive(self, data: Microdata) -> list[Column]:
+        """The attributes that h or l speak of."""
+        if self.h is None and self.l is None:
+            return []
+        names = list(self.h) if isinstance(self.h, dict) else data.named(Role.CONFIDENTIAL)
+        if not names:
+            raise DataError(
+                f"balanced_partition: {'h' if self.h else 'l'} needs an attribute with the role confidential in {data.source}"
+            )
+        return encode(data, names)
+
+    def _most_h(self, name: str) -> float:
+        if isinstance(self.h, dict):
+            return self.h[name]
+        return 1.0 if self.h is None else self.h
+
+    def _persons(self, data: Microdata, original: Microdata | None = None) -> Persons:
+        from discreet.engine.classes.persons import Persons, persons_of
+
+        if self.criterion != "records":
+            return persons_of(data, original)
+        return Persons(np.arange(len(data)), len(data), pl.Series("record", data.records))
+
+    def _shortfalls(self, group: NDArray[np.int64], groups: int, sensitive: Sequence[Column], persons: Persons) -> list[str]:
+        """What the worst group lacks, and by how much."""
+        from discreet.engine.classes.groups import refine
+        from discreet.engine.classes.persons import count_persons
+
+        found = count_persons(group, groups, persons, sensitive)
+        least, short = float(found.balance.min()), []
+        if self.g is not None and least < self.g:
+            short.append(f"g-balance is {least:.6g}, {self.g - least:.6g} less than g = {self.g:g}")
+        for column, by_group in zip(sensitive, found.affiliation, strict=True):
+            most, allowed = float(by_group.max()), self._most_h(column.name)
+            if most > allowed:
+                short.append(f"h-affiliation of '{column.name}' is {most:.6g}, {most - allowed:.6g} more than h = {allowed:g}")
+            if self.l is not None:
+                pairs, number = refine(group, groups, column.codes, column.cardinality)
+                first = np.empty(number, dtype=np.int64)
+                first[pairs] = group
+                values = int(np.bincount(first, minlength=groups).min())
+                if values < self.l:
+                    short.append(f"'{column.name}' has {values} different values, {self.l - values} fewer than l = {self.l}")
+        if self.k is not None:
+            counted = int((found.records if self.criterion == "records" else found.persons).min())
+            if counted < self.k:
+                short.append(f"there are {counted} {self.criterion}, {self.k - counted} fewer than k = {self.k}")
+        return short
+
+    def _described(self, data: Microdata, name: str, published: pl.Series) -> ColumnCells | None:
+        """What the ranges and groups of a key stand for."""
+        from discreet.engine.cells.handover import describe
+        from discreet.engine.cells.hierarchies import usable_hierarchy
+
+        return describe(data, name, published, hierarchy=usable_hierarchy(data, name))
+
+    def _publish(self, data: Microdata, name: str, at: int, made: Partition) -> pl.Series:
+        from discreet.masking.balanced_partition.axes import axis_of, means, ranges
+
+        low, high = made.low[:, at], made.high[:, at]
+        if (low == high).all():
+            return data.frame[name]
+        axis = axis_of(data, name, self.scale)
+        by_means = self.publish == "means" and not axis.is_category
+        published = means(axis, made.group, low, high) if by_means else ranges(axis, low, high)
+        return published[made.group]

@@ -1,0 +1,83 @@
+"""Full-domain generalization on Spark: combinations of values with their counts come here, and the optimum goes out.
+
+The search needs no records, only how many have each combination of keys (and sensitive values). So the node that it proves best
+is the one the local engine finds; what each value becomes, and which combinations of labels are suppressed, goes to the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.cells.handover import describe
+from discreet.engine.cells.hierarchies import hierarchy_of
+from discreet.engine.spark.batches import ByValue, Masked, changed, local, mapped, unchanged
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import COUNT, distinct
+from discreet.engine.spark.microdata import SparkMicrodata
+from discreet.engine.spark.works import MANY_CLASSES, MOST_CLASSES, QUANTILES
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.engine.draws.draw import KeyedDraw
+
+
+def generalization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], _: KeyedDraw) -> Masked:
+    """The node of least loss for the combinations that occur, then batch by batch."""
+    plugin.check(data.shape, columns)
+    names = tuple(dict.fromkeys((*columns, *plugin.protected(data.shape))))
+    for name in names:
+        spec = data.attribute(name).hierarchy
+        if spec is not None and spec.quantiles:
+            QUANTILES.refuse(plugin, data.engine)
+    with told(data.source):
+        found = pl.DataFrame(distinct(data.frame, names).limit(MOST_CLASSES + 1).toArrow())
+    if len(found) > MOST_CLASSES:
+        MANY_CLASSES.refuse(plugin, data.engine)
+    if not len(found):
+        return Masked(changed(data, unchanged))
+    rows, times = local(data, {name: found[name] for name in names}), found[COUNT].to_numpy()
+    labels, gone = plugin.full_domain(rows, columns, times)
+    made = rows.frame.select(columns).with_columns(labels.values())
+    tables = {
+        name: pl.DataFrame({"old": rows.frame[name], "new": made[name]}).unique(subset="old", maintain_order=True)
+        for name in labels
+    }
+    suppressed = made.filter(pl.Series(gone)).unique().with_columns(gone=pl.lit(True))
+    stage = _Generalized(columns, ByValue(tables), suppressed, blank=plugin.suppressed == "blank")
+    types = {name: made.schema[name] for name in labels}
+    cells = {name: describe(rows, name, series, hierarchy=hierarchy_of(rows, name)) for name, series in labels.items()}
+    if plugin.suppressed == "blank" or not gone.any():
+        return Masked(changed(data, stage, types).with_cells(cells))
+    return Masked(changed(data, stage, types, stage.keep).with_cells(cells), int(times[gone].sum()))
+
+
+@dataclass(frozen=True)
+class _Generalized:
+    """New labels for the keys, and nulls where their combination is suppressed."""
+
+    columns: tuple[str, ...]
+    labels: ByValue
+    suppressed: pl.DataFrame
+    blank: bool
+
+    def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
+        made = dict(self.labels(data))
+        if self.blank and len(self.suppressed):
+            gone = pl.Series(~self.keep(data))
+            made = {name: made.get(name, data.frame[name]).set(gone, None) for name in self.columns}
+        return made
+
+    def keep(self, data: Microdata) -> NDArray[np.bool_]:
+        """Records whose labels are not suppressed."""
+        if not len(self.suppressed):
+            return np.ones(len(data), dtype=np.bool_)
+        labels = self.labels(data)
+        frame = pl.DataFrame([labels.get(name, data.frame[name]).alias(name) for name in self.columns])
+        return mapped(frame, self.suppressed)["gone"].is_null().to_numpy()

@@ -1,0 +1,1 @@
+"""The masking method ``global_recoding``: ``method`` is the plug-in, the other modules are its own."""

@@ -1,0 +1,40 @@
+"""Random swapping within strata on Spark: a window a stratum puts its records in their keyed order, and neighbours exchange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.engine.spark.batches import CHANGED, Masked, extremes
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import col
+from discreet.engine.spark.microdata import HIDDEN, SparkMicrodata
+from discreet.engine.spark.release_order import KEY, keyed
+
+if TYPE_CHECKING:
+    from discreet.engine.draws.draw import KeyedDraw
+
+_PLACE, _NEW = f"{HIDDEN}place", f"{HIDDEN}new "
+
+
+def swapping(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: KeyedDraw) -> Masked:
+    """The first 2 floor(share n_h / 2) records of each stratum's keyed order, two by two."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    plugin.check(extremes(data, columns)[0], columns)
+    with told(data.source):
+        stratum = Window.partitionBy(*[col(name) for name in plugin.strata])
+        order = stratum.orderBy(col(KEY))
+        pairs = f.floor(f.lit(1.0 if plugin.share is None else plugin.share) * f.count(f.lit(1)).over(stratum) / 2 + f.lit(1e-9))
+        frame = keyed(data.numbered, draw, "").withColumns({_PLACE: f.row_number().over(order), f"{_PLACE}s": 2 * pairs})
+        partner = {
+            f"{_NEW}{name}": f.when(col(_PLACE) > col(f"{_PLACE}s"), col(name))
+            .when(col(_PLACE) % 2 == 1, f.lead(col(name)).over(order))
+            .otherwise(f.lag(col(name)).over(order))
+            for name in columns
+        }
+        frame = frame.withColumns(partner)
+        differ = [f.when(col(name).eqNullSafe(col(f"{_NEW}{name}")), 0).otherwise(1) for name in columns]
+        frame = frame.withColumn(CHANGED, sum(differ[1:], differ[0]))
+        frame = frame.withColumns({name: col(f"{_NEW}{name}") for name in columns})
+        return Masked(data.replace(frame.drop(KEY, _PLACE, f"{_PLACE}s", *partner)))

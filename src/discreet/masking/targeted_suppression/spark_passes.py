@@ -1,0 +1,173 @@
+"""Targeted suppression on Spark in every way but the plainest: the same values as on one machine, however the rows are spread.
+
+The sums of known_sets say which records may be above the threshold; of these the counts of all sets are asked for. Where a blank
+agrees with anything, only these records' agreement with each other can change, and one task weighs it by the local engine's own
+code. Where a blank is one more value everybody is measured again after each pass. What passes through the driver are numbers of
+records and which attributes they lose, never a value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.known_sets_spark.sums import Work, prepared, selected, summed, worked
+from discreet.engine.known_sets_spark.suppressed_values import Lost
+from discreet.engine.known_sets_spark.tally import TallyLayout, tallied
+from discreet.engine.spark.arrow import in_arrow
+from discreet.engine.spark.joins import col
+from discreet.engine.spark.microdata import SparkMicrodata
+from discreet.engine.spark.works import MANY_ABOVE, MOST_COUNTS
+from discreet.engine.targeting.rule import Rule, Story
+from discreet.errors import DataError
+from discreet.masking.targeted_suppression.spark_tasks import Reading, Round, Together, flags_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NEAR = 1e-9
+"""Sums that are added up in another order differ by less: records so near below the threshold are looked at too."""
+
+
+def suppressed(plugin: Any, data: SparkMicrodata, columns: Sequence[str]) -> tuple[Lost, Story]:
+    """Which records lose which values, and what is to be told of it."""
+    work = prepared(data, plugin.epsilon, plugin.max_sets)
+    data.__dict__["size"] = work.records
+    rows = selected(work, numbered=True).persist()
+    try:
+        work = replace(work, rows=rows)
+        names = [work.names[at] for at in work.tree.order]
+        rule = plugin.rule(names, data, columns)
+        if plugin.passes == 1 or plugin.missing == "wildcard":
+            lost, story = _together(plugin, work, rule)
+        else:
+            lost, story = _with_cascades(plugin, work, rule)
+    finally:
+        rows.unpersist()
+    story.elsewhere = work.records
+    return lost, story
+
+
+def _above(plugin: Any, work: Work, rule: Rule, lost: Lost | None = None) -> NDArray[np.int64]:
+    """The numbers of the records that may be above the threshold, in their order."""
+    from pyspark.sql import functions as f
+
+    sums = summed(work, alpha=1.0, numbered=True, lost=lost)
+    high = f.col("risk") > f.lit(rule.level * (1 - _NEAR))
+    if rule.share > 0:
+        high = f.col("effective_k") * f.lit(rule.share) < f.lit(1 + _NEAR)
+    found = sums.frame.where(high).select("record")
+    most = MOST_COUNTS // len(work.tree)
+    try:
+        records = found.limit(most + 1).toArrow().column("record").to_numpy()
+    finally:
+        sums.release()
+    if len(records) > most:
+        MANY_ABOVE.refuse(plugin, work.data.engine)
+    return np.sort(records)
+
+
+def _reading(plugin: Any, work: Work, rule: Rule, layout: TallyLayout) -> Reading:
+    blank = [work.data.attribute(name) for name in layout.names]
+    sizes = {name: (len(one.values), one.has_null) for name, one in work.found.items()}
+    places = {name: at for at, name in enumerate(layout.names)}
+    return Reading(
+        layout, work.names, work.tree, [places[name] for name in work.singles], sizes,
+        np.array([one.sensitivity * one.unlisted for one in blank]), work.records, plugin.missing, rule,
+    )  # fmt: skip
+
+
+def _together(plugin: Any, work: Work, rule: Rule) -> tuple[Lost, Story]:
+    names = tuple(work.names[at] for at in work.tree.order)
+    asked = tallied(work, _above(plugin, work, rule))
+    stage = Together(_reading(plugin, work, rule, asked.layout), plugin.passes == 1)
+    try:
+        rows = in_arrow(asked.frame.where(col("state").isNotNull()).repartition(1), stage, stage.schema).toArrow()
+    finally:
+        asked.release()
+    stories = [json.loads(one) for one in rows.column("story").drop_null().to_pylist()]
+    if not stories:
+        return Lost.nothing(names), Story()
+    if "failed" in stories[0]:
+        raise DataError(stories[0]["failed"])
+    records, risk = rows.column("record").to_numpy(), rows.column("risk").to_numpy()
+    left = ~np.isnan(risk)
+    story = Story(stories[0]["taken"], [tuple(one) for one in stories[0]["passes"]], remaining=records[left], risk=risk[left])
+    story.cost, story.least = stories[0]["cost"], stories[0]["least"]
+    return Lost.nothing(names).more(records, flags_of(rows.column("gone"), len(names))), story
+
+
+class _Measured:
+    """What a round found of the records above the threshold."""
+
+    def __init__(self, rows: Any, width: int) -> None:
+        self.records, self.risk, self.bound = (rows.column(name).to_numpy() for name in ("record", "risk", "bound"))
+        self.open, self.needed = np.asarray(rows.column("open").to_pylist(), dtype=np.bool_), rows.column("needed").to_numpy()
+        self.gone, self.nulls = (flags_of(rows.column(name), width) for name in ("gone", "nulls"))
+
+
+def _with_cascades(plugin: Any, work: Work, rule: Rule) -> tuple[Lost, Story]:
+    """As :func:`discreet.masking.targeted_suppression.cascades.with_cascades`, every measurement a round on the cluster."""
+    names = tuple(work.names[at] for at in work.tree.order)
+    story, lost = Story(), Lost.nothing(names)
+    found = _round(plugin, work, rule, None, None)
+    rule.spend(int(found.gone.sum()), len(found.records))
+    first = ever = np.sort(found.records)
+    blank_before = int(found.nulls[:, : work.tree.width].any(axis=1).sum())
+    blanks = _blanks(work)
+    lost = lost.more(found.records, found.gone)
+    story.taken = int(found.gone.sum())
+    story.passes.append((len(found.records), story.taken))
+    nulls = {name: one.with_null() if name not in plugin.protect else one for name, one in work.found.items()}
+    work = worked(work.data, work.names, work.tree, nulls, work.records, work.rows)
+    while True:
+        found = _round(plugin, work, rule, lost, float(blanks - blank_before + len(ever)))
+        fresh = ~np.isin(found.records, ever)
+        own = found.nulls & ~lost.of(found.records)
+        blank_before += int(own[fresh][:, : work.tree.width].any(axis=1).sum())
+        ever = np.union1d(ever, found.records)
+        hopeful = found.open & (found.bound <= rule.level)
+        if not hopeful.any() and not fresh.any():
+            break
+        gone = found.gone[hopeful]
+        taken = int(gone.sum())
+        rule.spend(story.taken + taken, len(found.records))
+        lost = lost.more(found.records[hopeful], gone)
+        story.taken += taken
+        if taken:
+            story.passes.append((int(hopeful.sum()), taken))
+        elif not fresh.any():
+            break
+    story.cascade = np.setdiff1d(ever, first)
+    order = np.argsort(found.records)
+    story.remaining, story.risk = found.records[order], found.risk[order]
+    story.hopeless = int((found.bound > rule.level).sum())
+    if len(order):
+        story.needed = int(found.needed[min(order, key=lambda at: (found.bound[at], found.records[at]))])
+    return lost, story
+
+
+def _round(plugin: Any, work: Work, rule: Rule, lost: Lost | None, shared: float | None) -> _Measured:
+    asked = tallied(work, _above(plugin, work, rule, lost), lost)
+    stage = Round(_reading(plugin, work, rule, asked.layout), shared)
+    try:
+        rows = in_arrow(asked.frame.where(col("state").isNotNull()), stage, stage.schema).toArrow()
+    finally:
+        asked.release()
+    return _Measured(rows, len(work.names))
+
+
+def _blanks(work: Work) -> int:
+    """How many records have a null where somebody could be found by it, before anything is taken."""
+    known = [col(work.names[at]).isNull() for at in work.tree.order[: work.tree.width]]
+    rows: Any = work.rows
+    if not known:
+        return 0
+    made = known[0]
+    for one in known[1:]:
+        made = made | one
+    return int(rows.where(made).count())

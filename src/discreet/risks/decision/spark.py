@@ -1,0 +1,130 @@
+"""The decision-theoretic risk on Spark, with exact consistency: a record's worth over the people who could be behind it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.disclosure.dictionaries import load_dictionaries, own_dictionary, prior_of
+from discreet.engine.disclosure.weights import sensitivity_of
+from discreet.engine.spark.comparable import alike, has_coarse, sent
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
+from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.score import SparkScore
+from discreet.engine.spark.works import COARSE, PATTERNS
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_MOST_PATTERNS = 1 << 16
+_PATTERN, _PHI = "discreet: disclosed", "phi"
+
+
+def decision(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None = None) -> SparkScore:
+    """The expected loss of each disclosed record under each dictionary."""
+    from pyspark.sql import functions as f
+
+    with told(data.source):
+        names, holders = _dictionaries(plugin, data, original)
+        frame = _with_phi(plugin, data, data.frame)
+        rhos = [_rho(plugin, data, holder, attributes) for holder, attributes in holders]
+        frame = _with_losses(frame, rhos, [attributes for _, attributes in holders])
+        sums = [f.sum(col(f"loss {at}")) for at in range(len(rhos))]
+        nobody = f.sum(_all([col(f"rho {at}") == 0 for at in range(len(rhos))]).cast("long"))
+        row = frame.agg(f.count(f.lit(1)), nobody, *sums).collect()[0]
+    records = int(row[0])
+    risks = [float(row[2 + at] or 0.0) / records if records else 0.0 for at in range(len(rhos))]
+    prior = prior_of(plugin.dictionary, plugin.prior) or ([1.0] if len(rhos) == 1 else None)
+    at = max(range(len(risks)), key=risks.__getitem__)
+    bayes = None if prior is None else math.fsum(p * risk for p, risk in zip(prior, risks, strict=True) if p > 0)
+    summary = {
+        "risk": risks[at] if bayes is None else bayes,
+        "bayes": bayes,
+        "worst": risks[at],
+        "unmatched": int(row[1] or 0),
+        "dictionaries": dict(zip(names, risks, strict=True)),
+    }
+
+    def by_record() -> DataFrame:
+        rows = _with_losses(_with_phi(plugin, data, data.numbered), rhos, [attributes for _, attributes in holders])
+        loss: Any = col(f"loss {at}")
+        if prior is not None:
+            parts = [p * col(f"loss {place}") for place, p in enumerate(prior) if p > 0]
+            loss = sum(parts[1:], parts[0])
+        shown = [loss.alias("loss"), col(f"rho {at}").alias("rho"), col(_PHI)]
+        if len(names) > 1:
+            shown += [col(f"rho {place}").alias(f"rho_{name}") for place, name in enumerate(names)]
+        return rows.select(col(RECORD), *shown)
+
+    return SparkScore(plugin.name, summary, by_record)
+
+
+def _dictionaries(
+    plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None
+) -> tuple[list[str], list[tuple[DataFrame | None, tuple[str, ...]]]]:
+    """The dictionaries' names, and each as a frame (none where the data are their own) with the attributes it shares."""
+    if not plugin.dictionary:
+        itself = own_dictionary(data.shape, (original or data).shape)
+        return [itself.name], [(None if original is None else original.frame, itself.attributes)]
+    loaded = load_dictionaries(plugin.dictionary, data.shape)
+    return [one.name for one in loaded], [(sent(one.frame, data), one.attributes) for one in loaded]
+
+
+def _rho(plugin: Any, data: SparkMicrodata, holder: DataFrame | None, attributes: tuple[str, ...]) -> DataFrame:
+    """For each distinct combination of the attributes how many people of a dictionary are consistent with it."""
+    wildcard = plugin.missing == "wildcard"
+    if holder is not None and has_coarse(data, attributes, holder):
+        COARSE.refuse(plugin, data.engine)
+    asked, held = (data.frame, data.frame) if holder is None else alike(data.frame, holder, attributes)
+    try:
+        found = agreeing(asked, distinct(held, attributes), attributes, wildcard=wildcard)
+    except TooManyPatternsError:
+        PATTERNS.refuse(plugin, data.engine)
+        raise
+    if holder is None:
+        return found
+    # back to the data's own types: a text that a number was compared by joins the number again
+    own = data.frame.select(*[col(name) for name in attributes]).distinct()
+    keyed = alike(own.withColumns({f"{name} as it is": col(name) for name in attributes}), holder, attributes)[0]
+    back = joined(keyed, found, attributes, "inner").drop(*attributes)
+    return back.withColumnsRenamed({f"{name} as it is": name for name in attributes})
+
+
+def _with_losses(frame: DataFrame, rhos: list[DataFrame], attributes: list[tuple[str, ...]]) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    for at, (rho, names) in enumerate(zip(rhos, attributes, strict=True)):
+        frame = joined(frame, rho.withColumnRenamed(COUNT, f"rho {at}"), names)
+        number = f.coalesce(col(f"rho {at}"), f.lit(0)).cast("long")
+        frame = frame.withColumn(f"rho {at}", number)
+        worth = f.when((col(f"rho {at}") == 0) | (col(_PHI) == 0), f.lit(0.0)).otherwise(col(_PHI) * (1.0 / col(f"rho {at}")))
+        frame = frame.withColumn(f"loss {at}", worth)
+    return frame
+
+
+def _with_phi(plugin: Any, data: SparkMicrodata, frame: DataFrame) -> DataFrame:
+    """The worth of each record: it depends on which attributes the record discloses, so on few different patterns."""
+    from pyspark.sql import functions as f
+
+    function = sensitivity_of(data.shape, plugin.sensitivity, plugin.weights, None, plugin.order)
+    flags = [f.when(col(name).isNotNull(), f.lit("1")).otherwise(f.lit("0")) for name in function.names]
+    made = frame.withColumn(_PATTERN, f.concat(f.lit(""), *flags))
+    patterns = [row[0] for row in made.select(_PATTERN).distinct().limit(_MOST_PATTERNS + 1).collect()]
+    if len(patterns) > _MOST_PATTERNS:
+        PATTERNS.refuse(plugin, data.engine)
+    shown = [np.array([pattern[at] == "1" for pattern in patterns], dtype=np.bool_) for at in range(len(function.names))]
+    phi = function.phi(shown, len(patterns)) if patterns else np.zeros(0)
+    table = data.frame.sparkSession.createDataFrame(
+        [(pattern, float(value)) for pattern, value in zip(patterns, phi, strict=True)], f"`{_PATTERN}` string, `{_PHI}` double"
+    )
+    return made.join(f.broadcast(table), _PATTERN, "left").drop(_PATTERN)
+
+
+def _all(parts: list[Column]) -> Column:
+    made = parts[0]
+    for one in parts[1:]:
+        made = made & one
+    return made

@@ -1,0 +1,1 @@
+"""The risk measure ``k_anonymity``: ``measure`` is the plug-in, the other modules are its own."""

@@ -1,0 +1,1 @@
+"""The risk measure ``known_sets``: ``measure`` is the plug-in, the other modules are its own."""

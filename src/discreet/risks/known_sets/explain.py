@@ -1,0 +1,69 @@
+"""Why one record is at risk, in words and numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine.encoding.record_links import links_or_raise
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.inputs import cells_agree, weights_of
+from discreet.engine.known_sets.sums import Missing, attributes
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SHOWN = 5
+
+
+def explain(
+    data: Microdata, record: int, *, alpha: float, epsilon: float, max_sets: int, missing: Missing, original: Microdata | None
+) -> list[str]:
+    """Sentences on the sets that find a record: how likely they are known, how many share the values, what would be learnt."""
+    names = [name for name in attributes(data) if original is None or name in original.columns]
+    tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
+    weights = _weights(data, names, record)
+    row = record if original is None else int(links_or_raise(data, original, "known_sets")[record])
+    if row < 0:
+        return [f"record {record + 1:,} was simulated: nobody can be found by it"]
+    agree = {place: cells_agree(data, names[tree.order[place]], record, row, missing, original) for place in range(tree.width)}
+    parts = []
+    rows: list[NDArray[np.int64]] = [np.arange(len(data))]
+    for node in range(len(tree)):
+        if node:
+            depth = int(tree.depth[node])
+            del rows[depth:]
+            rows.append(rows[-1][agree[int(tree.last[node])][rows[-1]]])
+        found = rows[-1]
+        if not len(found) or not (found == record).any():
+            continue  # the masking moved the record out of its own match
+        members = tree.members(node)
+        learnt = {name: weight for at, (name, weight) in enumerate(weights.items()) if at not in members and weight > 0}
+        value = tree.chance[node] / len(found) * alpha * sum(learnt.values())
+        parts.append((value, -len(members), members, len(found), float(tree.chance[node]), learnt))
+    total = sum(part[0] for part in parts)
+    parts.sort(key=lambda part: (-part[0], -part[1], part[2]))
+    family_text = f"{len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g})"
+    told = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} over {family_text}"]
+    if total == 0:
+        told.append("nothing sensitive would be learnt of it, so its risk is 0 whoever finds it")
+        return told
+    for value, _, members, count, chance, learnt in parts[:_SHOWN]:
+        what = ", ".join(f"{name} ({weight:g})" for name, weight in learnt.items())
+        knows = " + ".join(names[at] for at in members) or "nothing"
+        told.append(
+            f"{value / total:.1%} of it: an intruder who knows {knows} (probability {chance:.4g}) finds "
+            f"{'it alone' if count == 1 else f'{count:,} records that share these values'}, and would learn {what}"
+        )
+    if len(parts) > _SHOWN:
+        told.append(f"{sum(part[0] for part in parts[_SHOWN:]) / total:.1%} of it: {len(parts) - _SHOWN:,} further sets")
+    return told
+
+
+def _weights(data: Microdata, names: list[str], record: int) -> dict[str, float]:
+    """W(A) W(value) of one record, an entry an attribute."""
+    weights = weights_of(data, names)
+    columns = data.cache["columns"]
+    return {name: float(weights[name][columns[name].codes[record]]) if name in weights else 0.0 for name in names}

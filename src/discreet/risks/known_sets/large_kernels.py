@@ -1,0 +1,161 @@
+"""Compiled loops of the count over known sets for tables of many millions; see :mod:`discreet.risks.known_sets.large`.
+
+A *list* is who (a record's row or a query's slot; all in their order where None) and in which group of the parent set it is,
+``NOBODY`` where it left. A key is ``group * cardinality + code``; without codes the group is the key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.engine.runtime.compiled import compiled
+
+NOBODY = np.uint32(0xFFFFFFFF)
+
+
+@compiled
+def count(who: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> None:
+    """Count the records of each key."""
+    step = np.uint64(cardinality)
+    for at in range(np.uint64(start), np.uint64(stop)):
+        if group[at] != NOBODY:
+            row = at if who is None else np.uint64(who[at])
+            code = np.uint64(0) if codes is None else np.uint64(codes[row])
+            table[group[at] * step + code] += np.int32(1)
+
+
+@compiled
+def add(
+    asking: Any,
+    asked: Any,
+    codes: Any,
+    cardinality: int,
+    table: Any,
+    marked: Any,
+    kind: Any,
+    value: Any,
+    total: Any,
+    value_below: Any,
+    total_below: Any,
+    near: Any,
+    far: Any,
+    start: int,
+    stop: int,
+) -> None:
+    """Add one known set's part to every query: those alone get the whole subtree, the keys of the others are marked."""
+    step = np.uint64(cardinality)
+    for at in range(np.uint64(start), np.uint64(stop)):
+        if asked[at] != NOBODY:
+            slot = at if asking is None else np.uint64(asking[at])
+            code = np.uint64(0) if codes is None else np.uint64(codes[slot])
+            key = asked[at] * step + code
+            found = table[key]
+            if found == 1:
+                near[slot] += value_below[kind[slot]]
+                far[slot] += total_below[kind[slot]]
+            else:
+                inverse = 1.0 / found
+                near[slot] += value[kind[slot]] * inverse
+                far[slot] += total[kind[slot]] * inverse
+                if marked is not None:
+                    marked[key] = 1
+
+
+@compiled
+def look(
+    asking: Any, asked: Any, codes: Any, cardinality: int, table: Any, marked: Any, counts: Any, start: int, stop: int
+) -> None:
+    """Write each query's count; the keys of those who are not alone are marked."""
+    step = np.uint64(cardinality)
+    for at in range(np.uint64(start), np.uint64(stop)):
+        if asked[at] != NOBODY:
+            slot = at if asking is None else np.uint64(asking[at])
+            code = np.uint64(0) if codes is None else np.uint64(codes[slot])
+            key = asked[at] * step + code
+            counts[slot] = table[key]
+            if table[key] > 1:
+                marked[key] = 1
+
+
+@compiled
+def staying(who: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> int:
+    """How many of a slice are in a numbered group."""
+    step, stay = np.uint64(cardinality), 0
+    for at in range(np.uint64(start), np.uint64(stop)):
+        if group[at] != NOBODY:
+            row = at if who is None else np.uint64(who[at])
+            code = np.uint64(0) if codes is None else np.uint64(codes[row])
+            stay += table[group[at] * step + code] > 0
+    return stay
+
+
+@compiled
+def regroup(who: Any, group: Any, codes: Any, cardinality: int, table: Any, new: Any, start: int, stop: int) -> None:
+    """Write the new groups beside the old ones, nobody's for those who leave."""
+    step = np.uint64(cardinality)
+    for at in range(np.uint64(start), np.uint64(stop)):
+        new[at] = NOBODY
+        if group[at] != NOBODY:
+            row = at if who is None else np.uint64(who[at])
+            code = np.uint64(0) if codes is None else np.uint64(codes[row])
+            number = table[group[at] * step + code]
+            if number > 0:
+                new[at] = number - 1
+
+
+@compiled
+def keep(
+    who: Any, group: Any, codes: Any, cardinality: int, table: Any, new_who: Any, new: Any, start: int, stop: int, to: int
+) -> None:
+    """Write those who stay one behind the other, with their new groups."""
+    step, place = np.uint64(cardinality), np.uint64(to)
+    for at in range(np.uint64(start), np.uint64(stop)):
+        if group[at] != NOBODY:
+            row = at if who is None else np.uint64(who[at])
+            code = np.uint64(0) if codes is None else np.uint64(codes[row])
+            number = table[group[at] * step + code]
+            if number > 0:
+                new_who[place] = row
+                new[place] = number - 1
+                place += np.uint64(1)
+
+
+@compiled
+def by_group(group: Any, groups: int) -> tuple[Any, Any]:
+    """Positions sorted by group (counting sort) without those who left, and where each group begins."""
+    begin = np.zeros(groups + 2, dtype=np.uint32)
+    for at in range(len(group)):
+        if group[at] != NOBODY:
+            begin[group[at] + 2] += np.uint32(1)
+    for one in range(groups):
+        begin[one + 2] += begin[one + 1]
+    order = np.empty(begin[groups + 1], dtype=np.uint32)
+    for at in range(len(group)):
+        if group[at] != NOBODY:
+            order[begin[group[at] + 1]] = at
+            begin[group[at] + 1] += np.uint32(1)
+    return order, begin[:-1]
+
+
+@compiled
+def combine(kind: Any, codes: Any, weight: Any, weights: int, occurs: Any) -> None:
+    """Mark the pairs of a kind and a weight that occur."""
+    for at in range(len(kind)):
+        occurs[np.uint64(kind[at]) * np.uint64(weights) + np.uint64(weight[codes[at]])] = 1
+
+
+@compiled
+def renumber(kind: Any, codes: Any, weight: Any, weights: int, table: Any, new: Any) -> None:
+    """Write the number of each record's pair of kind and weight."""
+    for at in range(len(kind)):
+        new[at] = table[np.uint64(kind[at]) * np.uint64(weights) + np.uint64(weight[codes[at]])]
+
+
+@compiled
+def firsts(kind: Any, first: Any) -> None:
+    """Write the first record of each kind."""
+    for back in range(len(kind)):
+        at = len(kind) - 1 - back
+        first[kind[at]] = at

@@ -1,0 +1,305 @@
+"""known_sets: the risk of every record under every state of an intruder's knowledge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from pydantic import Field, PrivateAttr
+
+from discreet.engine.encoding.columns import encode
+from discreet.engine.known_sets.effective_size import FEW, Sizes, effective_sizes, risk_levels
+from discreet.engine.known_sets.family import Family, family
+from discreet.engine.known_sets.inputs import holders, weights_of
+from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary, median_size, quantiles
+from discreet.engine.known_sets.sums import KnownSets as Sums
+from discreet.engine.known_sets.sums import attributes, known_sets
+from discreet.engine.overlap.tables import has_overlaps
+from discreet.engine.runtime.memory import PROGRAM, check_room
+from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.score import Score
+from discreet.model.threshold import Among, Threshold
+from discreet.risks.known_sets import large
+from discreet.risks.known_sets.explain import explain
+from discreet.risks.known_sets.refine import refine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_CLOSE = 1e-3
+"""The width of intervals, as a share of their lower ends, to which they are narrowed for a limit on an average."""
+
+
+class _Result(NamedTuple):
+    """What is told of a table: the summary's fields, between what numbers they lie, and notes."""
+
+    fields: dict[str, Any]
+    bounds: Bounds
+    notes: tuple[str, ...]
+
+
+class KnownSets(RiskMeasure):
+    """Likelihood times consequence, summed over every split of the attributes into known and unknown.
+
+    D(r) = sum over known sets S of  PK(S) / count(r(S))  x  alpha  x  sum over A outside S of W(A) W(r(A)).
+
+    ``risk`` is the sum over the sets with PK(S) > epsilon. ``lower`` and ``upper`` hold the sum over all 2^m sets for certain,
+    whatever epsilon is; ``tolerance`` and ``decide`` narrow them. ``effective_k`` is the effective class size of a record: the
+    weighted harmonic mean of the counts over all known sets but the empty one, 1 where everything known finds it alone.
+
+    >>> from discreet.testing import table
+    >>> data = table({"age": [34, 34, 51], "disease": ["Flu", "Cancer", "Flu"]}, known={"age": 0.5}, sensitivity={"disease": 1.0})
+    >>> KnownSets(alpha=1, epsilon=0).measure(data).per_record["risk"].round(4).to_list()
+    [0.5833, 0.5833, 0.8333]
+    """
+
+    name: ClassVar[str] = "known_sets"
+    citation: ClassVar[str] = (
+        "Orooji, M. & Knapp, G. M. (2018). A novel microdata privacy disclosure risk measure. Proc. IISE Annual Conference."
+    )
+    better: ClassVar[Mapping[str, Direction]] = {
+        "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
+        "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
+    }  # fmt: skip
+    meaning: ClassVar[Mapping[str, str]] = {
+        "sets": "known sets with a probability above epsilon, the empty set included",
+        "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",
+        "high_risk": "records whose risk is greater than the threshold, or whose effective class size is below among",
+        "high_risk_share": "their share of all records",
+        "mean": "average risk of a record",
+        "max": "largest risk of a record",
+        "effective_k_min": "smallest effective class size: among how many records the worst one is hidden, whatever is known",
+        "effective_k_median": "median effective class size of the records with something to learn",
+        "below_5": "records with an effective class size below 5",
+        "widest": "largest width of an interval, as a share of its lower end",
+        "quantiles": "risk that this share of the records does not exceed",
+        "histogram": "records with a risk of at least this power of ten, and below the next",
+    }
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+
+    alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        default=100.0, description="consequence coefficient, above 1 in the paper"
+    )
+    epsilon: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.01, description="known sets are kept where their probability is greater"
+    )
+    threshold: Threshold = Field(
+        default=0.01,
+        description="a record is high-risk where its risk is greater; {among: 20}: where its effective class size is below 20",
+    )
+    missing: Literal["category", "wildcard"] = Field(
+        default="category", description="a null is one more value, or agrees with anything on either side"
+    )
+    tolerance: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="narrow every interval until its width is at most this share of its lower end"
+    )
+    decide: bool = Field(default=False, description="narrow the intervals until no record's side of the threshold is in doubt")
+    max_sets: Annotated[int, Field(ge=1)] = Field(
+        default=1_000_000, description="most known sets to keep, and most counts to take when narrowing"
+    )
+
+    _limits: dict[str, float] = PrivateAttr(default_factory=dict)
+    _seconds: float = PrivateAttr(default=0.0)
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        if original is None and self._is_large(len(data)) and (score := self._measure_large(data)) is not None:
+            return score
+        sums = self._sums(data, original)
+        lower, upper = sums.found.lower * self.alpha, sums.found.upper * self.alpha
+        result = self._summarized(sums, lower, upper, len(data))
+        levels = [self.threshold] if self.decide else []
+        open_limits = self._open_limits({**result.bounds, "undecided": (0, result.fields["undecided"])})
+        levels += [level for field, required in open_limits.items() if (level := self._level(field, required)) is not None]
+        tolerance = self.tolerance
+        if tolerance is None and {"mean", "effective_k_median"} & set(open_limits):
+            tolerance = _CLOSE
+        notes: tuple[str, ...] = ()
+        if tolerance is not None or levels:
+            lower, upper, notes = refine(
+                data, sums, lower, upper, alpha=self.alpha, tolerance=tolerance, budget=self.max_sets, missing=self.missing,
+                levels=[self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)], original=original,
+                deadline=time.monotonic() + self._seconds if open_limits else None,
+            )  # fmt: skip
+            result = self._summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
+        return Score(
+            self.name,
+            result.fields,
+            lambda: self._records(data, sums, lower, upper, original),
+            notes=(*result.notes, *notes),
+            riskiest=lambda number: self._riskiest(sums, sums.found.risk * self.alpha, number),
+            bounds=result.bounds,
+        )
+
+    def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> KnownSets:
+        made = self.model_copy()
+        made._limits, made._seconds = dict(limits), seconds
+        return made
+
+    def _open_limits(self, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+        """The limits that the bounds of their fields do not settle."""
+        made = {}
+        for field, required in self._limits.items():
+            low, high = bounds.get(field, (0.0, 0.0))
+            if low <= required < high if self.better[field] == "low" else low < required <= high:
+                made[field] = required
+        return made
+
+    def _level(self, field: str, required: float) -> float | Among | None:
+        """What every record must be decided about for a limit on a field to be settled; none for averages."""
+        if field in ("high_risk", "high_risk_share", "undecided"):
+            return self.threshold
+        if field == "below_5":
+            return Among(among=FEW)
+        if field == "effective_k_min":
+            return Among(among=required) if required > 1 else None
+        return required if field == "max" else None
+
+    def _summarized(
+        self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int, *, decided: bool = False
+    ) -> _Result:
+        """Fields, bounds and notes; where the threshold was ``decided`` over all sets, what is still in doubt is high-risk."""
+        risk, sizes = sums.found.risk * self.alpha, self._sizes(sums, lower, upper, records)
+        summary = Summary(self.threshold)
+        summary.add(risk, lower, upper, sizes)
+        if decided:
+            summary.high = summary.possible
+        some = sizes.part(sizes.defined)
+        middle, low, high = (median_size(one) for one in (some.value, some.lower, some.upper))
+        fields = summary.fields(len(sums.tree), records, quantiles(risk, records, QUANTILES), middle)
+        medians = None if low is None or high is None else (low, high)
+        return _Result(fields, summary.bounds(records, middle, medians), summary.notes(records))
+
+    def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
+        """The effective class sizes that follow from sums and (narrowed) bounds."""
+        found = sums.found
+        return effective_sizes(
+            found.risk, lower / self.alpha, upper / self.alpha, sums.consequence, found.kept_mass, found.whole_mass, records
+        )
+
+    def _levels(self, sums: Sums, threshold: float | Among, records: int) -> NDArray[np.float64]:
+        return risk_levels(threshold, sums.consequence, sums.found.whole_mass, records, self.alpha)
+
+    def _is_large(self, records: int) -> bool:
+        """Whether the records are so many that less should be kept of each; narrowing needs all."""
+        return records >= large.LEAST and self.tolerance is None and not self.decide
+
+    def _measure_large(self, data: Microdata) -> Score | None:
+        """The same numbers with little kept a record; none where that cannot be."""
+        names = attributes(data)
+        tree = family([data.attribute(name).known for name in names], self.epsilon, self.max_sets)
+        known = [name for name in names if data.attribute(name).known > 0]
+        columns = encode(data, known)
+        if has_overlaps(data, columns) or (self.missing == "wildcard" and any(column.has_null for column in columns)):
+            return None
+        sums = large.large_sums(data, names, tree)
+        if sums is None:
+            return None
+        summary = Summary(self.threshold)
+        for risk, lower, upper, sizes in sums.blocks():
+            summary.add(risk * self.alpha, lower * self.alpha, upper * self.alpha, sizes)
+        middle = median_size(sums.sizes())
+        sums.forget_bounds()
+        sums.risk *= self.alpha
+        return Score(
+            self.name,
+            summary.fields(len(tree), len(data), quantiles(sums.risk, len(data), QUANTILES), middle),
+            lambda: self._all_records(data),
+            notes=summary.notes(len(data)),
+            riskiest=lambda number: self._riskiest_of_large(data, sums, names, tree, number),
+            bounds=summary.bounds(len(data), middle),
+        )
+
+    def _all_records(self, data: Microdata) -> pl.DataFrame:
+        """A row a record of a large table, of which only the risks were kept."""
+        codes = sum(column.codes.nbytes for column in encode(data, attributes(data)))
+        need = PROGRAM + codes + self.working_bytes(data, len(data), by_record=True)
+        check_room(need, f"a row of known_sets for each of {len(data):,} records", "ask for the summary alone")
+        sums = self._sums(data, None, everyone=True)
+        return self._records(data, sums, sums.found.lower * self.alpha, sums.found.upper * self.alpha, None)
+
+    def _riskiest_of_large(self, data: Microdata, sums: large.Sums, names: list[str], tree: Family, number: int) -> pl.DataFrame:
+        found = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
+        return self._riskiest(found, found.found.risk * self.alpha, number)
+
+    def reads(self, data: Microdata) -> list[str]:
+        return attributes(data)
+
+    def examines(self, data: Microdata) -> list[str]:
+        """An attribute known with a probability of at most epsilon is in no set that is kept, so only learning it counts."""
+        said = [(name, data.attribute(name)) for name in attributes(data)]
+        return [name for name, one in said if one.known > self.epsilon or one.sensitivity > 0]
+
+    def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
+        names = attributes(sample)
+        tree = family([sample.attribute(name).known for name in names], self.epsilon, self.max_sets)
+        asking = float(holders(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
+        short = self._is_large(records) and not by_record
+        return records * large.bytes_a_record(tree, 1.0 if by_record else asking, short=short)
+
+    def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
+        return explain(
+            data, record, alpha=self.alpha, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original
+        )
+
+    def _sums(self, data: Microdata, original: Microdata | None, *, everyone: bool = False) -> Sums:
+        return known_sets(
+            data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original, everyone=everyone
+        )
+
+    def _records(
+        self, data: Microdata, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], original: Microdata | None
+    ) -> pl.DataFrame:
+        """A row a record; the likelihood of records with nothing to learn is counted only now that somebody asks."""
+        everybody = sums if len(sums.slots) == len(data) else self._sums(data, original, everyone=True)
+        found, slots = everybody.found, everybody.slots
+        names = pl.Series("top_set", [everybody.set_name(node) for node in range(len(everybody.tree))], dtype=pl.String)
+        risk = found.risk * self.alpha
+        share = np.divide(found.top * self.alpha, risk, out=np.zeros_like(risk), where=risk > 0)
+
+        def spread(values: NDArray[np.float64], at: NDArray[np.int64] = slots) -> NDArray[np.float64]:
+            made = np.zeros(len(data))
+            made[at] = values
+            return made
+
+        sizes = self._sizes(sums, lower, upper, len(data))
+        gap = np.full(len(data), np.nan)
+
+        def sized(values: NDArray[np.float64]) -> pl.Series:
+            made = gap.copy()
+            made[sums.slots] = values
+            return pl.Series(made).fill_nan(None)
+
+        top = np.zeros(len(data), dtype=np.int64)
+        top[slots] = np.where(found.top > 0, found.top_node, 0)  # nothing to learn: every set ties, the smallest is none
+        return pl.DataFrame(
+            {
+                "risk": spread(risk),
+                "lower": spread(lower, sums.slots),
+                "upper": spread(upper, sums.slots),
+                "effective_k": sized(sizes.value),
+                "effective_k_lower": sized(sizes.lower),
+                "effective_k_upper": sized(sizes.upper),
+                "top_set": names[top],
+                "top_share": spread(share),
+                "likelihood": spread(found.likelihood),
+                "consequence": spread(everybody.consequence),
+            }
+        )
+
+    def _riskiest(self, sums: Sums, risk: NDArray[np.float64], number: int) -> pl.DataFrame:
+        """The records with the largest risk; nobody without something to learn is among them, so nothing is counted again."""
+        order = np.lexsort((sums.slots, -risk))[:number]
+        order = order[risk[order] > 0]
+        return pl.DataFrame(
+            {
+                "record": sums.slots[order],
+                "risk": risk[order],
+                "top_set": pl.Series([sums.set_name(int(node)) for node in sums.found.top_node[order]], dtype=pl.String),
+                "top_share": sums.found.top[order] * self.alpha / risk[order],
+            }
+        )

@@ -1,0 +1,152 @@
+"""known_sets on Spark: the same summary and the same row a record as on one machine."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from discreet.engine.encoding.columns import encode
+from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary
+from discreet.engine.known_sets_spark.finish import SIZES, Summarize, distribution
+from discreet.engine.known_sets_spark.sums import SparkKnownSets, spark_known_sets
+from discreet.engine.overlap.columns import MARKS, policy_labels
+from discreet.engine.overlap.tables import has_overlaps
+from discreet.engine.spark.arrow import in_arrow
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import col
+from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.score import SparkScore
+from discreet.engine.spark.value_counts import dictionaries
+from discreet.engine.spark.works import LAYERS, OVERLAPPING, WILDCARD
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None = None) -> SparkScore:
+    """Likelihood times consequence of every record, summed over the known sets."""
+    if original is not None:
+        LAYERS.refuse(plugin, data.engine)
+    if plugin.missing == "wildcard" and has_nulls(data):
+        WILDCARD.refuse(plugin, data.engine)
+    if has_overlapping_cells(data):
+        OVERLAPPING.refuse(plugin, data.engine)
+    with told(data.source):
+        sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha)
+        try:
+            summary, bounds, doubts = _summary(plugin, sums)
+        finally:
+            sums.release()
+    shuffles = len(sums.counting.shuffles)
+    notes = (
+        f"{len(sums.tree):,} known sets: {len(sums.counting.tables):,} counted by tables, the others by {shuffles} shuffles",
+    )
+    kept: list[SparkKnownSets] = []
+
+    def release() -> None:
+        while kept:
+            kept.pop().release()
+
+    return SparkScore(
+        plugin.name,
+        summary,
+        lambda: _records(plugin, data, kept),
+        notes=(*doubts, *notes),
+        bounds=bounds,
+        riskiest=lambda number: _riskiest(plugin, data, number),
+        release=release,
+    )
+
+
+def has_nulls(data: SparkMicrodata) -> bool:
+    from pyspark.sql import functions as f
+
+    known = [name for name in data.columns if data.attribute(name).known > 0]
+    parts = [f.max(col(name).isNull().cast("int")) for name in known]
+    with told(data.source):
+        return bool(parts) and any(data.frame.agg(*parts).collect()[0])
+
+
+def has_overlapping_cells(data: SparkMicrodata) -> bool:
+    """Whether different cells of an attribute that may be known agree; only columns with texts that look coarse are looked at."""
+    from pyspark.sql import functions as f
+
+    known = [name for name in data.columns if data.attribute(name).known > 0]
+    texts = [name for name in known if name not in data.cells and data.shape.frame.schema[name] == pl.String]
+    labels = {name: policy_labels(data.shape, name) for name in texts}
+    looks = [f.max((col(name).rlike(MARKS) | col(name).isin(labels[name])).cast("int")) for name in texts]
+    with told(data.source):
+        marked = data.frame.agg(*looks).collect()[0] if looks else ()
+    some = [name for name, flag in zip(texts, marked, strict=True) if flag] + [name for name in known if name in data.cells]
+    found, _ = dictionaries(data, some) if some else ({}, None)
+    for name, one in found.items():
+        attributes = {name: data.attribute(name)}
+        local = Microdata(pl.DataFrame({name: one.values}), data.policy.with_(attributes=attributes), cells=data.cells)
+        if one.wide or has_overlaps(local, encode(local, [name])):
+            return True
+    return False
+
+
+def _summary(plugin: Any, sums: SparkKnownSets) -> tuple[dict[str, Any], Bounds, tuple[str, ...]]:
+    """The fields, their bounds and the notes, from the statistics of the partitions."""
+    from pyspark.sql import functions as f
+
+    stage = Summarize(plugin.threshold)
+    rows = in_arrow(sums.frame.select("risk", "lower", "upper", *SIZES), stage, stage.schema).collect()
+    summary = Summary(plugin.threshold)
+    for row in rows:
+        summary.merge(json.loads(row["statistics"]))
+    _, quantiles = distribution(sums.frame, QUANTILES, sums.records)
+    sized = sums.frame.select(col("effective_k").alias("risk")).where(~f.isnan("risk"))
+    middle = distribution(sized, (0.5,), summary.sized)[1]["0.5"] if summary.sized else None
+    fields = summary.fields(len(sums.tree), sums.records, list(quantiles.values()), middle)
+    return fields, summary.bounds(sums.records, middle), summary.notes(sums.records)
+
+
+def _records(plugin: Any, data: SparkMicrodata, kept: list[SparkKnownSets]) -> DataFrame:
+    """One row per record, those with nothing to learn too: counted only now that somebody asks; ``kept`` gets what to release."""
+    from pyspark.sql import functions as f
+
+    with told(data.source):
+        sums = spark_known_sets(
+            data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha, everyone=True, numbered=True
+        )
+        kept.append(sums)
+        names = data.frame.sparkSession.createDataFrame(
+            [(node, sums.set_name(node)) for node in range(len(sums.tree))], "top_node int, top_set string"
+        )
+        return sums.frame.join(f.broadcast(names), "top_node").select(
+            col("record").alias(RECORD),
+            "risk",
+            "lower",
+            "upper",
+            *(f.when(~f.isnan(name), col(name)).alias(name) for name in SIZES),
+            "top_set",
+            col("top").alias("top_share"),
+            "likelihood",
+            "consequence",
+        )
+
+
+def _riskiest(plugin: Any, data: SparkMicrodata, number: int) -> pl.DataFrame:
+    """The records with the largest risk."""
+    from pyspark.sql import functions as f
+
+    with told(data.source):
+        sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha, numbered=True)
+        first = sums.frame.filter(f.col("risk") > 0).orderBy(f.col("risk").desc(), "record").limit(number)
+        try:
+            rows = first.select("record", "risk", "top_node", "top").collect()
+        finally:
+            sums.release()
+    return pl.DataFrame(
+        {
+            "record": [row["record"] for row in rows],
+            "risk": [row["risk"] for row in rows],
+            "top_set": pl.Series([sums.set_name(row["top_node"]) for row in rows], dtype=pl.String),
+            "top_share": [row["top"] for row in rows],
+        }
+    )

@@ -1,0 +1,179 @@
+"""The attack carried out: linking masked records back to originals by distance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from discreet.engine.cells.hierarchies import usable_hierarchy
+from discreet.engine.cells.midpoints import is_number, released_numbers
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.engine.encoding.record_links import links_or_raise
+from discreet.errors import DataError
+from discreet.model.attribute import Role
+from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.score import Score
+from discreet.risks.record_linkage.distances import Nearness, Space, attackable, nearness, space
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NOT_COMPARED = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
+
+
+@dataclass(frozen=True)
+class _Attack:
+    data: Microdata
+    original: Microdata
+    names: list[str]
+    links: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
+class RecordLinkage(RiskMeasure):
+    """An intruder who holds the whole original table links each masked record to the nearest original.
+
+    A link is correct where the nearest original is the record's own; where several are equally near he picks one of them
+    at random, so that ``correct`` is an expectation. ``baseline_share`` is the same attack where the link is broken:
+    whoever is nearest, a random original is the right one with probability 1/n. ``lower`` and ``upper`` are Wilson's
+    bounds of the share.
+
+    >>> from discreet.testing import table
+    >>> data = table({"age": [44, 44, 55], "income": [1, 2, 3]}, key=["age"])
+    >>> RecordLinkage().measure(data, original=data).summary["correct"]
+    3.0
+    """
+
+    name: ClassVar[str] = "record_linkage"
+    citation: ClassVar[str] = (
+        "Domingo-Ferrer, J. & Torra, V. (2001). A quantitative comparison of disclosure control methods for microdata, in "
+        "Doyle et al. (eds), Confidentiality, Disclosure and Data Access. North-Holland; Domingo-Ferrer, J., Ricci, S. & "
+        "Soria-Comas, J. (2015). Disclosure risk assessment via record linkage by a maximum-knowledge attacker. PST."
+    )
+    better: ClassVar[Mapping[str, Direction]] = {
+        "correct": "low", "correct_share": "low", "lower": "low", "upper": "low", "within_2": "low", "within_5": "low",
+        "within_10": "low", "interval_disclosure": "low", "excess": "low",
+    }  # fmt: skip
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "required"
+    meaning: ClassVar[Mapping[str, str]] = {
+        "correct": "masked records linked to their own original, in expectation",
+        "correct_share": "the same as a share of the masked records",
+        "baseline_share": "share of correct links where the link is broken",
+        "control_share": "share found by the control attack on a broken link",
+        "lower": "lower bound of the share",
+        "upper": "upper bound of the share",
+        "excess": "share beyond the baseline, 0 to 1",
+        "within_2": "share with the own original among the 2 nearest",
+        "within_5": "share with the own original among the 5 nearest",
+        "within_10": "share with the own original among the 10 nearest",
+        "interval_disclosure": "share of numbers close to their masked value, over attributes",
+        "attacks": "masked records attacked",
+    }
+
+    attributes: tuple[str, ...] = Field(default=(), description="attributes compared; all that both tables have where empty")
+    attacks: Annotated[int, Field(ge=1)] | None = Field(default=None, description="masked records to attack, drawn at random")
+    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.95, description="confidence of the bounds")
+    interval: Annotated[float, Field(ge=0)] = Field(
+        default=0.05, description="a number within so many standard deviations of its masked value counts as disclosed"
+    )
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        if original is None:
+            raise DataError("record_linkage links masked records to originals, so it needs the original table: give original")
+        names = self._names(data, original)
+        links = links_or_raise(data, original, self.name)
+        trees = {name: made for name in names if (made := usable_hierarchy(original, name)) is not None}
+        where = space(original.frame, data.frame, names, trees, data.cells)
+        rows = self._attacked(data, links, where)
+        # the control: the same attack, every record being said to come from a random original
+        stranger = (KeyedDraw(0).uniform(data.records[rows], "control") * len(original)).astype(np.int64)
+        near, control = nearness(where, rows, links[rows], stranger)
+        return self._score(_Attack(data, original, names, links, rows), near, control)
+
+    def examines(self, data: Microdata) -> list[str]:
+        return list(self.attributes) or [name for name in data.columns if data.attribute(name).role not in _NOT_COMPARED]
+
+    def _names(self, data: Microdata, original: Microdata) -> list[str]:
+        for name in self.attributes:
+            data.attribute(name)
+            original.attribute(name)
+        known = [name for name in original.columns if original.attribute(name).role not in _NOT_COMPARED]
+        shared = [name for name in known if name in data.columns]
+        names = list(self.attributes) or shared
+        if not names:
+            raise DataError(f"record_linkage: {data.source} and {original.source} share no attribute to compare")
+        return names
+
+    def _attacked(self, data: Microdata, links: NDArray[np.int64], where: Space) -> NDArray[np.int64]:
+        real = np.flatnonzero(links >= 0)
+        wanted = min(len(real), self.attacks or attackable(where, real, links[real]))
+        if wanted == len(real):
+            return real
+        return np.sort(real[KeyedDraw(0).order(data.records[real], self.name)[:wanted]])
+
+    def _score(self, attack: _Attack, near: Nearness, control: Nearness) -> Score:
+        data, original, links, rows = attack.data, attack.original, attack.links, attack.rows
+        attacked, right = len(rows), near.within(1)
+        real = int((links >= 0).sum())
+        share = float(right.mean()) if attacked else 0.0
+        lower, upper = wilson(float(right.sum()), attacked, self.confidence)
+        baseline = 1 / len(original) if len(original) else 0.0
+        disclosed = self._disclosed(attack)
+        summary = {
+            "correct": share * real,
+            "correct_share": share,
+            "baseline_share": baseline,
+            "control_share": float(control.within(1).mean()) if attacked else 0.0,
+            "lower": lower,
+            "upper": upper,
+            "excess": max(0.0, (share - baseline) / (1 - baseline)) if baseline < 1 else 0.0,
+            **{f"within_{number}": float(near.within(number).mean()) if attacked else 0.0 for number in (2, 5, 10)},
+            "interval_disclosure": float(disclosed["disclosed"].mean() or 0.0) if disclosed.height else 0.0,  # type: ignore[arg-type]
+            "attacks": attacked,
+        }
+        correct, distance = np.full(len(data), np.nan), np.full(len(data), np.nan)
+        correct[rows], distance[rows] = right, near.distance
+        per_record = pl.DataFrame({"correct": correct, "distance": distance}).fill_nan(None)
+        notes = () if attacked == real else (f"{attacked:,} of {real:,} masked records, drawn at random, were attacked",)
+        return Score(self.name, summary, per_record, disclosed, (lower, upper), notes)
+
+    def _disclosed(self, attack: _Attack) -> pl.DataFrame:
+        """Interval disclosure, an attribute a row: the share of true numbers close to their masked value."""
+        data, original, links = attack.data, attack.original, attack.links
+        rows = np.flatnonzero(links >= 0)
+        made: list[dict[str, object]] = []
+        for name in attack.names:
+            if not is_number(original.frame[name]) or not len(rows):
+                continue
+            here, there = released_numbers(original, data, name)
+            deviation = float(np.nanstd(here)) if not np.isnan(here).all() else 0.0
+            apart = np.abs(here[links[rows]] - there[rows])
+            close = apart <= self.interval * deviation * (1 + 1e-12)
+            known = ~np.isnan(here[links[rows]])
+            made.append({"attribute": name, "disclosed": float(close[known].mean()) if known.any() else 0.0})
+        return pl.DataFrame(made, schema={"attribute": pl.String, "disclosed": pl.Float64})
+
+
+def wilson(hits: float, number: int, confidence: float) -> tuple[float, float]:
+    """Wilson's score interval of a proportion: Wilson, E. B. (1927). JASA 22, 209-212.
+
+    >>> [round(bound, 4) for bound in wilson(5, 10, 0.95)]
+    [0.2366, 0.7634]
+    """
+    from scipy.special import ndtri
+
+    if not number:
+        return 0.0, 1.0
+    z = float(ndtri(0.5 + confidence / 2))
+    share = hits / number
+    middle = (share + z * z / (2 * number)) / (1 + z * z / number)
+    # at 0 and at 1 the bound is the share itself, which rounding would miss
+    half = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + z * z / (4 * number * number))
+    return (0.0 if hits <= 0 else max(0.0, middle - half)), (1.0 if hits >= number else min(1.0, middle + half))

@@ -1,0 +1,87 @@
+"""t-closeness: how far the sensitive values behind each record's keys are from those of the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from discreet.engine.classes.closeness import Distance, ground_distance
+from discreet.engine.classes.diversity import histograms_of, overall
+from discreet.engine.classes.groups import groups_of
+from discreet.engine.encoding.columns import encode
+from discreet.errors import DataError, ParameterError, nearest
+from discreet.model.attribute import Role
+from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.score import Score
+
+
+class TCloseness(RiskMeasure):
+    """The earth mover's distance between the values of each class and those of the whole table; ``t`` is the largest.
+
+    The ground distance is ``ordered`` (rank difference over m - 1) for numbers, dates and ordinal values, ``hierarchical``
+    (level of the lowest common label over height) for nominal values with a hierarchy, ``equal`` for others.
+
+    >>> from discreet.testing import table
+    >>> data = table({"age": [44, 44, 55, 55], "pay": [1, 2, 2, 3]}, key=["age"], confidential=["pay"])
+    >>> TCloseness().measure(data).summary["t"]
+    0.25
+    """
+
+    name: ClassVar[str] = "t_closeness"
+    citation: ClassVar[str] = (
+        "Li, N., Li, T. & Venkatasubramanian, S. (2007). t-closeness: privacy beyond k-anonymity and l-diversity. ICDE, 106-115."
+    )
+    better: ClassVar[Mapping[str, Direction]] = {"t": "low", "mean_t": "low"}
+
+    meaning: ClassVar[Mapping[str, str]] = {
+        "t": "largest distance of a class from the whole table, 0 to 1",
+        "mean_t": "mean over records of their class's distance",
+    }
+
+    keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
+    sensitive: tuple[str, ...] = Field(
+        default=(), description="attributes to protect; those with the role confidential where empty"
+    )
+    distance: dict[str, Distance] = Field(
+        default_factory=dict, description="equal, ordered or hierarchical for an attribute; by its level where absent"
+    )
+    missing: Literal["category", "wildcard"] = Field(
+        default="category", description="a null in a key is one more value, or agrees with anything on either side"
+    )
+
+    def reads(self, data: Microdata) -> list[str]:
+        return [*(self.keys or data.named(Role.KEY)), *(self.sensitive or data.named(Role.CONFIDENTIAL))]
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        keys = list(self.keys) or data.named(Role.KEY)
+        sensitive = list(self.sensitive) or data.named(Role.CONFIDENTIAL)
+        for found, role in ((keys, "key"), (sensitive, "confidential")):
+            if not found:
+                raise DataError(f"t_closeness needs at least one attribute with the role {role} in {data.source}")
+        for name in self.distance:
+            if name not in sensitive:
+                raise ParameterError(f"t_closeness.distance names '{name}', which is not sensitive; {nearest(name, sensitive)}")
+        if both := set(keys) & set(sensitive):
+            raise DataError(f"t_closeness: '{sorted(both)[0]}' cannot be a key and sensitive at once")
+        columns = encode(data, keys)
+        ids, number = groups_of(columns, len(data))
+        worst = np.zeros(number)
+        table = []
+        for column in encode(data, sensitive):
+            ground = ground_distance(data, column, self.distance.get(column.name))
+            classes = histograms_of(columns, column, ids, number, wildcard=self.missing == "wildcard")
+            away = np.nan_to_num(ground.emd(classes, overall(column.codes, len(column.values))))  # no value, nothing learnt
+            worst = np.maximum(worst, away)
+            table.append((column.name, ground.kind, float(away.max()) if number else 0.0))
+        records = worst[ids]
+        return Score(
+            self.name,
+            {"t": float(worst.max()) if number else 0.0, "mean_t": float(records.mean()) if len(records) else 0.0},
+            pl.DataFrame({"t": records}),
+            pl.DataFrame(table, schema={"attribute": pl.String, "distance": pl.String, "t": pl.Float64}, orient="row"),
+        )

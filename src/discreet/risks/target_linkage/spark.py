@@ -1,0 +1,277 @@
+"""target_linkage on Spark where agreement is exact: seed 002, equation (4.10), by counts of agreeing records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.encoding.policy_tables import load_table
+from discreet.engine.spark.caching import persisted
+from discreet.engine.spark.comparable import alike, has_coarse, sent
+from discreet.engine.spark.errors import told
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
+from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.score import SparkScore
+from discreet.engine.spark.works import COARSE, PATTERNS
+from discreet.errors import DataError, nearest
+from discreet.model.attribute import Role
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_NEVER_KNOWN = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
+_CHANCE, _INCLUSION, _JOINT = "discreet: chance", "discreet: inclusion", "discreet: joint"
+
+
+@dataclass(frozen=True)
+class _Targets:
+    """The intruder's list as a frame with RECORD, what is known of each, and the chance of each to be in the file."""
+
+    frame: DataFrame
+    attributes: tuple[str, ...]
+    notes: tuple[str, ...]
+    inclusion: Any
+
+
+def target_linkage(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None = None) -> SparkScore:
+    """Link every target to the records that agree with all that is known of him."""
+    from pyspark.sql import functions as f
+
+    with told(data.source):
+        units = _targets(plugin, data, original)
+        names = units.attributes
+        _check_names(plugin, names)
+        if (original is not None or plugin.targets is not None) and has_coarse(data, names, units.frame):
+            COARSE.refuse(plugin, data.engine)
+        targets, held = alike(units.frame, data.frame, names)
+        records, size = len(data), units.frame.count()
+        counted = _agreeing(plugin, data, targets, held, names).withColumnRenamed(COUNT, "candidates")
+        made = joined(targets.withColumn(_INCLUSION, units.inclusion), counted, names)
+        made = made.withColumn("candidates", f.coalesce(col("candidates"), f.lit(0)).cast("long"))
+        made, chances = _with_chances(plugin, data, made, held, names, records)
+        made = _with_probability(made, records)
+        if original is not None and plugin.targets is None:
+            made = _with_truth(made, data, original, names)
+        with persisted(made) as kept:
+            summary = _summary(plugin, kept, size, records)
+            table = _per_attribute(kept, held, names, chances)
+
+    def by_record() -> DataFrame:
+        first = _agreeing(plugin, data, targets, alike(units.frame, data.numbered, names)[1], names, first=True)
+        rows = joined(made, first, names)
+        shown = [col("probability"), col("best"), col("candidates"), col("runner_up")]
+        shown += [col("correct")] if "correct" in made.columns else []
+        return rows.select(col(RECORD), *shown)
+
+    return SparkScore(plugin.name, summary, by_record, table, notes=units.notes)
+
+
+def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None) -> _Targets:
+    notes: list[str] = []
+    if plugin.targets is not None:
+        local = load_table(plugin.targets, data.policy)
+        known = [name for name in local.columns if name in data.columns and data.attribute(name).role not in _NEVER_KNOWN]
+        said, columns = f"the list {plugin.targets}", local.columns
+        frame = sent(local.with_row_index(RECORD).with_columns(pl.col(RECORD).cast(pl.Int64)), data)
+    else:
+        own = original or data
+        known, said, columns = [name for name in data.named(Role.KEY) if name in own.columns], own.source, own.columns
+        frame = own.numbered
+        if original is not None:
+            gone = [name for name in original.named(Role.KEY) if name not in data.columns]
+            notes += [f"'{name}' is not in the release, so it tells the intruder nothing" for name in gone]
+    for name in plugin.attributes:
+        data.attribute(name)
+        if name not in columns:
+            raise DataError(f"target_linkage: {said} has no column '{name}'; {nearest(name, columns)}")
+    used = tuple(plugin.attributes) or tuple(known)
+    if not used:
+        raise DataError(
+            f"target_linkage needs attributes that the intruder knows: {said} shares no column with {data.source}"
+            if plugin.targets is not None
+            else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
+        )
+    return _Targets(frame, used, tuple(notes), _inclusion(plugin, data, original, columns))
+
+
+def _inclusion(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None, columns: list[str]) -> Column:
+    """The probability that a target is in the file: as said, by the survey's weights, by the plan's sampling factor, or 1."""
+    from pyspark.sql import functions as f
+
+    if plugin.population is not None:
+        if len(data) > plugin.population:
+            raise DataError(
+                f"target_linkage: the population {plugin.population:,.0f} is less than the {len(data):,} records of {data.source}"
+            )
+        return f.lit(len(data) / plugin.population)
+    if plugin.sampling_fraction is not None:
+        return f.lit(float(plugin.sampling_fraction))
+    for name in data.named(Role.WEIGHT)[:1]:
+        wrong = data.frame.filter(col(name).isNull() | (col(name) < 1)).count()
+        if wrong or not data.shape.frame.schema[name].is_numeric():
+            raise DataError(
+                f"target_linkage: the sampling weights '{name}' must be numbers of at least 1, for 1/weight is a probability"
+            )
+        if name in columns:
+            return 1.0 / col(name)
+        return f.lit(min(1.0, len(data) / float(data.frame.agg(f.sum(col(name))).collect()[0][0] or 1.0)))
+    if original is not None and len(original):
+        return f.lit(min(1.0, len(data) / len(original)))
+    return f.lit(1.0)
+
+
+def _check_names(plugin: Any, names: tuple[str, ...]) -> None:
+    for parameter in ("domain", "density"):
+        for name in getattr(plugin, parameter):
+            if name not in names:
+                raise DataError(
+                    f"target_linkage: {parameter} names '{name}', which the intruder does not use; he uses {', '.join(names)}"
+                )
+
+
+def _agreeing(
+    plugin: Any, data: SparkMicrodata, targets: DataFrame, held: DataFrame, names: tuple[str, ...], *, first: bool = False
+) -> DataFrame:
+    """How many records agree with each distinct target wherever both say something, or which is the first of them."""
+    try:
+        return agreeing(targets, distinct(held, names, first=RECORD if first else None), names, wildcard=True)
+    except TooManyPatternsError:
+        PATTERNS.refuse(plugin, data.engine)
+        raise
+
+
+def _with_chances(
+    plugin: Any, data: SparkMicrodata, made: DataFrame, held: DataFrame, names: tuple[str, ...], records: int
+) -> tuple[DataFrame, list[str]]:
+    """The probability that a stranger's record agrees with what is known of a target, attribute by attribute and in all."""
+    from pyspark.sql import functions as f
+
+    chances = []
+    for at, name in enumerate(names):
+        chance = f"discreet: chance {at}"
+        made = _with_chance(plugin, made, held, name, chance)
+        chances.append(chance)
+    said = [name for name in names if name in plugin.density or name in plugin.domain]
+    counting = [at for at, name in enumerate(names) if plugin.model != "empirical" or name in said]
+    total: Any = f.lit(1.0)
+    for at in counting:
+        total = total * col(chances[at])
+    rest = tuple(name for name in names if name not in said)
+    if plugin.model == "empirical" and rest:
+        joint = col("candidates")
+        if said:
+            found = _agreeing(plugin, data, made, held, rest).withColumnRenamed(COUNT, _JOINT)
+            made, joint = joined(made, found, rest), f.coalesce(col(_JOINT), f.lit(0))
+        total = total * (f.greatest(joint, f.lit(1)) / f.lit(max(records, 1)))
+    return made.withColumn(_CHANCE, total), chances
+
+
+def _with_chance(plugin: Any, made: DataFrame, held: DataFrame, name: str, chance: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    from discreet.model.attribute import Attribute
+
+    unknown = col(name).isNull()
+    if name in plugin.density:
+        owner = Attribute(values=dict(plugin.density[name]), default=0.0)
+        values = [row[0] for row in made.select(col(name)).distinct().collect() if row[0] is not None]
+        weights = [(value, float(owner.value_weight(value))) for value in values]
+        for value, weight in weights:
+            if weight <= 0:
+                raise DataError(
+                    f"the density of '{name}' gives no probability to {value}, which a target has; "
+                    "list it, or an interval that holds it"
+                )
+        kind = next(field.dataType.simpleString() for field in made.schema.fields if field.name == name)
+        listed = made.sparkSession.createDataFrame(weights, f"`{name}` {kind}, `{chance}` double")
+        return joined(made, listed, [name]).withColumn(chance, f.when(unknown, 1.0).otherwise(col(chance)))
+    if name in plugin.domain:
+        return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(min(1.0, 1 / plugin.domain[name]))))
+    counts = distinct(held.filter(col(name).isNotNull()), [name])
+    known, different = counts.agg(f.sum(col(COUNT)), f.count(f.lit(1))).collect()[0]
+    if plugin.model == "uniform":
+        return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(1 / max(1, int(different)))))
+    if not known:
+        return made.withColumn(chance, f.lit(1.0))
+    made = joined(made, counts.withColumnRenamed(COUNT, chance), [name])
+    equal = f.greatest(f.coalesce(col(chance), f.lit(0)) / f.lit(known), f.lit(1 / (known + 1)))
+    return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.least(f.lit(1.0), equal)))
+
+
+def _with_probability(made: DataFrame, records: int) -> DataFrame:
+    """Equation (4.10): all agreeing records have the same ratio 1 / chance."""
+    from pyspark.sql import functions as f
+
+    prior = col(_INCLUSION) / f.lit(max(records, 1))
+    ratio = 1.0 / col(_CHANCE)
+    below = prior * (col("candidates") * ratio) + (1.0 - col(_INCLUSION))
+    made = made.withColumn("probability", f.when((col("candidates") > 0) & (below > 0), prior * ratio / below).otherwise(0.0))
+    return made.withColumn("runner_up", f.when(col("candidates") > 1, col("probability")).otherwise(0.0))
+
+
+def _with_truth(made: DataFrame, data: SparkMicrodata, original: SparkMicrodata, names: tuple[str, ...]) -> DataFrame:
+    """How likely a target's link is right: his own record is one of those that agree, or it is not among them."""
+    from pyspark.sql import functions as f
+
+    theirs = alike(original.frame, data.numbered, names)[1].select(
+        col(RECORD).alias("whose"), *[col(name).alias(f"{name} there") for name in names]
+    )
+    beside = made.join(theirs, col(RECORD) == col("whose"), "left")
+    right: Any = col("whose").isNotNull()
+    for name in names:
+        right = right & (col(name).isNull() | col(f"{name} there").isNull() | (col(name) == col(f"{name} there")))
+    correct = f.when(right & (col("candidates") > 0), 1.0 / col("candidates")).otherwise(0.0)
+    return beside.withColumn("correct", correct).drop("whose", *[f"{name} there" for name in names])
+
+
+def _summary(plugin: Any, made: DataFrame, size: int, records: int) -> dict[str, Any]:
+    from pyspark.sql import functions as f
+
+    expected = f.sum(col("correct")) if "correct" in made.columns else f.sum(col("probability"))
+    over = f.sum((col("probability") > plugin.threshold).cast("long"))
+    linked = f.sum((col("candidates") > 0).cast("long"))
+    row = made.agg(
+        f.sum(col("probability")), expected, f.max(col("probability")), over, f.avg(col(_INCLUSION)), linked,
+        f.sum(col("candidates")),
+    ).collect()[0]  # fmt: skip
+    claimed, hit = float(row[0] or 0.0), float(row[1] or 0.0)
+    guessing = float(row[4] or 0.0) / records if records else 0.0
+    marketer = hit / size if size else 0.0
+    return {
+        "targets": size,
+        "expected_links": hit,
+        "mean": claimed / size if size else 0.0,
+        "max": float(row[2] or 0.0),
+        "over_threshold": int(row[3] or 0) / size if size else 0.0,
+        "marketer": marketer,
+        "claimed_links": claimed,
+        "guessing": guessing,
+        "gain": (marketer - guessing) / (1 - guessing) if guessing < 1 else 0.0,
+        "linked_targets": int(row[5] or 0),
+        "mean_candidates": int(row[6] or 0) / size if size else 0.0,
+        "pairs_left_out": 0,
+    }
+
+
+def _per_attribute(made: DataFrame, held: DataFrame, names: tuple[str, ...], chances: list[str]) -> pl.DataFrame:
+    from pyspark.sql import functions as f
+
+    sums = [f.count(col(name)) for name in names]
+    sums += [f.sum(f.when(col(name).isNotNull(), col(chance))) for name, chance in zip(names, chances, strict=True)]
+    row = made.agg(*sums).collect()[0]
+    blanks = held.agg(*[f.sum(col(name).isNull().cast("long")) for name in names]).collect()[0]
+    known = [int(row[at] or 0) for at in range(len(names))]
+    means = [float(row[len(names) + at]) / known[at] if known[at] else 0.5 for at in range(len(names))]
+    return pl.DataFrame(
+        {
+            "attribute": list(names),
+            "chance": np.clip(np.array(means, dtype=np.float64), 1e-12, 1 - 1e-12),
+            "error": [0.0] * len(names),
+            "known_targets": known,
+            "blank_cells": [int(one or 0) for one in blanks],
+        },
+        schema_overrides={"attribute": pl.String},
+    )

@@ -1,0 +1,143 @@
+"""The intruder's targets: who they are, what is known of them, how likely they are in the file, and who they are in truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.cells.hierarchies import usable_hierarchy
+from discreet.engine.encoding.policy_tables import load_table
+from discreet.engine.encoding.record_links import linked, rows_of
+from discreet.engine.linkage.comparisons import Comparison, Fuzzy, compare
+from discreet.errors import DataError, nearest
+from discreet.model.attribute import Role
+from discreet.model.hierarchy import Hierarchy
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NEVER_KNOWN = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """A row a target; ``inclusion`` is the probability of being in the file, ``truth`` the masked row (-1 for none) or None."""
+
+    frame: pl.DataFrame
+    attributes: tuple[str, ...]
+    inclusion: NDArray[np.float64]
+    truth: NDArray[np.int64] | None
+    notes: tuple[str, ...]
+    true: bool = False
+    """Whether the targets are the original records, whose values explain those of the masked ones."""
+
+
+def target_units(
+    data: Microdata,
+    original: Microdata | None,
+    source: str | None,
+    attributes: Sequence[str],
+    population: float | None,
+    fraction: float | None,
+) -> Targets:
+    """The list in ``source``; without one every record of the original, or of the data themselves."""
+    notes: list[str] = []
+    truth: NDArray[np.int64] | None = None
+    if source is not None:
+        frame = load_table(source, data.policy)
+        known = [name for name in frame.columns if name in data.columns and data.attribute(name).role not in _NEVER_KNOWN]
+        said = f"the list {source}"
+    else:
+        frame = (original or data).frame
+        known, said = [name for name in data.named(Role.KEY) if name in frame.columns], (original or data).source
+        if original is not None and (links := linked(data, original)) is not None:
+            truth = rows_of(np.arange(len(original), dtype=np.int64), np.where(links < 0, -1, links))
+        if original is not None:
+            gone = [name for name in original.named(Role.KEY) if name not in data.columns]
+            notes += [f"'{name}' is not in the release, so it tells the intruder nothing" for name in gone]
+    for name in attributes:
+        data.attribute(name)
+        if name not in frame.columns:
+            raise DataError(f"target_linkage: {said} has no column '{name}'; {nearest(name, frame.columns)}")
+    used = tuple(attributes) or tuple(known)
+    if not used:
+        raise DataError(
+            f"target_linkage needs attributes that the intruder knows: {said} shares no column with {data.source}"
+            if source is not None
+            else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
+        )
+    inclusion = _inclusion(data, original, frame, population, fraction)
+    return Targets(frame, used, inclusion, truth, tuple(notes), source is None and original is not None)
+
+
+def _inclusion(
+    data: Microdata, original: Microdata | None, frame: pl.DataFrame, population: float | None, fraction: float | None
+) -> NDArray[np.float64]:
+    """The inclusion probability of each target: as said, by the survey's weights, by the plan's sampling factor, or 1."""
+    real = int((data.records >= 0).sum())
+    if population is not None:
+        return np.full(frame.height, real / population)
+    if fraction is not None:
+        return np.full(frame.height, fraction)
+    for name in data.named(Role.WEIGHT)[:1]:
+        if name in frame.columns:
+            return 1 / _weights(frame[name], name)
+        return np.full(frame.height, min(1.0, real / float(_weights(data.frame[name], name).sum())))
+    if original is not None and len(original):
+        links = linked(data, original)
+        return np.full(frame.height, min(1.0, (real if links is None else int((links >= 0).sum())) / len(original)))
+    return np.ones(frame.height)
+
+
+def _weights(series: pl.Series, name: str) -> NDArray[np.float64]:
+    if not series.dtype.is_numeric() or series.null_count() or (len(series) and (series < 1).any()):
+        raise DataError(
+            f"target_linkage: the sampling weights '{name}' must be numbers of at least 1, for 1/weight is a probability"
+        )
+    return series.cast(pl.Float64).to_numpy()
+
+
+def agreed_attributes(
+    data: Microdata,
+    units: Targets,
+    tolerance: Mapping[str, float],
+    similarity: Mapping[str, float],
+    edits: Mapping[str, int],
+) -> list[Comparison]:
+    """How each attribute is compared."""
+    made = []
+    for name in units.attributes:
+        fuzzy: Fuzzy | None = None
+        if name in similarity:
+            fuzzy = ("similarity", similarity[name])
+        elif name in edits:
+            fuzzy = ("edits", float(edits[name]))
+        plain = fuzzy is None and name not in tolerance
+        itself, cells = units.frame is data.frame, data.cells.get(name)
+        made.append(
+            compare(
+                units.frame[name],
+                data.frame[name],
+                tolerance=tolerance.get(name),
+                fuzzy=fuzzy,
+                hierarchy=_hierarchy(data, units.frame, name) if plain and cells is None else None,
+                cells=cells,
+                target_cells=cells if itself else None,
+                true=units.true,
+            )
+        )
+    return made
+
+
+def _hierarchy(data: Microdata, frame: pl.DataFrame, name: str) -> Hierarchy | None:
+    """The attribute's hierarchy over the targets' values, where the masked column uses its labels."""
+    attribute = data.attribute(name)
+    if attribute.hierarchy is None:
+        return None
+    policy = data.policy.with_(attributes={name: attribute.model_copy(update={"order": None})})
+    return usable_hierarchy(Microdata(frame.select(name), policy, "the targets"), name)

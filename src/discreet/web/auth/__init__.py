@@ -1,0 +1,1 @@
+"""Who is who and who may do what: accounts, sessions, tokens, throttling, the check of every request."""

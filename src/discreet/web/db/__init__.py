@@ -1,0 +1,1 @@
+"""The application's own database: tables, migrations, the audit log, and removal of files that no row names."""
