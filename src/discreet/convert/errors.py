@@ -12,7 +12,7 @@ _LONGEST = 240
 
 
 @contextmanager
-def told(
+def convert_errors(
     subject: str, doing: str, secrets: Iterable[str] = (), words: Callable[[BaseException], str] | None = None
 ) -> Iterator[None]:
     """Turn any library's exception into a SourceError '<subject>: <doing>: <first line>'.

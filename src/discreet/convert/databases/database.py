@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from discreet.convert.databases.address import Address, parse_address
-from discreet.convert.errors import first_line, told
+from discreet.convert.errors import convert_errors, first_line
 from discreet.convert.files.tables import Table
 from discreet.convert.writing.atomic import exists_already
 from discreet.errors import SourceError
@@ -70,7 +70,7 @@ class Database(ABC):
 
     def _told(self, doing: str) -> AbstractContextManager[None]:
         """Any driver's exception becomes one sentence without a password."""
-        return told(self.name, doing, self.address.secrets, driver_words)
+        return convert_errors(self.name, doing, self.address.secrets, driver_words)
 
     def no_table(self) -> SourceError:
         where = f" in the schema '{self.address.schema}'" if self.address.schema else ""
@@ -123,7 +123,7 @@ def database_file(address: Address, magic: bytes, at: int, system: str, *, must_
         if not path.parent.is_dir():
             raise SourceError(f"{address.name}: the folder {path.parent} does not exist")
         return path
-    with told(address.name, "cannot be opened"), path.open("rb") as file:
+    with convert_errors(address.name, "cannot be opened"), path.open("rb") as file:
         head = file.read(at + len(magic))
     if head[at:] != magic and (head or must_exist):
         raise SourceError(f"{address.name}: {path} is not a {system} database")

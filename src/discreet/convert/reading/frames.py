@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from discreet.convert.errors import told
+from discreet.convert.errors import convert_errors
 from discreet.convert.files.column_names import unique
 from discreet.errors import SourceError
 
@@ -19,7 +19,7 @@ def from_frame(source: Any) -> tuple[pl.LazyFrame, str]:
         return source.lazy(), "the frame"
     library = type(source).__module__.partition(".")[0]
     name = f"the {library} {type(source).__name__}"
-    with told(name, "cannot be read"):
+    with convert_errors(name, "cannot be read"):
         if library == "pandas" and hasattr(source, "columns"):
             return _from_pandas(source).lazy(), name
         if library == "pyarrow" and hasattr(source, "rename_columns"):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.convert.errors import told
+from discreet.convert.errors import convert_errors
 from discreet.errors import DataError, nearest
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def page(
     A filter is a text a column: ``is missing``, ``is not missing``, ``=x``, ``!=x``; for numbers and dates ``>=5``, ``<3``,
     ``1..9`` (both inside) or a value; for text a part of it, however it is capitalised.
     """
-    with told(path.name, "cannot be looked at"), closing(_open()) as link:
+    with convert_errors(path.name, "cannot be looked at"), closing(_open()) as link:
         schema = pl.read_parquet_schema(path)
         names = list(schema)
         table = f"read_parquet(?) AS t({', '.join(f'c{place}' for place in range(len(names)))})"
@@ -165,7 +165,7 @@ def _and(source: str, condition: str) -> str:
 
 def at(path: Path, numbers: Sequence[int]) -> pl.DataFrame:
     """The rows with these numbers, in the order asked for."""
-    with told(path.name, "cannot be looked at"), closing(_open()) as link:
+    with convert_errors(path.name, "cannot be looked at"), closing(_open()) as link:
         names = list(pl.read_parquet_schema(path))
         table = f"read_parquet(?) AS t({', '.join(f'c{place}' for place in range(len(names)))})"
         return _fetched(link, table, path, names, numbers)

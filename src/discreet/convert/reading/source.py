@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from discreet.convert.errors import told
+from discreet.convert.errors import convert_errors
 from discreet.convert.files.cells_file import check_columns, read_cells, reading_labels_as_text, with_labels
 from discreet.convert.files.formats import Format, format_of
 from discreet.convert.files.missing_values import without_markers
@@ -33,7 +33,7 @@ def read_source(source: Any, policy: Policy) -> Microdata:
     if isinstance(source, str | Path):
         return _from_file(Path(source).expanduser(), policy)
     lazy, name = from_frame(source)
-    with told(name, "cannot be read"):
+    with convert_errors(name, "cannot be read"):
         return _microdata(Table(lazy.collect(engine="streaming")), policy, name)
 
 
@@ -66,7 +66,7 @@ def existing(path: Path) -> Format:
     found = format_of(path)
     if not path.exists():
         raise SourceError(f"{path}: there is no such file")
-    with told(str(path), "cannot be opened"), path.open("rb"):
+    with convert_errors(str(path), "cannot be opened"), path.open("rb"):
         return found
 
 
@@ -79,7 +79,7 @@ def _from_file(path: Path, policy: Policy) -> Microdata:
 
 def _table_of(path: Path, policy: Policy) -> Microdata:
     found = existing(path)
-    with told(str(path), f"cannot be read as {found.name}"):
+    with convert_errors(str(path), f"cannot be read as {found.name}"):
         if not found.streams:
             cells = read_cells(path)
             if cells:

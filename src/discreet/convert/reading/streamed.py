@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.convert.errors import told
+from discreet.convert.errors import convert_errors
 from discreet.convert.files.cells_file import read_cells
 from discreet.convert.files.formats import Format
 from discreet.convert.reading.chunks import in_parts, largest_part, row_groups
@@ -68,7 +68,7 @@ def scan_source(
     found = existing(path)
     if not found.streams:
         return read_source(source, policy)
-    with told(str(path), f"cannot be read as {found.name}"):
+    with convert_errors(str(path), f"cannot be read as {found.name}"):
         failure: Exception | None = None
         for lazy in found.scan(path, policy):
             try:
@@ -138,12 +138,12 @@ def _encoded(
 def _whole(scan: _Scan) -> pl.DataFrame:
     """The table itself, for whoever asks for it after all."""
     _unchanged(scan)
-    with told(str(scan.path), "cannot be read"):
+    with convert_errors(str(scan.path), "cannot be read"):
         return scan.lazy.collect(engine="streaming")
 
 
 def _unchanged(scan: _Scan) -> None:
-    with told(str(scan.path), "cannot be read"):
+    with convert_errors(str(scan.path), "cannot be read"):
         now = _state(scan.path)
     if now != scan.state:
         raise SourceError(f"{scan.path}: was changed while it was in use; run again")

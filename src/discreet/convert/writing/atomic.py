@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from discreet.convert.errors import first_line, told
+from discreet.convert.errors import convert_errors, first_line
 from discreet.engine.runtime.private_files import FILE_MODE
 from discreet.errors import SourceError
 
@@ -42,7 +42,7 @@ def replacing(target: str | Path, *, private: bool = False, overwrite: bool = Tr
     temporary = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}.part{place.suffix}")
     held = None
     try:
-        with told(str(target), "cannot be written", words=lambda error: _of_target(error, temporary, target)):
+        with convert_errors(str(target), "cannot be written", words=lambda error: _of_target(error, temporary, target)):
             # made first, and by its owner alone: what is half written is nobody else's to read
             held = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             _lock(held)
@@ -133,7 +133,7 @@ def write_bytes(target: str | Path, content: bytes, *, private: bool = False, ov
 
 def checked(target: str | Path) -> Path:
     """The place of a target, links followed; raises where no file can be put there."""
-    with told(str(target), "cannot be written"):
+    with convert_errors(str(target), "cannot be written"):
         place = Path(os.path.realpath(Path(target).expanduser()))
         if place.is_dir():
             raise SourceError(f"{target}: is a folder; name a file in it")

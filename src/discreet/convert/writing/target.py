@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.convert.errors import told
+from discreet.convert.errors import convert_errors
 from discreet.convert.files.cells_file import cells_file, read_cells, remove_cells, write_cells
 from discreet.convert.files.formats import format_of
 from discreet.convert.files.formulas import harmless
@@ -90,7 +90,7 @@ def convert(
 def _stream(source: Path, target: Path, policy: Policy, *, overwrite: bool) -> tuple[int, int]:
     form = format_of(target)
     checked(target)
-    with told(str(source), f"cannot be read as {format_of(source).name}"):
+    with convert_errors(str(source), f"cannot be read as {format_of(source).name}"):
         tried = attempts(source, policy)
         lazy = next(tried)
     with replacing(target, private=True, overwrite=overwrite) as temporary:
@@ -101,7 +101,7 @@ def _stream(source: Path, target: Path, policy: Policy, *, overwrite: bool) -> t
                     records = form.count(place)
                 break
             except pl.exceptions.PolarsError:
-                with told(str(source), f"cannot be converted to {target}"):
+                with convert_errors(str(source), f"cannot be converted to {target}"):
                     following = next(tried, None)
                     if following is None:
                         raise

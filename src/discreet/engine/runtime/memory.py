@@ -60,10 +60,10 @@ def said(size: float) -> str:
 def check_room(need: float, what: str, advice: str) -> str:
     """What a job needs and has, in a sentence; raises RoomError where that is too little."""
     free = room()
-    told = f"{what} needs about {said(need)} of memory; {said(free)} are free"
+    message = f"{what} needs about {said(need)} of memory; {said(free)} are free"
     if need > free:
-        raise RoomError(f"{told}, so it was not begun; {advice}, or raise {VARIABLE} where you know better")
-    return told
+        raise RoomError(f"{message}, so it was not begun; {advice}, or raise {VARIABLE} where you know better")
+    return message
 
 
 def _kilobytes(path: Path, field: str) -> int | None:

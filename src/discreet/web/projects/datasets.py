@@ -42,7 +42,7 @@ __all__ = [
 
 CHUNK = 1 << 20
 CONNECT = 5
-"""Seconds that a connected database may take to answer before it is told that it does not."""
+"""Seconds that a connected database may take to answer before it is convert_errors that it does not."""
 UPLOAD = re.compile(r"[0-9a-f]{32}(\.[a-z0-9]{1,10}){1,2}")
 
 
@@ -116,7 +116,7 @@ def sources(settings: Settings) -> list[str]:
 
 def tables(settings: Settings, source: str) -> list[str]:
     """The tables and views of a connected database, as an import job names them; nothing where its kind cannot be asked."""
-    from discreet.convert.errors import told
+    from discreet.convert.errors import convert_errors
 
     address = settings.sources.get(source)
     if address is None:
@@ -128,7 +128,7 @@ def tables(settings: Settings, source: str) -> list[str]:
     secret = [url.password] if isinstance(url.password, str) else []
     # somebody waits for the answer
     patience = {} if driver == "sqlite" else {"connect_timeout": CONNECT}
-    with told(f"the database '{source}'", "cannot be looked at", secret):
+    with convert_errors(f"the database '{source}'", "cannot be looked at", secret):
         engine = create_engine(url.set(drivername=driver), poolclass=NullPool, connect_args=patience)
         with engine.connect() as connection:
             found = inspect(connection)
@@ -199,7 +199,7 @@ def suffix(name: str) -> str:
 
 
 def shown_name(name: str) -> str:
-    """A file's or table's name as it is told, without folders and without what cannot be printed."""
+    """A file's or table's name as it is convert_errors, without folders and without what cannot be printed."""
     last = re.split(r"[/\\]", name.strip())[-1]
     return "".join(sign for sign in last if sign.isprintable())[:200] or "unnamed"
 
