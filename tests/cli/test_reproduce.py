@@ -1,4 +1,4 @@
-"""discreet reproduce tells the papers' figures beside ours, and does not call a difference agreement."""
+"""discreet reproduce prints the papers' figures beside ours, and does not call a difference an agreement."""
 
 from __future__ import annotations
 
@@ -8,70 +8,74 @@ from pathlib import Path
 
 import pytest
 
-from discreet.reproduce.reproduction import NUMBERS, Makers, reproduce
+from discreet.reproduce.papers import PAPERS, reproduce
+from discreet.reproduce.results import Comparison, Generators
 from discreet.testing import items, patients, students
 
-MAKERS = Makers(students, patients, items)
+GENERATORS = Generators(students, patients, items)
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_every_paper_is_repeated_and_its_charts_are_written(number: str, tmp_path: Path) -> None:
-    found = reproduce(number, MAKERS, 1_500)
-    assert found.lines
-    assert all(line.what and line.paper and line.ours and line.why for line in found.lines)
-    assert "generated" in found.data
-    for path in found.write(tmp_path):
+def comparisons_by_figure(number: str) -> dict[str, Comparison]:
+    return {row.figure: row for row in reproduce(number, GENERATORS, 1_500).comparisons}
+
+
+@pytest.mark.parametrize("number", PAPERS)
+def test_every_paper_is_reproduced_and_its_charts_are_written(number: str, tmp_path: Path) -> None:
+    result = reproduce(number, GENERATORS, 1_500)
+    assert result.comparisons
+    assert all(row.figure and row.paper and row.ours and row.explanation for row in result.comparisons)
+    assert "generated" in result.data
+    for path in result.write(tmp_path):
         assert path.read_text().startswith("<svg")
 
 
-def test_the_worked_example_of_the_risk_measure_comes_out() -> None:
-    lines = reproduce("000", MAKERS, 1_500).lines
-    assert [(line.paper, line.ours) for line in lines[:3]] == [
+def test_the_worked_example_of_the_risk_measure_is_reproduced() -> None:
+    rows = reproduce("000", GENERATORS, 1_500).comparisons
+    assert [(row.paper, row.ours) for row in rows[:3]] == [
         ("0.084", "0.084"), ("1.63", "1.63"), ("134,217,728", "134,217,728"),
     ]  # fmt: skip
 
 
-def test_what_the_generator_was_made_to_give_is_not_told_as_agreement() -> None:
-    lines = {line.what: line for line in reproduce("000", MAKERS, 1_500).lines}
-    for what in ("known sets above 1 %", "records at high risk"):
-        assert lines[what].why.startswith("made so")
+def test_what_the_generator_was_built_to_give_is_not_presented_as_agreement() -> None:
+    rows = comparisons_by_figure("000")
+    for figure in ("known sets above 1 %", "high-risk records"):
+        assert rows[figure].explanation.startswith("by construction")
 
 
-def test_the_reduction_that_is_not_found_is_told_with_the_whole_sweep() -> None:
-    lines = {line.what: line for line in reproduce("001", MAKERS, 1_500).lines}
-    assert lines["reduction by one pass"].why.startswith("not reproduced")
-    assert sum(what.startswith("sweep") for what in lines) == 6
+def test_the_reduction_that_is_not_reproduced_is_reported_with_the_whole_sweep() -> None:
+    rows = comparisons_by_figure("001")
+    assert rows["reduction by one pass"].explanation.startswith("not reproduced")
+    assert sum(figure.startswith("sweep") for figure in rows) == 6
 
 
 def test_the_probabilities_of_table_2_are_those_printed() -> None:
-    for line in reproduce("003", MAKERS, 1_500).lines[:8]:
-        assert line.paper == line.ours
+    for row in reproduce("003", GENERATORS, 1_500).comparisons[:8]:
+        assert row.paper == row.ours
 
 
-def test_a_paper_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_an_unknown_paper_ends_with_one_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from discreet.cli import main; main()", "reproduce", "009"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "there is no paper '009'" in done.stderr
 
 
-def test_figure_3_is_repeated_with_every_model_beside_ours() -> None:
-    found = reproduce("001", MAKERS, 1_500)
-    lines = {line.what: line for line in found.lines}
-    assert lines["Figure 3: the least loss"].ours == "the same"
-    assert lines["Figure 3: k-anonymity as k grows"].ours == "loses more"
-    assert sum(what.startswith("Figure 3: NCP") for what in lines) == 5
-    assert "figure_3" in found.charts
+def test_figure_3_is_reproduced_with_every_privacy_model() -> None:
+    result = reproduce("001", GENERATORS, 1_500)
+    rows = {row.figure: row for row in result.comparisons}
+    assert rows["Figure 3: the smallest loss"].ours == "the same"
+    assert rows["Figure 3: k-anonymity as k grows"].ours == "loses more"
+    assert sum(figure.startswith("Figure 3: NCP") for figure in rows) == 5
+    assert "figure_3" in result.charts
 
 
-def test_the_appendix_is_repeated_on_the_table_it_prints() -> None:
-    found = reproduce("002", MAKERS, 1_500)
-    lines = {line.what: line for line in found.lines}
-    assert lines["Appendix A: records in the masked microdata"].ours == "8"
-    assert lines["Appendix A: smallest group of equal Age before sampling"].ours == "2"
-    assert "of 60 seeds give two" in lines["Appendix A: records alone with their Age after sampling"].ours
+def test_appendix_a_is_reproduced_on_the_table_it_prints() -> None:
+    rows = comparisons_by_figure("002")
+    assert rows["Appendix A: records in the masked microdata"].ours == "8"
+    assert rows["Appendix A: smallest group of equal Age before sampling"].ours == "2"
+    assert "of 60 samples" in rows["Appendix A: records unique in Age after sampling"].ours
 
 
-def test_no_estimated_risk_is_below_the_true_one() -> None:
-    lines = {line.what: line for line in reproduce("004", MAKERS, 1_500).lines}
-    assert lines["estimated risk against true risk (Figure 1, right)"].ours == "not below in 12 of 12"
+def test_no_estimated_risk_is_below_the_true_risk() -> None:
+    rows = comparisons_by_figure("004")
+    assert rows["estimated risk against true risk (Figure 1, right)"].ours == "not below in 12 of 12"

@@ -12,24 +12,27 @@ from discreet.cli import show
 
 def reproduce(
     papers: Annotated[
-        list[str] | None, typer.Argument(help="000, 001, 002, 003 or 004; all where none is named.", show_default=False)
+        list[str] | None, typer.Argument(help="Papers to reproduce: 000, 001, 002, 003, 004. Default: all.", show_default=False)
     ] = None,
-    folder: Annotated[Path | None, typer.Option("--folder", help="Write the charts here, as SVG.")] = None,
-    records: Annotated[int | None, typer.Option("--records", min=100, help="Size of the generated tables.")] = None,
+    folder: Annotated[Path | None, typer.Option("--folder", help="Write the charts to this folder, as SVG.")] = None,
+    records: Annotated[int | None, typer.Option("--records", min=100, help="Number of records of the generated tables.")] = None,
 ) -> None:
-    """Repeat the figures of the five papers on generated data: theirs beside ours, with the difference explained."""
+    """Reproduce the figures of the five papers on generated data: each beside ours, with the difference explained."""
     from discreet.errors import SourceError
-    from discreet.reproduce.reproduction import NUMBERS, Makers
-    from discreet.reproduce.reproduction import reproduce as run
+    from discreet.reproduce.papers import PAPERS
+    from discreet.reproduce.papers import reproduce as reproduce_paper
+    from discreet.reproduce.results import Generators
     from discreet.testing import items, patients, students
 
     if folder is not None and not folder.is_dir():
         raise SourceError(f"{folder}: there is no such folder")
-    for number in papers or NUMBERS:
+    generators = Generators(students, patients, items)
+    for number in papers or PAPERS:
         with show.progress():
-            found = run(number, Makers(students, patients, items), records)
-        print(f"{found.number}: {found.citation}\nThe paper's data are confidential; ours are generated: {found.data}.\n")
-        show.table("", ("figure", "paper", "ours", "why"), [(one.what, one.paper, one.ours, one.why) for one in found.lines])
+            result = reproduce_paper(number, generators, records)
+        print(f"{result.number}: {result.citation}\nThe paper's data are confidential; ours are generated: {result.data}.\n")
+        rows = [(row.figure, row.paper, row.ours, row.explanation) for row in result.comparisons]
+        show.table("", ("figure", "paper", "ours", "explanation"), rows)
         if folder is not None:
-            for path in found.write(folder):
-                show.say(f"drawn: {path}")
+            for path in result.write(folder):
+                show.say(f"chart written to {path}")

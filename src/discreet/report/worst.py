@@ -81,13 +81,13 @@ def _known_sets(measure: RiskMeasure, data: Microdata, row: Mapping[str, Any]) -
     if not all(name in data.columns for name in names):  # an attribute's own name holds a plus
         return f"An intruder who knows {row['top_set']} finds it most surely; {share}."
     chance = math.prod(data.attribute(name).known for name in names)
-    count = agreeing(data, names, int(row["record"]), wildcard=getattr(measure, "missing", "") == "wildcard")
+    count = count_agreeing(data, names, int(row["record"]), wildcard=getattr(measure, "missing", "") == "wildcard")
     company = "finds it alone" if count == 1 else f"finds it among {count:,} records that look alike"
     knows = f"who knows {_listed(names)} (probability {chance:.3g})" if names else "who knows nothing"
     return f"An intruder {knows} {company}; {share}."
 
 
-def agreeing(data: Microdata, names: list[str], record: int, *, wildcard: bool) -> int:
+def count_agreeing(data: Microdata, names: list[str], record: int, *, wildcard: bool) -> int:
     """How many records of a table agree with one of them on some attributes, itself included."""
     same = np.ones(len(data), dtype=np.bool_)
     for name in names:

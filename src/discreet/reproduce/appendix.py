@@ -1,4 +1,4 @@
-"""Appendix A of Truta et al. (2003): ten patients, microaggregation of Age, then a sample, and the groups that it breaks."""
+"""Appendix A of Truta et al. (2003): ten patients, microaggregation of Age, then sampling, which leaves some Ages unique."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet import verbs
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.report import charts
-from discreet.reproduce.reproduction import Line
+from discreet.reproduce.results import Comparison
 
 _ROWS = (
     ("John Wayne", 123456789, 44, "MI", "AIDS", 45_500, 1_200),
@@ -24,7 +24,7 @@ _ROWS = (
     ("Mikhail Aaron", 999999999, 55, "MI", "AIDS", 69_000, 4_200),
     ("Sam Pall", 100000000, 45, "MI", "Tuberculosis", 34_000, 3_100),
 )
-"""Table A.1, as printed; its people are made up by the paper."""
+"""Table A.1 as printed; its people are fictitious."""
 _ROLES = {
     "Name": "identifier", "SSN": "identifier", "Age": "key", "State": "key", "Diagnosis": "confidential",
     "Income": "confidential", "Billing": "confidential",
@@ -34,7 +34,7 @@ _STEPS = [
     {"method": "microaggregation", "columns": ["Age"], "size": 2},
     {"method": "sampling", "fraction": 0.8},
 ]
-_SEEDS = 60
+_SAMPLES = 60
 
 
 def patients() -> Microdata:
@@ -43,28 +43,34 @@ def patients() -> Microdata:
     return Microdata(pl.DataFrame(_ROWS, schema=list(_ROLES), orient="row"), policy, "Table A.1")
 
 
-def appendix() -> tuple[list[Line], object]:
-    """The masked microdata of Figure A.6: how many records, and how many are alone with their Age."""
+def compare_appendix_a() -> tuple[list[Comparison], object]:
+    """The masked microdata of Figure A.6: the number of records, and how many are unique in Age."""
     data = patients()
-    grouped = verbs.mask(data, {"steps": _STEPS[:2]}).masked.frame["Age"]
-    alone = Counter(_alone(data, seed) for seed in range(_SEEDS))
-    first = verbs.mask(data, {"seed": 0, "steps": _STEPS})
-    told = f"{alone[2]} of {_SEEDS} seeds give two, {alone[1]} one, {alone[0]} none"
-    lines = [
-        Line("Appendix A: records in the masked microdata", "8", str(first.t), "the same: ten at a sampling factor of 0.8"),
-        Line(
-            "Appendix A: smallest group of equal Age before sampling", "2 or more",
-            str(min(Counter(grouped.to_list()).values())), "the same: 25 and 35 become 30, the other ages are groups already",
+    grouped_ages = verbs.mask(data, {"steps": _STEPS[:2]}).masked.frame["Age"]
+    samples_by_uniques = Counter(_count_unique_ages(data, seed) for seed in range(_SAMPLES))
+    release = verbs.mask(data, {"seed": 0, "steps": _STEPS})
+    ours = f"2 in {samples_by_uniques[2]} of {_SAMPLES} samples, 1 in {samples_by_uniques[1]}, 0 in {samples_by_uniques[0]}"
+    comparisons = [
+        Comparison(
+            "Appendix A: records in the masked microdata", "8", str(release.t), "the same: ten with a sampling factor of 0.8"
         ),
-        Line(
-            "Appendix A: records alone with their Age after sampling", "2", told,
-            "which records fall out is chance, and the paper's seed is not told; a release with one alone is warned of",
+        Comparison(
+            "Appendix A: smallest group of equal Age before sampling", "2 or more",
+            str(min(Counter(grouped_ages.to_list()).values())),
+            "the same: 25 and 35 become 30, the other ages are groups already",
+        ),
+        Comparison(
+            "Appendix A: records unique in Age after sampling", "2", ours,
+            "the sample is random, and the paper does not give its seed; a release with a sample unique is warned about",
         ),
     ]  # fmt: skip
-    rows = [{"label": f"{number} alone", "series": "after", "records": count} for number, count in sorted(alone.items())]
-    return lines, charts.bars(rows, f"records alone with their Age, by seed ({_SEEDS} samples)", legend=False)
+    rows = [
+        {"label": f"{uniques} unique", "series": "after", "records": samples}
+        for uniques, samples in sorted(samples_by_uniques.items())
+    ]
+    return comparisons, charts.bars(rows, f"records unique in Age, by sample ({_SAMPLES} samples)", legend=False)
 
 
-def _alone(data: Microdata, seed: int) -> int:
-    ages = Counter(verbs.mask(data, {"seed": seed, "steps": _STEPS}).masked.frame["Age"].to_list())
-    return sum(count == 1 for count in ages.values())
+def _count_unique_ages(data: Microdata, seed: int) -> int:
+    counts = Counter(verbs.mask(data, {"seed": seed, "steps": _STEPS}).masked.frame["Age"].to_list())
+    return sum(count == 1 for count in counts.values())
