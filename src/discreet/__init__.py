@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from discreet.model.services import provide
+
 if TYPE_CHECKING:
     from discreet.errors import DiscreetError
     from discreet.model.attribute import Attribute
@@ -36,6 +38,10 @@ __all__ = [
     "Assessment", "Attribute", "Client", "DiscreetError", "Microdata", "Plan", "Policy", "Release", "Score",
     "analyze", "assess", "loss", "mask", "read", "risk", "scan", "select", "write", "write_link",
 ]  # fmt: skip
+
+
+provide("read_table", lambda: import_module("discreet.convert").read_source)
+provide("plots", lambda: import_module("discreet.report.plots"))
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.cells.unexplained import check_explained
-from discreet.engine.coarse import coarse
+from discreet.assessment.unexplained_labels import check_explained
+from discreet.engine.cells.containment import coarse
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.attribute import Attribute

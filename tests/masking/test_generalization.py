@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
+from discreet.engine.cells.containment import coarse
 from discreet.engine.cells.hierarchies import hierarchy_of
-from discreet.engine.coarse import coarse
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.encoding.columns import encode, encode_series
 from discreet.errors import DataError, ParameterError, PolicyError

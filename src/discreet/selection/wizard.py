@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.assessment.release import assess_release
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
@@ -97,8 +98,6 @@ def _selection(
     searching: float, teller: Teller,
 ) -> Selection:  # fmt: skip
     """The best of what was tried, run once more and assessed as anybody would assess the written file."""
-    from discreet import verbs
-
     left = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
     leaving = time.monotonic()
     shorter = _untargeted(found, evaluate, left) or _without(_chosen(found, options, evaluate.worst), evaluate, left)
@@ -111,7 +110,7 @@ def _selection(
     release = generate(data.with_policy(policy), chosen.plan, evaluate.secret)
     # work is stopped between its steps, so a little before the time is over; but what the plan was chosen by is measured again
     end = None if options.seconds is None or chosen.outcome.kept else began + 0.98 * options.seconds
-    assessment = verbs.assess(release.original, release, deadline=end)
+    assessment = assess_release(release.original, release, end)
     plans = {f"plan {number}": one.plan for number, one in enumerate(found, 1)}
     placed = [
         Placed(name, one.outcome.risk, one.outcome.loss, one.outcome.kept)

@@ -70,7 +70,7 @@ def shared_atoms(
 
     ``reference`` is the side that holds original values: they are values, whatever they look like. In a text column they
     are, where ``strict``, all the values there are: another text in a column that nothing declares is an error. (The verbs
-    check whole tables for that with :func:`discreet.engine.cells.unexplained.check_explained`.)
+    check whole tables for that with :func:`discreet.assessment.unexplained_labels.check_explained`.)
 
     >>> import polars as pl
     >>> from discreet.engine.encoding.columns import encode_series

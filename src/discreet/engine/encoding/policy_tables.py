@@ -1,13 +1,11 @@
 """Tables that a parameter names: a dictionary, a list of targets, a file of weights.
 
-Measures and methods may not import the converter (rooms of one rank do not know each other), and the engine lies
-below it. So the converter is looked up by name when a file is first asked for: the one place where a lower room
-calls a higher one, and only for what a policy names.
+Measures and methods may not import the converter, and the engine lies below it: the function that reads a table is a
+service that the package provides (:mod:`discreet.model.services`).
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +13,10 @@ from discreet.engine.encoding.policy_paths import address, place
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.model.services import service
 
 if TYPE_CHECKING:
     import polars as pl
-
-READER = ("discreet.convert", "read_source")
 
 
 def load_table(source: Any, policy: Policy) -> pl.DataFrame:
@@ -31,10 +28,7 @@ def load_table(source: Any, policy: Policy) -> pl.DataFrame:
     place = resolve(source, policy)
     if isinstance(place, Path) and not place.exists():
         raise SourceError(f"{place}: there is no such file")
-    module, function = READER
-    loaded: Microdata = getattr(import_module(module), function)(
-        str(place) if isinstance(place, Path) else place, Policy(missing=policy.missing)
-    )
+    loaded: Microdata = service("read_table")(str(place) if isinstance(place, Path) else place, Policy(missing=policy.missing))
     return loaded.frame
 
 

@@ -12,10 +12,10 @@ import polars as pl
 from discreet.engine.cells.handover import describe
 from discreet.engine.cells.hierarchies import hierarchy_from, hierarchy_of, leaf_codes, leaf_text, level_codes
 from discreet.engine.classes.tables import class_table
-from discreet.engine.coarse import as_numbers
 from discreet.engine.encoding.columns import Column, encode
 from discreet.masking.generalization.model_kernels import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE
 from discreet.masking.generalization.mondrian_kernels import lowest_common, partition
+from discreet.masking.generalization.numbers import as_numbers
 from discreet.masking.generalization.privacy_model import PrivacyModel
 from discreet.model.attribute import Level
 from discreet.model.cells import EVERYTHING, ColumnCells, Group, Interval

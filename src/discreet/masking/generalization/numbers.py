@@ -1,4 +1,4 @@
-"""What a masked cell contains, by :mod:`discreet.engine.cells.containment`; and values as numbers."""
+"""Values of a column as numbers, so that Mondrian can cut at a median."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.containment import Coarse, coarse
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["Coarse", "as_numbers", "coarse"]
 
 
 def as_numbers(values: pl.Series, *, strict: bool = True) -> NDArray[np.float64]:

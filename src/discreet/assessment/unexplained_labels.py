@@ -1,4 +1,4 @@
-"""Whether every cell of a masked table can be explained: the check that the verbs make before anything is measured."""
+"""Whether every label of a masked table can be explained: checked before anything is measured."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def check_explained(original: Microdata, masked: Microdata) -> None:
     for name in masked.columns:
         if name not in original.columns:
             continue
-        one, other = original.frame[name], masked.frame[name]
-        if one is other or (one.dtype == other.dtype and one.dtype.is_numeric() and name not in masked.cells):
+        before, after = original.frame[name], masked.frame[name]
+        if before is after or (before.dtype == after.dtype and before.dtype.is_numeric() and name not in masked.cells):
             continue
-        (true,), (said,) = encode(original, [name]), encode(masked, [name])
-        sides = [(true, original.cells.get(name)), (said, masked.cells.get(name))]
+        (true_column,), (masked_column,) = encode(original, [name]), encode(masked, [name])
+        sides = [(true_column, original.cells.get(name)), (masked_column, masked.cells.get(name))]
         try:
             read_sides(sides, hierarchy=usable_hierarchy(original, name), reference=0, strict=True)
         except UnexplainedCellError as error:

@@ -1,0 +1,50 @@
+"""The assessment of a release under its policy: which measures are taken, on what tables, with what evidence missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from discreet import registry
+from discreet.assessment.assess import Covering, assess
+from discreet.assessment.measures import default_measures, make_measures, measures_for_limits
+from discreet.assessment.row_links import check_listed, link_to_original
+from discreet.engine.runtime import dispatch
+from discreet.model.microdata import Microdata
+from discreet.model.results import Assessment, Release
+
+_COVERAGE = "coverage"
+"""The risk measure that every assessment takes, whether the policy names it or not."""
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # numbers near the end of their range become infinite or null
+def assess_release(original: Microdata, masked: Microdata | Release, deadline: float | None = None) -> Assessment:
+    """Risks before and after, losses, and the verdict against the policy's limits; see :func:`discreet.verbs.assess`."""
+    table, doubts = link_to_original(masked, original)
+    policy = original.policy
+    warnings = check_listed(original)
+    names = [name for name in measures_for_limits("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
+    risks = dispatch.placed("risk", make_measures("risk", names, policy), original, table)
+    loss_measures = make_measures("loss", measures_for_limits("loss", policy), policy)
+    losses = {
+        measure.name: measure.measure(original, table) for measure in dispatch.placed("loss", loss_measures, original, table)
+    }
+    coverage = registry.make("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
+    covering = Covering(coverage, _as_written(masked, table))
+    assessment = assess(original, table, risks, losses, deadline, doubts, covering)
+    plan = masked.plan if isinstance(masked, Release) else policy.plan
+    if plan.seed is not None:
+        from discreet.keys.choose import SEED_GAP
+
+        warnings, assessment = [*warnings, SEED_GAP], replace(assessment, gaps=(*assessment.gaps, SEED_GAP))
+    return replace(assessment, warnings=(*assessment.warnings, *warnings)) if warnings else assessment
+
+
+def _as_written(masked: Microdata | Release, table: Microdata) -> Microdata:
+    """The columns of a release as they would be written, under the plan that made it."""
+    if not isinstance(masked, Release) or dispatch.is_distributed(table):
+        return table
+    from discreet.masking.release import withheld
+
+    return table.drop(withheld(masked)).with_policy(table.policy.with_(plan=masked.plan))
