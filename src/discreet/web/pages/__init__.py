@@ -1,4 +1,4 @@
-"""The walk, one module a step."""
+"""The pages of the web application: one module per page or step of the workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The REST interface as a page, made from its own OpenAPI document; nothing comes from outside."""
+"""The REST API reference as a page, built from its own OpenAPI document; nothing is loaded from another server."""
 
 from __future__ import annotations
 
@@ -7,60 +7,65 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from discreet.web.auth.security import maybe_session_of
+from discreet.web.auth.security import optional_session
 from discreet.web.auth.sessions import Session
-from discreet.web.pages.rendering import page
+from discreet.web.pages.rendering import render_page
 
 router = APIRouter()
 
 
 @router.get("/api/docs")
-def api_docs(request: Request, session: Annotated[Session | None, Depends(maybe_session_of)]) -> Response:
-    """Every request with its parameters, what is sent and what comes back."""
+def api_docs(request: Request, session: Annotated[Session | None, Depends(optional_session)]) -> Response:
+    """Show every request with its parameters, request body and response."""
     document = request.app.openapi()
-    return page(request, "api.html", session, groups=_groups(document), schemas=_schemas(document))
+    return render_page(request, "api.html", session, groups=_group_requests(document), schemas=_format_schemas(document))
 
 
-def _groups(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _group_requests(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for path, methods in document["paths"].items():
-        for method, said in methods.items():
-            body = next(iter(said.get("requestBody", {}).get("content", {}).items()), None)
-            good = {code: one for code, one in said["responses"].items() if code.startswith("2")}
-            status, answer = next(iter(good.items()))
+        for method, operation in methods.items():
+            body = next(iter(operation.get("requestBody", {}).get("content", {}).items()), None)
+            successes = {code: response for code, response in operation["responses"].items() if code.startswith("2")}
+            status, response = next(iter(successes.items()))
             entry = {
                 "method": method.upper(),
                 "path": path,
-                "summary": said.get("description") or said.get("summary", ""),
-                "parameters": [_parameter(one) for one in said.get("parameters", [])],
-                "body": None if body is None else {"type": body[0], "schema": _name(body[1].get("schema", {}))},
+                "summary": operation.get("description") or operation.get("summary", ""),
+                "parameters": [_describe_parameter(parameter) for parameter in operation.get("parameters", [])],
+                "body": None if body is None else {"type": body[0], "schema": _name_schema(body[1].get("schema", {}))},
                 "status": status,
-                "answer": next((_name(one.get("schema", {})) for one in answer.get("content", {}).values()), "nothing"),
+                "response": next(
+                    (_name_schema(media.get("schema", {})) for media in response.get("content", {}).values()), "nothing"
+                ),
             }
-            groups.setdefault(said.get("tags", ["other"])[0], []).append(entry)
+            groups.setdefault(operation.get("tags", ["other"])[0], []).append(entry)
     return groups
 
 
-def _parameter(said: dict[str, Any]) -> dict[str, Any]:
+def _describe_parameter(parameter: dict[str, Any]) -> dict[str, Any]:
     return {
-        "name": said["name"], "in": said["in"], "required": said.get("required", False), "type": _name(said.get("schema", {})),
-        "description": said.get("description", ""),
-    }  # fmt: skip
+        "name": parameter["name"],
+        "in": parameter["in"],
+        "required": parameter.get("required", False),
+        "type": _name_schema(parameter.get("schema", {})),
+        "description": parameter.get("description", ""),
+    }
 
 
-def _schemas(document: dict[str, Any]) -> dict[str, str]:
-    found = document.get("components", {}).get("schemas", {})
-    return {name: json.dumps(one, indent=2, ensure_ascii=False) for name, one in sorted(found.items())}
+def _format_schemas(document: dict[str, Any]) -> dict[str, str]:
+    schemas = document.get("components", {}).get("schemas", {})
+    return {name: json.dumps(schema, indent=2, ensure_ascii=False) for name, schema in sorted(schemas.items())}
 
 
-def _name(schema: dict[str, Any]) -> str:
-    """A schema in a few words."""
+def _name_schema(schema: dict[str, Any]) -> str:
+    """A short name for a JSON schema."""
     if "$ref" in schema:
         return str(schema["$ref"]).rsplit("/", 1)[-1]
     if "anyOf" in schema:
-        return " or ".join(_name(one) for one in schema["anyOf"])
+        return " or ".join(_name_schema(variant) for variant in schema["anyOf"])
     if schema.get("type") == "array":
-        return f"list of {_name(schema.get('items', {}))}"
+        return f"list of {_name_schema(schema.get('items', {}))}"
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
-    return str(schema.get("format") or schema.get("type") or "anything")
+    return str(schema.get("format") or schema.get("type") or "any value")

@@ -1,4 +1,4 @@
-"""One attribute: its values with counts, weights, order and hierarchy."""
+"""One attribute: its values with counts, sensitivity weights, order and hierarchy."""
 
 from __future__ import annotations
 
@@ -9,53 +9,53 @@ from fastapi import APIRouter, Request, Response
 
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Attribute, Level, Role, printed
-from discreet.web.auth.security import Here, LoggedIn, Sent
-from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
-from discreet.web.pages.forms.conflicts import base_of, conflict_page, over_of
-from discreet.web.pages.forms.drafts import DEEPEST, Draft
-from discreet.web.pages.rendering import environment, go, page
+from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
+from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
+from discreet.web.pages.forms.drafts import MAX_LEVELS, AttributeDraft
+from discreet.web.pages.rendering import environment, redirect, render_page
 from discreet.web.projects import attributes, datasets, hierarchies, policies, projects
 
 router = APIRouter(prefix="/projects/{number}")
-DATES = ("week", "month", "quarter", "year", "decade")
+DATE_UNITS = ("week", "month", "quarter", "year", "decade")
 
 
 @router.get("/attributes/{name:path}")
-def look(request: Request, core: Here, session: LoggedIn, number: int, name: str) -> Response:
-    """The attribute as it stands; a name of dots alone, which no path can hold, comes as a parameter."""
+def show_attribute(request: Request, core: ServerCore, session: CurrentSession, number: int, name: str) -> Response:
+    """Show an attribute; a name that consists of dots, which no path can hold, comes as the parameter ``name``."""
     name = name or request.query_params.get("name", "")
     if not name:
-        return go(f"/projects/{number}/attributes")
+        return redirect(f"/projects/{number}/attributes")
     return _page(request, core, session, number, name, done=request.query_params.get("done", ""))
 
 
 @router.get("/attribute")
-def back(number: int) -> Response:
-    """Where the form's address leads when it is only opened."""
-    return go(f"/projects/{number}/attributes")
+def open_form_address(number: int) -> Response:
+    """Redirect a browser that opens the address of the form."""
+    return redirect(f"/projects/{number}/attributes")
 
 
 @router.post("/attribute")
-def save(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Save the attribute, or show what would come of the form.
+def save(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Save the attribute, or show a preview of the form.
 
-    ``action`` is save, preview, level, order, unordered, or up.N and down.N, which move the category in line N.
+    ``action`` is save, preview, level (adds a level), order, unordered, or up.N and down.N, which move the category in row N.
     """
     name, action = str(form.get("name", "")), str(form.get("action", "save"))
-    draft = Draft.sent(form)
+    draft = AttributeDraft.from_form(form)
     try:
-        content = attributes.plain(draft.content(), name)
+        content = attributes.to_policy_values(draft.to_policy_values(), name)
         if action != "save":
-            return _page(request, core, session, number, name, draft=draft, action=action, base=base_of(form))
+            return _page(request, core, session, number, name, draft=draft, action=action, base=base_revision(form))
         with core.store.write() as connection:
             project = projects.get(connection, session.user, number, "editor")
             dataset = datasets.get(connection, project)
-            attributes.row(dataset, policies.document(connection, project), name)
-            found = hierarchies.values(datasets.path(core.settings, dataset), name)
-            hierarchies.build(found, Attribute.model_validate(content))  # what cannot be built is told now, not by a job
-            _complete(found, content)
+            attributes.get_attribute(dataset, policies.policy_document(connection, project), name)
+            values = hierarchies.count_values(datasets.path(core.settings, dataset), name)
+            hierarchies.build_hierarchy(values, Attribute.model_validate(content))  # fail now rather than in a job
+            _check_order_is_complete(values, content)
             policies.edit(
-                connection, session.user, project, over_of(form), {f"attributes.{name}": content}, f"{name[:80]} edited"
+                connection, session.user, project, compared_revision(form), {f"attributes.{name}": content}, f"{name[:80]} edited"
             )
     except Conflict as error:
         return conflict_page(request, session, project, "attributes", error, form)
@@ -63,60 +63,93 @@ def save(request: Request, core: Here, session: LoggedIn, form: Sent, number: in
         raise
     except DiscreetError as error:
         return _page(
-            request, core, session, number, name, status=422, draft=draft, wrong=str(error), base=base_of(form), action=action
+            request,
+            core,
+            session,
+            number,
+            name,
+            status=422,
+            draft=draft,
+            wrong=str(error),
+            base=base_revision(form),
+            action=action,
         )
     parts: Any = environment().get_template("parts.html").module
     address = str(parts.address(project, name))
-    return go(f"{address}{'&' if '?' in address else '?'}done=saved")
+    return redirect(f"{address}{'&' if '?' in address else '?'}done=saved")
 
 
-def _complete(found: hierarchies.Values, content: dict[str, Any]) -> None:
-    """An order holds every value that the data hold, but those that mean missing; with a hierarchy the others come behind it."""
+def _check_order_is_complete(values: hierarchies.ValueCounts, content: dict[str, Any]) -> None:
+    """Raise if the order omits a value of the data that does not mean missing; with a hierarchy, omitted values come last."""
     named = {*(content.get("order") or ()), *(content.get("missing") or ())}
-    if not content.get("order") or content.get("hierarchy") or found.column is None:
+    if not content.get("order") or content.get("hierarchy") or values.column is None:
         return
-    out = [str(value) for value in found.column.values.to_list() if not named.intersection(printed(value))]
-    if out:
-        raise Invalid(f"the order leaves out what the data hold: {', '.join(out[:5])}; give every value a place")
+    left_out = [str(value) for value in values.column.values.to_list() if not named.intersection(printed(value))]
+    if left_out:
+        raise InvalidRequest(
+            f"the order does not contain these values of the data: {', '.join(left_out[:5])}; give every value a position"
+        )
 
 
 def _page(
-    request: Request, core: Here, session: LoggedIn, number: int, name: str, status: int = 200, draft: Draft | None = None,
-    action: str = "", **said: Any,
-) -> Response:  # fmt: skip
+    request: Request,
+    core: ServerCore,
+    session: CurrentSession,
+    number: int,
+    name: str,
+    status: int = 200,
+    draft: AttributeDraft | None = None,
+    action: str = "",
+    **overrides: Any,
+) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         dataset = datasets.get(connection, project)
-        document = policies.document(connection, project)
+        document = policies.policy_document(connection, project)
     try:
-        row = attributes.row(dataset, document, name)
-    except Invalid as error:
+        row = attributes.get_attribute(dataset, document, name)
+    except InvalidRequest as error:
         raise NotFound(str(error)) from None
-    found = hierarchies.values(datasets.path(core.settings, dataset), name)
-    shown = draft or Draft.of(row.attribute)
+    column_values = hierarchies.count_values(datasets.path(core.settings, dataset), name)
+    shown = draft or AttributeDraft.from_attribute(row.attribute)
     if action == "order":
-        shown = shown.ordered(found)
+        shown = shown.with_all_values_ordered(column_values)
     elif action == "unordered":
         shown = replace(shown, order="")
-    wrong = said.pop("wrong", "")
+    message = overrides.pop("wrong", "")
     hierarchy = None
     try:
-        attribute = Attribute.model_validate(attributes.plain(shown.content(), name))
-        hierarchy = hierarchies.build(found, attribute)
+        attribute = Attribute.model_validate(attributes.to_policy_values(shown.to_policy_values(), name))
+        hierarchy = hierarchies.build_hierarchy(column_values, attribute)
     except DiscreetError as error:
-        wrong = wrong or str(error)
-    rows = hierarchies.as_rows(found, hierarchy) if found.distinct <= hierarchies.MOST_LEAVES else []
+        message = message or str(error)
+    rows = hierarchies.editor_rows(column_values, hierarchy) if column_values.distinct <= hierarchies.MAX_LEAVES else []
     if hierarchy is None and shown.rows is not None:
-        counts = dict(found.counts)
+        counts = dict(column_values.counts)
         rows = [(leaf, counts.get(leaf, 0), list(labels)) for leaf, labels in shown.rows]
     depth = max((len(labels) for _, _, labels in rows), default=0)
-    depth = min(max(depth + (action == "level"), 1), DEEPEST)
+    depth = min(max(depth + (action == "level"), 1), MAX_LEVELS)
     values: dict[str, Any] = {
-        "dataset": dataset, "row": row, "found": found, "draft": shown, "wrong": wrong, "done": "", "base": project.revision,
-        "levels": hierarchies.levels(found, hierarchy) if hierarchy is not None else [], "top": found.counts[:10],
-        "weights": shown.offered(found), "places": shown.places(found),
-        "rows": rows, "depth": depth, "grid": found.distinct <= hierarchies.GRID,
-        "text": hierarchies.as_text(rows), "too_many": found.distinct > hierarchies.MOST_LEAVES, "dates": DATES,
-        "roles": list(Role), "scales": list(Level), "previewed": action not in ("", "save"), **said,
-    }  # fmt: skip
-    return page(request, "attribute.html", session, project, "attributes", status=status, **values)
+        "dataset": dataset,
+        "row": row,
+        "column_values": column_values,
+        "draft": shown,
+        "wrong": message,
+        "done": "",
+        "base": project.revision,
+        "levels": hierarchies.summarize_levels(column_values, hierarchy) if hierarchy is not None else [],
+        "top": column_values.counts[:10],
+        "weights": shown.weight_rows(column_values),
+        "order_rows": shown.order_rows(column_values),
+        "rows": rows,
+        "depth": depth,
+        "grid": column_values.distinct <= hierarchies.MAX_GRID_VALUES,
+        "text": hierarchies.format_rows(rows),
+        "too_many": column_values.distinct > hierarchies.MAX_LEAVES,
+        "dates": DATE_UNITS,
+        "roles": list(Role),
+        "scales": list(Level),
+        "previewed": action not in ("", "save"),
+        **overrides,
+    }
+    return render_page(request, "attribute.html", session, project, "attributes", status=status, **values)

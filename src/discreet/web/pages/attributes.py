@@ -1,4 +1,4 @@
-"""All attributes at once: the Analyzer's proposal with its reasons, to be edited."""
+"""The table of all attributes: the Analyzer's proposals with their reasons, which the user edits or accepts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sqlalchemy import Connection
 
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
-from discreet.web.auth.security import Here, LoggedIn, Sent
-from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
+from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages.forms.conflicts import base_of, conflict_page, over_of
-from discreet.web.pages.rendering import go, page
+from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
+from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import attributes, datasets, policies, projects
 from discreet.web.projects.projects import Project
 
@@ -21,103 +21,108 @@ router = APIRouter(prefix="/projects/{number}")
 
 
 @router.get("/attributes")
-def classify(request: Request, core: Here, session: LoggedIn, number: int) -> Response:
-    """The attributes with what is decided and proposed."""
+def show(request: Request, core: ServerCore, session: CurrentSession, number: int) -> Response:
+    """Show the attributes with decided and proposed values."""
     return _page(request, core, session, number, done=request.query_params.get("done", ""))
 
 
 @router.post("/attributes")
-def save(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Save the lines that were changed; with ``accept`` also every proposal that is left."""
+def save(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Save the changed rows; with ``accept`` also every remaining proposal."""
     try:
         with core.store.write() as connection:
             project = projects.get(connection, session.user, number)
             dataset = datasets.get(connection, project)
-            sections = _changes(connection, project, dataset, form)
+            sections = _changed_sections(connection, project, dataset, form)
             names = [path.partition(".")[2] for path in sections]
-            said = f"{_listed(names)} edited" if names else ""
+            summary = f"{_list_names(names)} edited" if names else ""
             if "accept" in form:
-                left = attributes.accepted(dataset, policies.document(connection, project))
-                sections = {**left, **sections}
-                said = "; ".join(filter(None, [said, "proposals accepted"]))
+                proposals = attributes.proposal_sections(dataset, policies.policy_document(connection, project))
+                sections = {**proposals, **sections}
+                summary = "; ".join(filter(None, [summary, "proposals accepted"]))
             if sections:
-                policies.edit(connection, session.user, project, over_of(form), sections, said)
+                policies.edit(connection, session.user, project, compared_revision(form), sections, summary)
     except Conflict as error:
         return conflict_page(request, session, project, "attributes", error, form)
     except (Forbidden, NotFound):
         raise
     except DiscreetError as error:
         return _page(request, core, session, number, status=422, wrong=str(error), typed=form)
-    return go(f"/projects/{number}/attributes?done={'saved' if sections else 'nothing'}")
+    return redirect(f"/projects/{number}/attributes?done={'saved' if sections else 'nothing'}")
 
 
 @router.post("/attributes/strangers")
-def forget(core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Take what the policy says of attributes away that the table does not have."""
+def remove_unknown(core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Remove attributes from the policy that the table does not have."""
     with core.store.write() as connection:
         project = projects.get(connection, session.user, number)
         dataset = datasets.get(connection, project)
-        gone = attributes.strangers(dataset, policies.document(connection, project))
-        sections = {f"attributes.{name}": None for name in gone}
-        policies.edit(connection, session.user, project, base_of(form), sections, f"{_listed(gone)} taken away")
-    return go(f"/projects/{number}/attributes")
+        unknown = attributes.unknown_attributes(dataset, policies.policy_document(connection, project))
+        sections = {f"attributes.{name}": None for name in unknown}
+        policies.edit(connection, session.user, project, base_revision(form), sections, f"{_list_names(unknown)} removed")
+    return redirect(f"/projects/{number}/attributes")
 
 
 @router.post("/analyze")
-def analyze(core: Here, session: LoggedIn, _form: Sent, number: int) -> Response:
-    """Ask the Analyzer again."""
+def analyze(core: ServerCore, session: CurrentSession, _form: CheckedForm, number: int) -> Response:
+    """Queue another analysis of the attributes."""
     with core.store.write() as connection:
         project = projects.get(connection, session.user, number)
         queue.submit(connection, session.user, project, "analyze", {})
-    return go(f"/projects/{number}/attributes")
+    return redirect(f"/projects/{number}/attributes")
 
 
-def _changes(connection: Connection, project: Project, dataset: datasets.Dataset, form: Sent) -> dict[str, Any]:
-    """The sections that the form's lines change, compared with the revision that the form was made from."""
-    shown = {row.name: row for row in attributes.rows(dataset, policies.document(connection, project, base_of(form)))}
-    made: dict[str, Any] = {}
+def _changed_sections(connection: Connection, project: Project, dataset: datasets.Dataset, form: CheckedForm) -> dict[str, Any]:
+    """The policy sections that the form changes, compared with the revision that the form showed."""
+    shown = {
+        row.name: row
+        for row in attributes.list_attributes(dataset, policies.policy_document(connection, project, base_revision(form)))
+    }
+    sections: dict[str, Any] = {}
     for key, name in form.multi_items():
-        place = key.removeprefix("name.")
-        if place == key or not place.isdecimal():
+        line = key.removeprefix("name.")
+        if line == key or not line.isdecimal():
             continue
         if not isinstance(name, str) or name not in shown:
-            raise Invalid(f"the table '{dataset.name}' has no attribute '{str(name)[:80]}'; reload the page")
-        said = {field: str(form[f"{field}.{place}"]) for field in attributes.IN_A_ROW if f"{field}.{place}" in form}
-        if (wanted := attributes.edited(shown[name], said)) is not None:
-            made[f"attributes.{name}"] = wanted
-    return made
+            raise InvalidRequest(f"the table '{dataset.name}' has no attribute '{str(name)[:80]}'; reload the page")
+        typed = {field: str(form[f"{field}.{line}"]) for field in attributes.ROW_FIELDS if f"{field}.{line}" in form}
+        if (content := attributes.changed_values(shown[name], typed)) is not None:
+            sections[f"attributes.{name}"] = content
+    return sections
 
 
-def _page(request: Request, core: Here, session: LoggedIn, number: int, status: int = 200, **said: Any) -> Response:
+def _page(
+    request: Request, core: ServerCore, session: CurrentSession, number: int, status: int = 200, **overrides: Any
+) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         dataset = datasets.get(connection, project) if project.dataset_id is not None else None
-        document = policies.document(connection, project)
-        active = [job for job in queue.all_of(connection, project, 20) if job.active and job.kind in ("import", "analyze")]
-    found = attributes.rows(dataset, document) if dataset is not None else []
-    typed = said.pop("typed", None)
+        document = policies.policy_document(connection, project)
+        active = [job for job in queue.list_jobs(connection, project, 20) if job.active and job.kind in ("import", "analyze")]
+    rows = attributes.list_attributes(dataset, document) if dataset is not None else []
+    typed = overrides.pop("typed", None)
     values: dict[str, Any] = {
-        "dataset": dataset, "rows": found, "active": active, "typed": typed or {}, "wrong": "", "done": "",
+        "dataset": dataset, "rows": rows, "active": active, "typed": typed or {}, "wrong": "", "done": "",
         "base": str(typed["base"]) if typed and "base" in typed else project.revision,
-        "strangers": attributes.strangers(dataset, document) if dataset is not None else [],
-        "open": [row for row in found if not row.decided],
+        "strangers": attributes.unknown_attributes(dataset, document) if dataset is not None else [],
+        "open": [row for row in rows if not row.decided],
         "sets": ((dataset.profile or {}).get("quasi_identifiers") or [])[:15] if dataset is not None else [],
-        "roles": _ROLES, "levels": list(Level), **said,
+        "roles": _ROLE_MEANINGS, "levels": list(Level), **overrides,
     }  # fmt: skip
-    return page(request, "attributes.html", session, project, "attributes", status=status, **values)
+    return render_page(request, "attributes.html", session, project, "attributes", status=status, **values)
 
 
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(name or "risk" for name in names[:5])
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+def _list_names(names: list[str]) -> str:
+    first_names = ", ".join(name or "risk" for name in names[:5])
+    return f"{first_names} and {len(names) - 5} more" if len(names) > 5 else first_names
 
 
-_ROLES = {
-    Role.IDENTIFIER: "names or numbers that tell who a person is; removed from a release unless the plan keeps them",
-    Role.KEY: "what an intruder may know already and look people up by",
-    Role.CONFIDENTIAL: "what must not be learnt of a person",
-    Role.PERSON: "tells which records are one person's; removed from a release unless the plan keeps them",
-    Role.HOUSEHOLD: "tells which records are one household's; coverage reads masked values back through it",
-    Role.WEIGHT: "the survey weight of a record",
-    Role.OTHER: "none of these",
+_ROLE_MEANINGS = {
+    Role.IDENTIFIER: "identifies a person directly (name, number); removed from a release unless the plan keeps it",
+    Role.KEY: "quasi-identifier: an attacker may know it and use it to re-identify persons",
+    Role.CONFIDENTIAL: "sensitive: must not be disclosed about a person",
+    Role.PERSON: "person identifier, the same in all records of a person; removed from a release unless the plan keeps it",
+    Role.HOUSEHOLD: "household identifier, the same in all records of a household; checked for masked values that it gives back",
+    Role.WEIGHT: "sampling weight of the record",
+    Role.OTHER: "none of these roles",
 }

@@ -1,4 +1,4 @@
-"""Charts as images: the releases of a project on the risk-utility map, and the plans of a search."""
+"""Charts as SVG images: the risk-utility map of the releases, and of the plans of a search."""
 
 from __future__ import annotations
 
@@ -9,70 +9,70 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from discreet import registry
-from discreet.report.maps import KEPT, MISSED, OPEN, image, map_of
-from discreet.web.auth.security import Here, LoggedIn
+from discreet.report.maps import INCOMPLETE, MET, NOT_MET, risk_utility_map, standalone_svg
+from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.errors import NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages.assess import chosen, offered, placed
-from discreet.web.pages.frontier import search_of
+from discreet.web.pages.assess import choose_axis, list_axes, map_points
+from discreet.web.pages.frontier import read_search
 from discreet.web.projects import projects, releases
 
 router = APIRouter(prefix="/projects/{number}/charts")
-HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
-"""An image has its own style inside, for light and dark."""
+SVG_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+"""An SVG image carries its own style for light and dark mode."""
 
 
 @router.get("/map.svg")
-def releases_map(core: Here, session: LoggedIn, number: int, risk: str = "", loss: str = "") -> Response:
-    """The releases by a risk and a loss."""
+def releases_map(core: ServerCore, session: CurrentSession, number: int, risk: str = "", loss: str = "") -> Response:
+    """Draw the releases by one risk measure and one loss measure."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        made = releases.all_of(connection, project)
-        axes = offered(made)
-        risk, loss = chosen(axes, "risk", risk, made), chosen(axes, "loss", loss, made)
+        all_releases = releases.list_releases(connection, project)
+        axes = list_axes(all_releases)
+        risk, loss = choose_axis(axes, "risk", risk, all_releases), choose_axis(axes, "loss", loss, all_releases)
         if not risk or not loss:
-            raise NotFound("there is nothing to draw yet")
-        points = placed(connection, project, risk, loss)
+            raise NotFound("nothing has been measured yet, so there is no chart")
+        points = map_points(connection, project, risk, loss)
     rows = [
         {
-            "label": f"release {one['release']}", "risk": one["risk"], "loss": one["loss"], "dominated": one["dominated"],
-            "verdict": OPEN if one["status"] == "incomplete" else KEPT if one["status"] == "met" else MISSED,
+            "label": f"release {point['release']}", "risk": point["risk"], "loss": point["loss"], "dominated": point["dominated"],
+            "verdict": INCOMPLETE if point["status"] == "incomplete" else MET if point["status"] == "met" else NOT_MET,
         }
-        for one in points
+        for point in points
     ]  # fmt: skip
-    return _image(rows, risk, loss, "Releases by risk and loss")
+    return _svg_response(rows, risk, loss, "Releases by risk and loss")
 
 
 @router.get("/searches/{job}.svg")
-def search_map(core: Here, session: LoggedIn, number: int, job: str) -> Response:
-    """The plans of a search that were tried on the whole table, or on its sample while there are no others."""
+def search_map(core: ServerCore, session: CurrentSession, number: int, job: str) -> Response:
+    """Draw the plans that were measured on the whole table, or on a sample while there are no others."""
     with core.store.read() as connection:
-        search = search_of(queue.get(connection, projects.get(connection, session.user, number), job))
-    points = [one for one in search.points if one.whole] or search.points
-    if not points:
-        raise NotFound("there is nothing to draw yet")
+        search = read_search(queue.get(connection, projects.get(connection, session.user, number), job))
+    plans = [plan for plan in search.plans if plan.whole_table] or search.plans
+    if not plans:
+        raise NotFound("nothing has been measured yet, so there is no chart")
     rows = [
         {
-            "label": str(one.number) if not one.dominated else "", "risk": one.shown_risk, "loss": one.loss,
-            "dominated": one.dominated, "verdict": KEPT if one.kept else MISSED,
+            "label": str(plan.number) if not plan.dominated else "", "risk": plan.displayed_risk, "loss": plan.loss,
+            "dominated": plan.dominated, "verdict": MET if plan.meets_limits else NOT_MET,
         }
-        for one in points
+        for plan in plans
     ]  # fmt: skip
-    return _image(rows, search.risk, search.loss, "Plans by risk and loss")
+    return _svg_response(rows, search.risk_name, search.loss_name, "Plans by risk and loss")
 
 
-def _image(rows: list[dict[str, Any]], risk: str, loss: str, title: str) -> Response:
-    drawn = _drawn(json.dumps(rows), _axis(risk), _axis(loss), title)
-    return Response(drawn, media_type="image/svg+xml", headers=HEADERS)
+def _svg_response(rows: list[dict[str, Any]], risk: str, loss: str, title: str) -> Response:
+    svg = _draw_map(json.dumps(rows), _axis_title(risk), _axis_title(loss), title)
+    return Response(svg, media_type="image/svg+xml", headers=SVG_HEADERS)
 
 
-def _axis(name: str) -> str:
+def _axis_title(name: str) -> str:
     if name.count(".") != 1:
         return name
-    return f"{name} ({'more is safer' if registry.direction(name)[3] == 'high' else 'less is better'})"
+    return f"{name} ({'higher is safer' if registry.direction(name)[3] == 'high' else 'lower is better'})"
 
 
 @lru_cache(maxsize=64)
-def _drawn(rows: str, risk: str, loss: str, title: str) -> str:
+def _draw_map(rows: str, risk: str, loss: str, title: str) -> str:
     points = json.loads(rows)
-    return image(map_of(points, risk, loss), title, f"{len(points)} points; the table beside the chart holds the numbers.")
+    return standalone_svg(risk_utility_map(points, risk, loss), title, f"{len(points)} points; the table next to the chart lists the values.")

@@ -1,4 +1,4 @@
-"""The initial microdata: sent or taken from a connected database, then looked at."""
+"""The initial microdata: upload a file or import a table of a connected database, then browse the records."""
 
 from __future__ import annotations
 
@@ -11,124 +11,141 @@ from starlette.datastructures import UploadFile
 
 from discreet.convert.files.formats import FORMATS
 from discreet.errors import SourceError
-from discreet.web.auth.security import Here, LoggedIn, Sent
-from discreet.web.errors import Invalid, TooLarge, WebError
+from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
+from discreet.web.errors import InvalidRequest, TooLarge, WebError
 from discreet.web.jobs import queue
-from discreet.web.pages.rendering import go, page
+from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import datasets, projects
 from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
-ROWS = 50
-FILTER = "f."
+ROWS_PER_PAGE = 50
+FILTER_PREFIX = "f."
 """Before a column's name in the address of a filtered page."""
 
 
 @router.get("/data")
-def look(request: Request, core: Here, session: LoggedIn, number: int) -> Response:
-    """The table, page by page, or the ways to have one."""
+def show(request: Request, core: ServerCore, session: CurrentSession, number: int) -> Response:
+    """Show one page of the table, or the ways to import one."""
     return _page(request, core, session, number)
 
 
 @router.post("/data")
-def send(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Receive a file from a form without scripts, or import one that a script has sent already, or a connected table."""
+def import_table(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Queue an import: of a file in the form, of a file that a script has uploaded already, or of a connected table."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number, "editor")
     file = form.get("file")
     try:
         if form.get("source"):
             table = str(form.get("other", "")).strip() or str(form.get("table", "")).strip()
-            told = {"source": str(form["source"]), "table": table}
-            if told["source"] not in core.settings.sources:
-                raise Invalid(f"there is no connected database '{told['source'][:80]}'")
+            parameters = {"source": str(form["source"]), "table": table}
+            if parameters["source"] not in core.settings.sources:
+                raise InvalidRequest(f"there is no connected database '{parameters['source'][:80]}'")
         elif form.get("upload"):
-            told = {"upload": str(form["upload"]), "name": datasets.shown_name(str(form.get("name", "")))}
+            parameters = {"upload": str(form["upload"]), "name": datasets.display_name(str(form.get("name", "")))}
         elif isinstance(file, UploadFile) and file.filename:
-            kept = datasets.receive(core.settings, project, file.file, file.filename)
-            told = {"upload": kept.name, "name": datasets.shown_name(file.filename)}
+            upload = datasets.receive_upload(core.settings, project, file.file, file.filename)
+            parameters = {"upload": upload.name, "name": datasets.display_name(file.filename)}
         else:
-            raise Invalid("choose a file first")
+            raise InvalidRequest("choose a file first")
         with core.store.write() as connection:
-            queue.submit(connection, session.user, project, "import", told)
-    except (Invalid, TooLarge) as error:
+            queue.submit(connection, session.user, project, "import", parameters)
+    except (InvalidRequest, TooLarge) as error:
         return _page(request, core, session, number, status=error.status, wrong=str(error))
-    return go(f"/projects/{number}/data")
+    return redirect(f"/projects/{number}/data")
 
 
 @router.post("/data/choose")
-def choose(core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Go back to an earlier table."""
-    said = str(form.get("dataset", ""))
-    if not said.isdecimal():
-        raise Invalid("a table is named by its number")
+def choose_dataset(core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Use a table that was imported earlier."""
+    dataset_id = str(form.get("dataset", ""))
+    if not dataset_id.isdecimal():
+        raise InvalidRequest("a table is named by its number")
     with core.store.write() as connection:
         project = projects.get(connection, session.user, number)
-        datasets.choose(connection, session.user, project, int(said))
-    return go(f"/projects/{number}/data")
+        datasets.choose(connection, session.user, project, int(dataset_id))
+    return redirect(f"/projects/{number}/data")
 
 
-def _page(request: Request, core: Here, session: LoggedIn, number: int, status: int = 200, wrong: str = "") -> Response:
+def _page(
+    request: Request, core: ServerCore, session: CurrentSession, number: int, status: int = 200, wrong: str = ""
+) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        every = datasets.all_of(connection, project)
-        recent = [job for job in queue.all_of(connection, project, 20) if job.kind in ("import", "analyze")]
-    dataset = next((one for one in every if one.id == project.dataset_id), None)
-    last = next((job for job in recent if job.kind == "import"), None)
+        all_datasets = datasets.list_datasets(connection, project)
+        import_jobs = [job for job in queue.list_jobs(connection, project, 20) if job.kind in ("import", "analyze")]
+    dataset = next((candidate for candidate in all_datasets if candidate.id == project.dataset_id), None)
+    last_import = next((job for job in import_jobs if job.kind == "import"), None)
     values: dict[str, Any] = {
-        "dataset": dataset, "earlier": [one for one in every if one.id != project.dataset_id],
-        "active": [job for job in recent if job.active],
-        "failed": last if last is not None and last.state in ("failed", "interrupted", "cancelled") else None,
-        "sources": sorted(core.settings.sources), "limit": core.settings.upload_limit, "wrong": wrong, "table_wrong": "",
-        "formats": ", ".join(one for one in FORMATS if one.count(".") == 1), "table": None,
-    }  # fmt: skip
-    values |= _source(core, project, values["sources"], request.query_params.get("source", ""))
+        "dataset": dataset,
+        "earlier": [candidate for candidate in all_datasets if candidate.id != project.dataset_id],
+        "active": [job for job in import_jobs if job.active],
+        "failed": last_import
+        if last_import is not None and last_import.state in ("failed", "interrupted", "cancelled")
+        else None,
+        "sources": sorted(core.settings.sources),
+        "limit": core.settings.upload_limit,
+        "wrong": wrong,
+        "table_wrong": "",
+        "formats": ", ".join(suffix for suffix in FORMATS if suffix.count(".") == 1),
+        "table": None,
+    }
+    values |= _connected_tables(core, project, values["sources"], request.query_params.get("source", ""))
     if dataset is not None:
-        asked = request.query_params if request.method == "GET" else {}
+        query = request.query_params if request.method == "GET" else {}
         try:
-            values["table"] = _table(core, dataset, asked)
+            values["table"] = _table_page(core, dataset, query)
         except WebError as error:
-            values |= {"table_wrong": str(error), "table": _table(core, dataset, {}) if error.status == 422 else None}
-    return page(request, "data.html", session, project, "data", status=status, **values)
+            values |= {"table_wrong": str(error), "table": _table_page(core, dataset, {}) if error.status == 422 else None}
+    return render_page(request, "data.html", session, project, "data", status=status, **values)
 
 
-def _source(core: Here, project: Project, names: list[str], asked: str) -> dict[str, Any]:
-    """The database whose tables are to be listed, where somebody who may import one asked for it."""
-    made: dict[str, Any] = {"source": "", "source_tables": [], "source_wrong": ""}
-    if asked not in names or project.role == "reader":
-        return made
+def _connected_tables(core: ServerCore, project: Project, names: list[str], requested: str) -> dict[str, Any]:
+    """The tables of the requested database, if there is one and the user may import."""
+    values: dict[str, Any] = {"source": "", "source_tables": [], "source_wrong": ""}
+    if requested not in names or project.role == "reader":
+        return values
     try:
-        return made | {"source": asked, "source_tables": datasets.tables(core.settings, asked)}
+        return values | {"source": requested, "source_tables": datasets.list_tables(core.settings, requested)}
     except SourceError as error:
-        return made | {"source": asked, "source_wrong": str(error)}
+        return values | {"source": requested, "source_wrong": str(error)}
 
 
-def _table(core: Here, dataset: datasets.Dataset, asked: Mapping[str, str]) -> dict[str, Any]:
-    """A page of the table, with the addresses of the others."""
+def _table_page(core: ServerCore, dataset: datasets.Dataset, query: Mapping[str, str]) -> dict[str, Any]:
+    """One page of the table, with the addresses of the other pages."""
     names = {str(column["name"]) for column in dataset.columns}
-    filters = {name: text.strip() for key, text in asked.items() if (name := key.removeprefix(FILTER)) != key and text.strip()}
-    sort, down = asked.get("sort") or None, asked.get("down") == "yes"
-    offset = int(asked["offset"]) if asked.get("offset", "").isdecimal() and len(asked["offset"]) < 16 else 0
-    found = datasets.rows(
+    filters = {
+        name: text.strip() for key, text in query.items() if (name := key.removeprefix(FILTER_PREFIX)) != key and text.strip()
+    }
+    sort, descending = query.get("sort") or None, query.get("down") == "yes"
+    offset = int(query["offset"]) if query.get("offset", "").isdecimal() and len(query["offset"]) < 16 else 0
+    window = datasets.read_rows(
         core.settings,
         datasets.path(core.settings, dataset),
         offset=offset,
-        limit=ROWS,
+        limit=ROWS_PER_PAGE,
         sort=sort,
-        descending=down,
+        descending=descending,
         filters=filters,
     )
 
-    def address(offset: int = 0, sort: str | None = sort, down: bool = down) -> str:
-        said = {FILTER + name: text for name, text in filters.items()} | ({"offset": str(offset)} if offset else {})
-        said |= {} if sort is None else {"sort": sort, "down": "yes" if down else "no"}
-        return f"?{urlencode(said)}#table"
+    def address(offset: int = 0, sort: str | None = sort, descending: bool = descending) -> str:
+        parameters = {FILTER_PREFIX + name: text for name, text in filters.items()} | ({"offset": str(offset)} if offset else {})
+        parameters |= {} if sort is None else {"sort": sort, "down": "yes" if descending else "no"}
+        return f"?{urlencode(parameters)}#table"
 
-    last = (found.total - 1) // ROWS * ROWS if found.total else 0
+    last_offset = (window.total - 1) // ROWS_PER_PAGE * ROWS_PER_PAGE if window.total else 0
     return {
-        "found": found, "filters": filters, "sort": sort, "down": down, "from": offset + 1, "to": offset + len(found.rows),
-        "sorted_by": {name: address(sort=name, down=name == sort and not down) for name in names},
-        "first": address() if offset else None, "before": address(max(offset - ROWS, 0)) if offset else None,
-        "after": address(offset + ROWS) if offset + ROWS < found.total else None,
-        "last": address(last) if offset < last else None,
-    }  # fmt: skip
+        "window": window,
+        "filters": filters,
+        "sort": sort,
+        "descending": descending,
+        "from": offset + 1,
+        "to": offset + len(window.rows),
+        "sorted_by": {name: address(sort=name, descending=name == sort and not descending) for name in names},
+        "first": address() if offset else None,
+        "before": address(max(offset - ROWS_PER_PAGE, 0)) if offset else None,
+        "after": address(offset + ROWS_PER_PAGE) if offset + ROWS_PER_PAGE < window.total else None,
+        "last": address(last_offset) if offset < last_offset else None,
+    }

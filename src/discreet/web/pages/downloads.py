@@ -1,4 +1,4 @@
-"""What comes out of a release: the masked table beside its original and as a file, the report, and the policy behind it."""
+"""The outputs of a release: the masked table as a page and as a file, the report, and the policy file."""
 
 from __future__ import annotations
 
@@ -8,68 +8,85 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import FileResponse
 
 from discreet.convert.files.formats import FORMATS
-from discreet.web.auth.security import REPORT_POLICY, Here, LoggedIn
+from discreet.web.auth.security import REPORT_CSP, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.core import Core
-from discreet.web.errors import Invalid
-from discreet.web.pages.rendering import page
+from discreet.web.errors import InvalidRequest
+from discreet.web.pages.rendering import render_page
 from discreet.web.projects import datasets, projects, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
 router = APIRouter(prefix="/projects/{number}/releases/{release}")
-SUFFIXES = [(suffix, FORMATS[f".{suffix}"].name) for suffix in releases.formats()]
-"""Every format that can be written, with its name."""
-ROWS = 50
+DOWNLOAD_FORMATS = [(suffix, FORMATS[f".{suffix}"].name) for suffix in releases.list_formats()]
+"""(suffix, name) of every file format that can be written."""
+ROWS_PER_PAGE = 50
 
 
 @router.get("/table")
-def beside(
-    request: Request, core: Here, session: LoggedIn, number: int, release: int, at: Annotated[int, Query(alias="from", ge=1)] = 1
+def compare_tables(
+    request: Request,
+    core: ServerCore,
+    session: CurrentSession,
+    number: int,
+    release: int,
+    first_row: Annotated[int, Query(alias="from", ge=1)] = 1,
 ) -> Response:
-    """The masked table beside the original, what changed marked."""
-    project, found = _found(core, session, number, release)
+    """Show the masked table next to the original, with changed values marked."""
+    project, stored_release = _get_release(core, session, number, release)
     with core.store.read() as connection:
-        dataset = datasets.get(connection, project, found.dataset_id)
-    rows = datasets.compare(core.settings, dataset, found, offset=at - 1, limit=ROWS)
-    return page(
-        request, "compare.html", session, project, "generate", release=found, dataset=dataset, rows=rows, at=at, size=ROWS,
-        suffixes=SUFFIXES, changed=sum(cell["changed"] for row in rows.rows for cell in row["cells"]),
-    )  # fmt: skip
+        dataset = datasets.get(connection, project, stored_release.dataset_id)
+    rows = datasets.compare(core.settings, dataset, stored_release, offset=first_row - 1, limit=ROWS_PER_PAGE)
+    return render_page(
+        request,
+        "compare.html",
+        session,
+        project,
+        "generate",
+        release=stored_release,
+        dataset=dataset,
+        rows=rows,
+        first_row=first_row,
+        page_size=ROWS_PER_PAGE,
+        suffixes=DOWNLOAD_FORMATS,
+        changed=sum(cell["changed"] for row in rows.rows for cell in row["cells"]),
+    )
 
 
 @router.get("/download")
-def download(core: Here, session: LoggedIn, number: int, release: int, format: str = "csv") -> Response:  # noqa: A002
-    """The masked table as a file."""
-    project, found = _found(core, session, number, release)
-    if format not in dict(SUFFIXES):
-        raise Invalid(f"'{format[:20]}' is no format that can be written; one of {', '.join(dict(SUFFIXES))}")
-    place = releases.export(core.settings, found, format)
-    name = f"{project.table_name}_{found.number}.{format}"
-    return FileResponse(place, media_type="application/octet-stream", filename=name)
+def download(core: ServerCore, session: CurrentSession, number: int, release: int, format: str = "csv") -> Response:  # noqa: A002
+    """Send the masked table as a file."""
+    project, stored_release = _get_release(core, session, number, release)
+    if format not in dict(DOWNLOAD_FORMATS):
+        raise InvalidRequest(
+            f"'{format[:20]}' is not a file format that can be written; use one of {', '.join(dict(DOWNLOAD_FORMATS))}"
+        )
+    path = releases.export(core.settings, stored_release, format)
+    name = f"{project.table_name}_{stored_release.number}.{format}"
+    return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
 @router.get("/report")
-def report(core: Here, session: LoggedIn, number: int, release: int, internal: bool = False) -> Response:
-    """The public report, or the internal one where a job made it, in an origin of its own."""
-    project, found = _found(core, session, number, release)
-    place = releases.report_path(core.settings, found, internal=internal)
+def report(core: ServerCore, session: CurrentSession, number: int, release: int, internal: bool = False) -> Response:
+    """Send the public report, or the internal one if a job wrote it; the sandbox gives it an origin of its own."""
+    project, stored_release = _get_release(core, session, number, release)
+    path = releases.report_path(core.settings, stored_release, internal=internal)
     return FileResponse(
-        place, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY},
-        filename=f"{project.table_name}_{found.number}_{place.name}", content_disposition_type="inline",
+        path, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_CSP},
+        filename=f"{project.table_name}_{stored_release.number}_{path.name}", content_disposition_type="inline",
     )  # fmt: skip
 
 
 @router.get("/policy.yaml")
-def policy(core: Here, session: LoggedIn, number: int, release: int) -> Response:
-    """The policy file that makes this release."""
-    project, found = _found(core, session, number, release)
-    name = f"{project.table_name}_{found.number}.yaml"
+def policy(core: ServerCore, session: CurrentSession, number: int, release: int) -> Response:
+    """Send the policy file that reproduces this release."""
+    project, stored_release = _get_release(core, session, number, release)
+    name = f"{project.table_name}_{stored_release.number}.yaml"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(releases.policy_yaml(found), media_type="application/yaml", headers=headers)
+    return Response(releases.policy_yaml(stored_release), media_type="application/yaml", headers=headers)
 
 
-def _found(core: Core, session: Session, number: int, release: int) -> tuple[Project, Release]:
+def _get_release(core: Core, session: Session, number: int, release: int) -> tuple[Project, Release]:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         return project, releases.get(connection, project, release)

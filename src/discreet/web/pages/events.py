@@ -1,11 +1,11 @@
-"""What happens in a project, as it happens, for the pages' scripts."""
+"""Server-sent events of a project: the scripts of the pages follow its changes and jobs with them."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Response
 from starlette.responses import StreamingResponse
 
-from discreet.web.auth.security import Here, LoggedIn
+from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.projects import projects
 
 router = APIRouter(prefix="/projects/{number}")
@@ -13,8 +13,8 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @router.get("/events")
-def follow(core: Here, session: LoggedIn, number: int) -> Response:
-    """Changes of the project until the reader leaves, or two minutes on comes again."""
+def follow(core: ServerCore, session: CurrentSession, number: int) -> Response:
+    """Stream the changes of the project until the browser leaves; it reconnects every two minutes."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
     return StreamingResponse(core.watcher.follow(project), media_type="text/event-stream", headers=HEADERS)

@@ -1,4 +1,4 @@
-"""What a search has found, as a page shows it: points on the map of risk and loss, and which of them nothing beats."""
+"""The plans of a search as a page shows them: points of the risk-utility map, and which of them are dominated."""
 
 from __future__ import annotations
 
@@ -10,111 +10,122 @@ from typing import Any
 from discreet.selection.frontier import Placed, place
 from discreet.web.jobs.queue import Job
 
-MOST = 60
-"""Rows of the table beneath the map."""
+MAX_TABLE_ROWS = 60
+"""Maximum number of rows in the table below the map."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """One plan that was tried."""
+class CandidatePlan:
+    """One plan that the search has measured."""
 
     number: int
     risk: float
     loss: float
     numbers: Mapping[str, float | None]
-    """What its limits and axes came to, by MEASURE.FIELD."""
-    kept: bool
-    whole: bool
+    """The measured values of the limits and axes, by MEASURE.FIELD."""
+    meets_limits: bool
+    whole_table: bool
+    """Whether it was measured on the whole table rather than on a sample."""
     dominated: bool
     plan: dict[str, Any]
 
     @property
-    def shown_risk(self) -> float:
-        """The risk in its measure's own direction."""
+    def displayed_risk(self) -> float:
+        """The risk in the direction of its measure; measures for which high is safe are stored with a negative sign."""
         return abs(self.risk)
 
 
 @dataclass(frozen=True)
-class Search:
-    """A search as it stands."""
+class PlanSearch:
+    """The current state of a search."""
 
-    points: list[Point]
-    failed: int
-    best: Point | None
-    risk: str
-    loss: str
-    why: list[str]
+    plans: list[CandidatePlan]
+    failed_count: int
+    best: CandidatePlan | None
+    risk_name: str
+    loss_name: str
+    reasons: list[str]
     met: bool | None
-    """Whether the plan that was chosen keeps every limit; None while the search goes on."""
+    """Whether the chosen plan meets every limit; None while the search runs."""
 
     @property
-    def rows(self) -> list[Point]:
-        """What the table lists: the frontier on the whole table, then what else there is, nearest first."""
-        return sorted(self.points, key=lambda one: (not one.whole, one.dominated, one.loss, one.risk))[:MOST]
+    def table_rows(self) -> list[CandidatePlan]:
+        """The rows of the table: plans measured on the whole table first, the frontier before dominated plans, then by loss."""
+        return sorted(self.plans, key=lambda plan: (not plan.whole_table, plan.dominated, plan.loss, plan.risk))[:MAX_TABLE_ROWS]
 
     @property
-    def fields(self) -> list[str]:
-        """The numbers every point has."""
-        return list(dict.fromkeys(name for one in self.points for name in one.numbers))
+    def field_names(self) -> list[str]:
+        """MEASURE.FIELD of every measured value."""
+        return list(dict.fromkeys(name for plan in self.plans for name in plan.numbers))
 
     @property
-    def drawn(self) -> list[dict[str, Any]]:
-        """What the chart draws."""
+    def chart_points(self) -> list[dict[str, Any]]:
+        """The points of the chart, read by static/frontier.js."""
         return [
-            {"n": one.number, "r": one.shown_risk, "l": one.loss, "k": one.kept, "w": one.whole, "d": one.dominated}
-            for one in self.points
-        ]
+            {
+                "number": plan.number, "risk": plan.displayed_risk, "loss": plan.loss, "met": plan.meets_limits,
+                "whole": plan.whole_table, "dominated": plan.dominated,
+            }
+            for plan in self.plans
+        ]  # fmt: skip
 
     @property
-    def high(self) -> bool:
-        """Whether more of the map's risk measure is safer, such as the k of k-anonymity."""
-        return any(one.risk < 0 for one in self.points)
+    def higher_is_safer(self) -> bool:
+        """Whether high values of the risk measure are safe, as for the k of k-anonymity."""
+        return any(plan.risk < 0 for plan in self.plans)
 
-    def at(self, number: int) -> Point | None:
-        """The point with a number."""
-        return next((one for one in self.points if one.number == number), None)
+    def find(self, number: int) -> CandidatePlan | None:
+        """The plan with a number."""
+        return next((plan for plan in self.plans if plan.number == number), None)
 
 
-def search_of(job: Job) -> Search:
-    """A job's points so far, and what came of it where it is over."""
-    tried = list(job.partial or ())
+def read_search(job: Job) -> PlanSearch:
+    """Read the plans of a search job so far, and its result if it has ended."""
+    trials = list(job.partial or ())
     result = job.result or {}
-    good = [one for one in tried if one.get("error") is None and _finite(one.get("risk"), one.get("loss"))]
-    points: list[Point] = []
+    measured = [trial for trial in trials if trial.get("error") is None and _all_finite(trial.get("risk"), trial.get("loss"))]
+    plans: list[CandidatePlan] = []
     for whole in (True, False):
-        some = [one for one in good if bool(one["whole"]) is whole]
-        placed = place([Placed(str(one["number"]), one["risk"], one["loss"]) for one in some])
-        points += [
-            Point(
-                one["number"], one["risk"], one["loss"], {**one.get("risks", {}), **one.get("losses", {})}, one["kept"], whole,
-                spot.dominated, one["plan"],
+        same_table = [trial for trial in measured if bool(trial["whole"]) is whole]
+        marks = place([Placed(str(trial["number"]), trial["risk"], trial["loss"]) for trial in same_table])
+        plans += [
+            CandidatePlan(
+                trial["number"], trial["risk"], trial["loss"], {**trial.get("risks", {}), **trial.get("losses", {})},
+                trial["kept"], whole, mark.dominated, trial["plan"],
             )
-            for one, spot in zip(some, placed, strict=True)
+            for trial, mark in zip(same_table, marks, strict=True)
         ]  # fmt: skip
-    return Search(
-        points, len(tried) - len(good), _best(points, result), _axis(result, "risk", job) or _measured(points),
-        _axis(result, "loss", job) or "ncp.loss", [str(one) for one in result.get("why", [])], result.get("met"),
-    )  # fmt: skip
+    return PlanSearch(
+        plans,
+        len(trials) - len(measured),
+        _choose_best(plans, result),
+        _axis_name(result, "risk", job) or _infer_risk_name(plans),
+        _axis_name(result, "loss", job) or "ncp.loss",
+        [str(reason) for reason in result.get("why", [])],
+        result.get("met"),
+    )
 
 
-def _best(points: list[Point], result: Mapping[str, Any]) -> Point | None:
-    """The plan that the search chose; before it has, the one with the least loss that keeps every limit."""
-    chosen = [one for one in points if one.whole and result and one.plan.get("steps") == result.get("plan", {}).get("steps")]
-    kept = [one for one in points if one.whole and one.kept]
-    return min(chosen or kept, key=lambda one: (one.loss, one.risk), default=None)
+def _choose_best(plans: list[CandidatePlan], result: Mapping[str, Any]) -> CandidatePlan | None:
+    """The plan that the search chose; before it has ended, the plan with the least loss that meets every limit."""
+    chosen = [
+        plan for plan in plans if plan.whole_table and result and plan.plan.get("steps") == result.get("plan", {}).get("steps")
+    ]
+    acceptable = [plan for plan in plans if plan.whole_table and plan.meets_limits]
+    return min(chosen or acceptable, key=lambda plan: (plan.loss, plan.risk), default=None)
 
 
-def _axis(result: Mapping[str, Any], kind: str, job: Job) -> str:
-    """What an axis measures: as the search says when it is over, else as was asked."""
-    said = result.get(kind)
-    return str(said.get("name", kind)) if isinstance(said, Mapping) else str(job.parameters.get(kind) or "")
+def _axis_name(result: Mapping[str, Any], kind: str, job: Job) -> str:
+    """The measure of an axis: from the result of the search, else from its parameters."""
+    axis = result.get(kind)
+    return str(axis.get("name", kind)) if isinstance(axis, Mapping) else str(job.parameters.get(kind) or "")
 
 
-def _measured(points: list[Point]) -> str:
-    """The number that is the risk of every point so far."""
-    names = points[0].numbers if points else ()
-    return next((name for name in names if all(one.numbers.get(name) == one.shown_risk for one in points)), "risk")
+def _infer_risk_name(plans: list[CandidatePlan]) -> str:
+    """The name of the measured value that equals the risk of every plan so far."""
+    names = plans[0].numbers if plans else ()
+    return next((name for name in names if all(plan.numbers.get(name) == plan.displayed_risk for plan in plans)), "risk")
 
 
-def _finite(*numbers: Any) -> bool:
-    return all(isinstance(one, int | float) and math.isfinite(one) for one in numbers)
+def _all_finite(*numbers: Any) -> bool:
+    return all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)

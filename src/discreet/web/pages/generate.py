@@ -1,4 +1,4 @@
-"""Generate: the plan run on the initial microdata, and the masked table that came of it."""
+"""Generate: run the plan on the initial microdata, and list the releases."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import make_url
 
 from discreet.errors import DiscreetError
-from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
-from discreet.web.errors import Forbidden, Invalid
+from discreet.web.errors import Forbidden, InvalidRequest
 from discreet.web.jobs import queue
-from discreet.web.pages.downloads import SUFFIXES
+from discreet.web.pages.downloads import DOWNLOAD_FORMATS
 from discreet.web.pages.forms import plan_check
 from discreet.web.pages.forms.labels import step_rows
-from discreet.web.pages.rendering import go, page
+from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import datasets, policies, projects, releases
 from discreet.web.settings import Settings
 
@@ -21,43 +21,57 @@ router = APIRouter(prefix="/projects/{number}/generate")
 
 
 @router.get("")
-def show(request: Request, core: Here, session: LoggedIn, number: int) -> Response:
-    """What would be generated, what is being generated, and what was."""
+def show(request: Request, core: ServerCore, session: CurrentSession, number: int) -> Response:
+    """Show the plan that will run, the running job and the existing releases."""
     return _page(request, core, session, number)
 
 
 @router.post("")
-def start(request: Request, core: Here, session: LoggedIn, _form: Sent, number: int) -> Response:
-    """Put the job into the queue, with the policy as it stands."""
+def start(request: Request, core: ServerCore, session: CurrentSession, _form: CheckedForm, number: int) -> Response:
+    """Queue a job that runs the current policy."""
     try:
         with core.store.write() as connection:
             project = projects.get(connection, session.user, number, "editor")
             if project.dataset_id is None:
-                raise Invalid("there are no initial microdata yet; upload a table first")
+                raise InvalidRequest("there are no initial microdata yet; upload a table first")
             queue.submit(connection, session.user, project, "generate")
     except Forbidden:
         raise
     except DiscreetError as error:
         return _page(request, core, session, number, message=str(error), status=422)
-    return go(f"/projects/{number}/generate#job")
+    return redirect(f"/projects/{number}/generate#job")
 
 
-def _page(request: Request, core: Here, session: Session, number: int, message: str = "", status: int = 200) -> Response:
+def _page(request: Request, core: ServerCore, session: Session, number: int, message: str = "", status: int = 200) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        policy = policies.current(connection, project)
-        looked = plan_check.look(connection, core.settings, project, policy)
+        policy = policies.current_policy(connection, project)
+        preview = plan_check.preview_table(connection, core.settings, project, policy)
         dataset = None if project.dataset_id is None else datasets.get(connection, project)
-        made = releases.all_of(connection, project)
-        job = queue.latest(connection, project, "generate")
-    found = plan_check.findings(looked, policy.plan)
-    return page(
-        request, "generate.html", session, project, "generate", status=status, message=message, dataset=dataset, looked=looked,
-        steps=step_rows(policy.plan), findings=[one for step in found.values() for one in step], limits=len(policy.limits),
-        job=job, releases=made, suffixes=SUFFIXES, database=database_of(core.settings), may=project.role != "reader",
-    )  # fmt: skip
+        all_releases = releases.list_releases(connection, project)
+        job = queue.latest_job(connection, project, "generate")
+    findings = plan_check.findings_by_step(preview, policy.plan)
+    return render_page(
+        request,
+        "generate.html",
+        session,
+        project,
+        "generate",
+        status=status,
+        message=message,
+        dataset=dataset,
+        preview=preview,
+        steps=step_rows(policy.plan),
+        findings=[finding for step_findings in findings.values() for finding in step_findings],
+        limits=len(policy.limits),
+        job=job,
+        releases=all_releases,
+        suffixes=DOWNLOAD_FORMATS,
+        database=published_database(core.settings),
+        may=project.role != "reader",
+    )
 
 
-def database_of(settings: Settings) -> str:
-    """Where other programs find released tables, without a password."""
+def published_database(settings: Settings) -> str:
+    """The URL of the database that holds the released tables, without its password."""
     return make_url(settings.published).render_as_string(hide_password=True)

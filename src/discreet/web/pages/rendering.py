@@ -1,4 +1,4 @@
-"""Templates turned into answers. Everything from data is escaped; nothing is marked safe."""
+"""Render templates as HTTP responses. Everything that comes from data is escaped; nothing is marked safe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet import __version__
 from discreet.web.auth.sessions import Session
 from discreet.web.projects.projects import Project
 
-STEPS = (
+WORKFLOW = (
     ("data", "Data"),
     ("attributes", "Attributes"),
     ("risk", "Risk"),
@@ -25,28 +25,28 @@ STEPS = (
     ("assess", "Assess"),
     ("release", "Release"),
 )
-"""The walk through a project, in order: each is a page at ``/projects/ID/<name>``."""
+"""The steps of a project in order; each is a page at ``/projects/ID/<name>``."""
 
 
 @cache
 def environment() -> Environment:
-    """The templates, which fail where a value is not given rather than show nothing."""
-    made = Environment(loader=PackageLoader("discreet.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    made.filters |= {
-        "time": _time,
-        "count": _count,
-        "number": _number,
-        "bytes": _bytes,
+    """The template environment; an undefined value is an error rather than an empty text."""
+    templates = Environment(loader=PackageLoader("discreet.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    templates.filters |= {
+        "time": _format_time,
+        "count": _format_count,
+        "number": _format_number,
+        "bytes": _format_bytes,
         "path": lambda text: quote(str(text), safe=""),
-        "kind": _kind,
-        "figure": lambda value: f"{value:.12g}",
+        "type_label": _describe_type,
+        "plain_number": lambda value: f"{value:.12g}",
         "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
-    made.globals |= {"version": __version__, "walk": STEPS}
-    return made
+    templates.globals |= {"version": __version__, "workflow": WORKFLOW}
+    return templates
 
 
-def page(
+def render_page(
     request: Request,
     template: str,
     session: Session | None = None,
@@ -55,37 +55,37 @@ def page(
     status: int = 200,
     **values: Any,
 ) -> Response:
-    """A page; ``step`` is the part of the walk that it belongs to."""
+    """Render a template; ``step`` is the workflow step that the navigation marks as current."""
     shared = {"session": session, "project": project, "step": step, "path": request.url.path}
     text = environment().get_template(template).render(**shared, **values)
     return HTMLResponse(text, status_code=status)
 
 
-def go(address: str) -> Response:
-    """Send the browser on after a form (so that reloading does not send it again); only within this server."""
-    inside = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return RedirectResponse(address if inside else "/", status_code=303)
+def redirect(address: str) -> Response:
+    """Redirect after a form, so that reloading does not send it again; only to addresses of this server."""
+    is_local = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return RedirectResponse(address if is_local else "/", status_code=303)
 
 
 def error_page(request: Request, status: int, message: str, detail: dict[str, Any]) -> Response:
-    """What went wrong, as a page; one who is not logged in is sent to do so and comes back."""
+    """Render an error; a visitor who is not logged in is redirected to the login page and back."""
     if status == 401 and request.url.path != "/login":
-        asked = request.url.path if request.method == "GET" else "/"
-        return RedirectResponse(f"/login?next={quote(asked, safe='/')}", status_code=303)
-    return page(request, "error.html", status=status, code=status, message=message, detail=detail)
+        requested = request.url.path if request.method == "GET" else "/"
+        return RedirectResponse(f"/login?next={quote(requested, safe='/')}", status_code=303)
+    return render_page(request, "error.html", status=status, code=status, message=message, detail=detail)
 
 
-def _time(seconds: float | None) -> str:
+def _format_time(seconds: float | None) -> str:
     if seconds is None:
         return "–"
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _count(number: float | None) -> str:
+def _format_count(number: float | None) -> str:
     return "–" if number is None else f"{number:,.0f}"
 
 
-def _number(value: Any) -> str:
+def _format_number(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -95,7 +95,7 @@ def _number(value: Any) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"
 
 
-def _bytes(number: float) -> str:
+def _format_bytes(number: float) -> str:
     for unit in ("bytes", "KB", "MB", "GB"):
         if number < 1000 or unit == "GB":
             return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
@@ -103,12 +103,12 @@ def _bytes(number: float) -> str:
     raise AssertionError
 
 
-def _kind(type_name: str) -> str:
-    """A column's type in a statistician's words."""
-    known = {"String": "text", "Boolean": "yes or no", "Date": "date", "Time": "time of day", "Null": "nothing but missing"}
-    for start, word in (("Datetime", "date and time"), ("Duration", "duration"), ("Categorical", "text"), ("Enum", "text")):
-        if type_name.startswith(start):
-            return word
+def _describe_type(type_name: str) -> str:
+    """The name that a statistician gives to a column's data type."""
+    exact = {"String": "text", "Boolean": "logical", "Date": "date", "Time": "time of day", "Null": "all missing"}
+    for prefix, label in (("Datetime", "date and time"), ("Duration", "duration"), ("Categorical", "text"), ("Enum", "text")):
+        if type_name.startswith(prefix):
+            return label
     if type_name.startswith(("Int", "UInt")):
         return "whole number"
-    return known.get(type_name, "number" if type_name.startswith(("Float", "Decimal")) else type_name)
+    return exact.get(type_name, "number" if type_name.startswith(("Float", "Decimal")) else type_name)

@@ -1,4 +1,4 @@
-"""The risk of the initial microdata: five adversaries, the riskiest records and why, by attribute and by set."""
+"""Risk of the initial microdata: the five adversaries, the highest-risk records, and the risk by attribute and set."""
 
 from __future__ import annotations
 
@@ -11,104 +11,121 @@ from fastapi import APIRouter, Request, Response
 
 from discreet.assessment.adversaries import ADVERSARIES
 from discreet.report import charts
-from discreet.report.maps import image
-from discreet.web.auth.security import Here, LoggedIn, Sent
-from discreet.web.errors import Invalid, NotFound
+from discreet.report.maps import standalone_svg
+from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
+from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages.charts import HEADERS
+from discreet.web.pages.charts import SVG_HEADERS
 from discreet.web.pages.forms import catalogue
-from discreet.web.pages.forms.fields import text
-from discreet.web.pages.rendering import go, page
+from discreet.web.pages.forms.fields import format_value
+from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import policies, projects
 
 router = APIRouter(prefix="/projects/{number}/risk")
-WHO = {
-    "known_sets": "knows each attribute of a person with a probability of its own",
-    "k_anonymity": "knows all key attributes of the person looked for",
-    "target_linkage": "holds a register of people to link with",
-    "repeated_records": "looks for a person who has several records",
-    "decision": "holds a dictionary of everybody, and weighs what is learnt",
+ATTACKER_KNOWLEDGE = {
+    "known_sets": "knows each attribute of a person with the probability given for it",
+    "k_anonymity": "knows all quasi-identifiers of the target person",
+    "target_linkage": "has a register of persons to link with",
+    "repeated_records": "targets a person who has several records",
+    "decision": "has a dictionary of the whole population; disclosures are weighted by sensitivity",
 }
 
 
 @router.get("")
-def look(request: Request, core: Here, session: LoggedIn, number: int) -> Response:
-    """What was measured last, and a form to measure again."""
+def show(request: Request, core: ServerCore, session: CurrentSession, number: int) -> Response:
+    """Show the latest measurement, and the form that starts another."""
     return _page(request, core, session, number)
 
 
 @router.post("")
-def measure(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Measure: the policy's measures and the five adversaries, or only what is ticked."""
+def measure(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Queue a measurement of the policy's measures and the five adversaries, or of the selected measures."""
     chosen = [str(name) for name in form.getlist("measures")]
     try:
         if "some" in form and not chosen:
-            raise Invalid("tick the measures that are wanted")
+            raise InvalidRequest("select at least one measure")
         with core.store.write() as connection:
             project = projects.get(connection, session.user, number)
             queue.submit(connection, session.user, project, "risk", {"measures": chosen} if "some" in form else {})
-    except (Invalid, NotFound) as error:
+    except (InvalidRequest, NotFound) as error:
         return _page(request, core, session, number, status=error.status, wrong=str(error))
-    return go(f"/projects/{number}/risk")
+    return redirect(f"/projects/{number}/risk")
 
 
-@router.get("/{job}/{place}.svg")
-def chart(core: Here, session: LoggedIn, number: int, job: str, place: int) -> Response:
-    """The records by risk, as one measure of a job found them."""
+@router.get("/{job}/{index}.svg")
+def chart(core: ServerCore, session: CurrentSession, number: int, job: str, index: int) -> Response:
+    """Draw the histogram of record risks of one measure of a job."""
     with core.store.read() as connection:
-        found = queue.get(connection, projects.get(connection, session.user, number), job)
-    measures = (found.result or {}).get("measures") or []
-    drawn = _trimmed(measures[place]["histogram"]) if 0 <= place < len(measures) else None
-    if not drawn or not drawn["rows"]:
-        raise NotFound("there is nothing to draw")
-    drawing = _drawn(json.dumps(drawn), str(measures[place]["measure"]))
-    return Response(drawing, media_type="image/svg+xml", headers=HEADERS)
+        risk_job = queue.get(connection, projects.get(connection, session.user, number), job)
+    measures = (risk_job.result or {}).get("measures") or []
+    histogram = _trim_empty_bins(measures[index]["histogram"]) if 0 <= index < len(measures) else None
+    if not histogram or not histogram["rows"]:
+        raise NotFound("this measure has no histogram")
+    svg = _draw_histogram(json.dumps(histogram), str(measures[index]["measure"]))
+    return Response(svg, media_type="image/svg+xml", headers=SVG_HEADERS)
 
 
 @lru_cache(maxsize=64)
-def _drawn(histogram: str, measure: str) -> str:
-    held = json.loads(histogram)
-    rows = [{"label": row["label"], "series": "after", "records": row["records"]} for row in held["rows"]]
-    made = charts.bars(rows, f"{held['field'].replace('_', ' ')} of a record", log=True, legend=False)
-    return image(made, f"Records by {held['field']}, {measure}", _in_words(held))
+def _draw_histogram(histogram_json: str, measure: str) -> str:
+    histogram = json.loads(histogram_json)
+    rows = [{"label": row["label"], "series": "after", "records": row["records"]} for row in histogram["rows"]]
+    bars = charts.bar_chart(rows, f"{histogram['field'].replace('_', ' ')}  per record", log=True, legend=False)
+    return standalone_svg(bars, f"Records by {histogram['field']}, {measure}", _describe_histogram(histogram))
 
 
-def _trimmed(histogram: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Without the classes below the first record and beyond the last."""
-    filled = [at for at, row in enumerate(histogram["rows"]) if row["records"]] if histogram else []
+def _trim_empty_bins(histogram: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Remove the empty bins at both ends of a histogram."""
+    filled = [index for index, row in enumerate(histogram["rows"]) if row["records"]] if histogram else []
     return {**histogram, "rows": histogram["rows"][filled[0] : filled[-1] + 1]} if histogram and filled else None
 
 
-def _in_words(histogram: dict[str, Any]) -> str:
+def _describe_histogram(histogram: dict[str, Any]) -> str:
     field = histogram["field"].replace("_", " ")
     return "; ".join(f"{row['records']:,} records with {field} {row['label']}" for row in histogram["rows"]) + "."
 
 
-def _in_text(said: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """The parameters of measures as a person reads them."""
-    return {measure: {name: text(value) for name, value in parameters.items()} for measure, parameters in said.items()}
+def _format_parameters(measures: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """The parameters of each measure as text."""
+    return {
+        measure: {name: format_value(value) for name, value in parameters.items()} for measure, parameters in measures.items()
+    }
 
 
-def _page(request: Request, core: Here, session: LoggedIn, number: int, status: int = 200, wrong: str = "") -> Response:
+def _page(
+    request: Request, core: ServerCore, session: CurrentSession, number: int, status: int = 200, wrong: str = ""
+) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        policy = policies.current(connection, project)
-        last = queue.latest(connection, project, "risk")
-        done = last if last is not None and last.state == "done" else queue.latest(connection, project, "risk", "done")
+        policy = policies.current_policy(connection, project)
+        latest = queue.latest_job(connection, project, "risk")
+        done = latest if latest is not None and latest.state == "done" else queue.latest_job(connection, project, "risk", "done")
     result = done.result if done is not None else None
     if result is not None:
-        for one in result["measures"]:
-            one["histogram"] = _trimmed(one["histogram"])
-            one["alt"] = _in_words(one["histogram"]) if one["histogram"] else ""
-    usual = dict.fromkeys([*policy.risk, *ADVERSARIES])
-    return page(
-        request, "risk.html", session, project, "risk", status=status, wrong=wrong, result=result, done=done,
-        active=[last] if last is not None and last.active else [],
-        failed=last if last is not None and last.state in ("failed", "interrupted", "cancelled") else None,
-        offered=catalogue.entries("risk"), usual=usual, said=_in_text(policy.risk), who=WHO,
-        keys=[name for name, one in policy.attributes.items() if one.role == "key"], title=catalogue.title,
-        stale=done is not None and (
+        for measure in result["measures"]:
+            measure["histogram"] = _trim_empty_bins(measure["histogram"])
+            measure["alt"] = _describe_histogram(measure["histogram"]) if measure["histogram"] else ""
+    preselected = dict.fromkeys([*policy.risk, *ADVERSARIES])
+    return render_page(
+        request,
+        "risk.html",
+        session,
+        project,
+        "risk",
+        status=status,
+        wrong=wrong,
+        result=result,
+        done=done,
+        active=[latest] if latest is not None and latest.active else [],
+        failed=latest if latest is not None and latest.state in ("failed", "interrupted", "cancelled") else None,
+        available_measures=catalogue.entries("risk"),
+        preselected=preselected,
+        parameters=_format_parameters(policy.risk),
+        attacker_knowledge=ATTACKER_KNOWLEDGE,
+        keys=[name for name, attribute in policy.attributes.items() if attribute.role == "key"],
+        title=catalogue.title,
+        stale=done is not None
+        and (
             done.parameters.get("revision", project.revision) != project.revision
             or done.parameters.get("dataset", project.dataset_id) != project.dataset_id
         ),
-    )  # fmt: skip
+    )

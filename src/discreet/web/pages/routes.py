@@ -1,4 +1,4 @@
-"""The pages put together."""
+"""One router that includes the router of every page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from discreet.web.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (
+for module in (
     api_docs,
     people,
     projects,
@@ -48,4 +48,4 @@ for part in (
     charts,
     release,
 ):
-    router.include_router(part.router)
+    router.include_router(module.router)

@@ -1,4 +1,4 @@
-"""One step of the plan, or one measure, with the parameters that its plug-in has."""
+"""The forms of one step of the plan and of one measure, built from the parameters of the plug-in."""
 
 from __future__ import annotations
 
@@ -10,92 +10,112 @@ from fastapi import APIRouter, Request, Response
 from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Policy, Step
-from discreet.web.auth.security import Here, LoggedIn, Sent
+from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.errors import Conflict, NotFound
 from discreet.web.pages.forms import catalogue, conflicts, editing, fields, plan_check
-from discreet.web.pages.rendering import go, page
+from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import policies, projects
 
 router = APIRouter(prefix="/projects/{number}/methods")
 
 
 @router.get("/steps/new")
-def new(request: Request, core: Here, session: LoggedIn, number: int, method: str = "") -> Response:
-    """The form of a new step."""
+def new(request: Request, core: ServerCore, session: CurrentSession, number: int, method: str = "") -> Response:
+    """Show the form of a new step."""
     registry.load("masking", method)
     return _step_page(request, core, session, number, None, Step(method=method))
 
 
 @router.post("/steps/new")
-def add(request: Request, core: Here, session: LoggedIn, form: Sent, number: int) -> Response:
-    """Put a new step behind the last."""
-    return _step_saved(request, core, session, form, number, None)
+def add(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Append a new step."""
+    return _save_step(request, core, session, form, number, None)
 
 
-@router.get("/steps/{at}")
-def show(request: Request, core: Here, session: LoggedIn, number: int, at: int) -> Response:
-    """A step's form."""
+@router.get("/steps/{step_number}")
+def show(request: Request, core: ServerCore, session: CurrentSession, number: int, step_number: int) -> Response:
+    """Show the form of a step."""
     with core.store.read() as connection:
-        policy = policies.current(connection, projects.get(connection, session.user, number))
-    return _step_page(request, core, session, number, at, _at(policy, at))
+        policy = policies.current_policy(connection, projects.get(connection, session.user, number))
+    return _step_page(request, core, session, number, step_number, _get_step(policy, step_number))
 
 
-@router.post("/steps/{at}")
-def change(request: Request, core: Here, session: LoggedIn, form: Sent, number: int, at: int) -> Response:
-    """Set a step's columns and parameters."""
-    return _step_saved(request, core, session, form, number, at)
+@router.post("/steps/{step_number}")
+def change(
+    request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int, step_number: int
+) -> Response:
+    """Save the columns and parameters of a step."""
+    return _save_step(request, core, session, form, number, step_number)
 
 
 @router.get("/measures/{kind}/{name}")
 def show_measure(
-    request: Request, core: Here, session: LoggedIn, number: int, kind: Literal["risk", "loss"], name: str
+    request: Request, core: ServerCore, session: CurrentSession, number: int, kind: Literal["risk", "loss"], name: str
 ) -> Response:
-    """A measure's form."""
+    """Show the form of a measure."""
     return _measure_page(request, core, session, number, kind, name, None)
 
 
 @router.post("/measures/{kind}/{name}")
 def change_measure(
-    request: Request, core: Here, session: LoggedIn, form: Sent, number: int, kind: Literal["risk", "loss"], name: str
+    request: Request,
+    core: ServerCore,
+    session: CurrentSession,
+    form: CheckedForm,
+    number: int,
+    kind: Literal["risk", "loss"],
+    name: str,
 ) -> Response:
-    """Set a measure's parameters."""
-    said: dict[str, Any] = {}
+    """Save the parameters of a measure."""
+    parameters: dict[str, Any] = {}
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number, "editor")
     try:
         with core.store.write() as connection:
-            base, policy = editing.start(connection, project, form)
-            chosen = dict(policy.risk if kind == "risk" else policy.loss)
-            said = fields.read(registry.load(kind, name), form, old=chosen.get(name))
-            registry.make(kind, name, said, origin="the form")
-            editing.save(connection, session.user, project, base, kind, {**chosen, name: said}, f"{name}: parameters changed")
+            base, policy = editing.begin_edit(connection, project, form)
+            measures = dict(policy.risk if kind == "risk" else policy.loss)
+            parameters = fields.read_parameters(registry.load(kind, name), form, old=measures.get(name))
+            registry.make(kind, name, parameters, origin="the form")
+            editing.save_section(
+                connection, session.user, project, base, kind, {**measures, name: parameters}, f"{name}: parameters changed"
+            )
     except Conflict as error:
         return conflicts.conflict_page(request, session, project, "methods", error, form)
     except DiscreetError as error:
-        return _measure_page(request, core, session, number, kind, name, said, _sentence(error), 422)
-    return go(f"/projects/{number}/methods#measures")
+        return _measure_page(request, core, session, number, kind, name, parameters, _error_message(error), 422)
+    return redirect(f"/projects/{number}/methods#measures")
 
 
-def _step_saved(request: Request, core: Here, session: Session, form: Sent, number: int, at: int | None) -> Response:
+def _save_step(
+    request: Request, core: ServerCore, session: Session, form: CheckedForm, number: int, step_number: int | None
+) -> Response:
     method = str(form.get("method", ""))
     step = Step(method=method)
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number, "editor")
     try:
         with core.store.write() as connection:
-            base, policy = editing.start(connection, project, form)
-            old = Step(method=method) if at is None else _at(policy, at)
+            base, policy = editing.begin_edit(connection, project, form)
+            old = Step(method=method) if step_number is None else _get_step(policy, step_number)
             step = Step(method=old.method, enabled=old.enabled, columns=tuple(map(str, form.getlist("columns"))) or None)
-            loaded = registry.load("masking", old.method)
-            step = Step(**step.model_dump(), **fields.read(loaded, form, old=old.parameters, defaults=_taken(old.method, policy)))
+            method_class = registry.load("masking", old.method)
+            step = Step(
+                **step.model_dump(),
+                **fields.read_parameters(
+                    method_class, form, old=old.parameters, defaults=_inherited_defaults(old.method, policy)
+                ),
+            )
             registry.resolve_step(step, policy, origin="the form")
             plan = policy.plan
-            if at is None:
-                made, what = plan.insert(len(plan.steps) + 1, step), f"{catalogue.title(step.method)} added"
+            if step_number is None:
+                new_plan, what = plan.insert(len(plan.steps) + 1, step), f"{catalogue.title(step.method)} added"
             else:
-                made, what = plan.delete(at).insert(at, step), f"step {at} ({catalogue.title(step.method)}) changed"
-            editing.save_plan(connection, session.user, project, base, made, what)
+                new_plan, what = (
+                    plan.delete(step_number).insert(step_number, step),
+                    f"step {step_number} ({catalogue.title(step.method)}) changed",
+                )
+            editing.save_plan(connection, session.user, project, base, new_plan, what)
     except Conflict as error:
         return conflicts.conflict_page(request, session, project, "methods", error, form)
     except NotFound:
@@ -103,62 +123,100 @@ def _step_saved(request: Request, core: Here, session: Session, form: Sent, numb
     except DiscreetError as error:
         if step.method not in registry.names("masking"):
             raise
-        return _step_page(request, core, session, number, at, step, _sentence(error), 422)
-    return go(f"/projects/{number}/methods#step-{at or len(made.steps)}")
+        return _step_page(request, core, session, number, step_number, step, _error_message(error), 422)
+    return redirect(f"/projects/{number}/methods#step-{step_number or len(new_plan.steps)}")
 
 
 def _step_page(
-    request: Request, core: Here, session: Session, number: int, at: int | None, step: Step, message: str = "", status: int = 200
+    request: Request,
+    core: ServerCore,
+    session: Session,
+    number: int,
+    step_number: int | None,
+    step: Step,
+    message: str = "",
+    status: int = 200,
 ) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        policy = policies.current(connection, project)
-        looked = plan_check.look(connection, core.settings, project, policy)
-    loaded = registry.load("masking", step.method)
-    fits, misfits = plan_check.fitting(looked, step.method, step.parameters)
+        policy = policies.current_policy(connection, project)
+        preview = plan_check.preview_table(connection, core.settings, project, policy)
+    method_class = registry.load("masking", step.method)
+    fitting, misfits = plan_check.split_columns(preview, step.method, step.parameters)
     chosen = step.columns or ()
-    return page(
-        request, "step.html", session, project, "methods", status=status, message=message, at=at, this=step, looked=looked,
+    return render_page(
+        request,
+        "step.html",
+        session,
+        project,
+        "methods",
+        status=status,
+        message=message,
+        step_number=step_number,
+        plan_step=step,
+        preview=preview,
         entry=catalogue.entry("masking", step.method),
-        fields=fields.fields(loaded, step.parameters, defaults=_taken(step.method, policy)),
-        outside=fields.outside(loaded), fits=fits, misfits=misfits, chosen=chosen,
-        gone=[name for name in chosen if name not in looked.columns], roles=_roles(policy),
-        found=plan_check.findings(looked, policy.plan).get(at, []) if at and not message else [], may=project.role != "reader",
-    )  # fmt: skip
+        fields=fields.form_fields(method_class, step.parameters, defaults=_inherited_defaults(step.method, policy)),
+        file_parameters=fields.file_parameters(method_class),
+        fitting=fitting,
+        misfits=misfits,
+        chosen=chosen,
+        missing_columns=[name for name in chosen if name not in preview.columns],
+        roles=_roles_by_column(policy),
+        findings=plan_check.findings_by_step(preview, policy.plan).get(step_number, []) if step_number and not message else [],
+        may=project.role != "reader",
+    )
 
 
 def _measure_page(
-    request: Request, core: Here, session: Session, number: int, kind: Literal["risk", "loss"], name: str,
-    said: Mapping[str, Any] | None, message: str = "", status: int = 200,
-) -> Response:  # fmt: skip
+    request: Request,
+    core: ServerCore,
+    session: Session,
+    number: int,
+    kind: Literal["risk", "loss"],
+    name: str,
+    typed: Mapping[str, Any] | None,
+    message: str = "",
+    status: int = 200,
+) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-        policy = policies.current(connection, project)
-        looked = plan_check.look(connection, core.settings, project, policy)
-    loaded = registry.load(kind, name)
-    chosen = policy.risk if kind == "risk" else policy.loss
-    held = chosen.get(name, {}) if said is None else said
-    return page(
-        request, "measure.html", session, project, "methods", status=status, message=message, kind=kind, looked=looked,
-        entry=catalogue.entry(kind, name), fields=fields.fields(loaded, held), outside=fields.outside(loaded),
+        policy = policies.current_policy(connection, project)
+        preview = plan_check.preview_table(connection, core.settings, project, policy)
+    measure_class = registry.load(kind, name)
+    measures = policy.risk if kind == "risk" else policy.loss
+    parameters = measures.get(name, {}) if typed is None else typed
+    return render_page(
+        request,
+        "measure.html",
+        session,
+        project,
+        "methods",
+        status=status,
+        message=message,
+        kind=kind,
+        preview=preview,
+        entry=catalogue.entry(kind, name),
+        fields=fields.form_fields(measure_class, parameters),
+        file_parameters=fields.file_parameters(measure_class),
         may=project.role != "reader",
-    )  # fmt: skip
+    )
 
 
-def _roles(policy: Policy) -> dict[str, str]:
+def _roles_by_column(policy: Policy) -> dict[str, str]:
     return {name: str(attribute.role) for name, attribute in policy.attributes.items()}
 
 
-def _taken(method: str, policy: Policy) -> dict[str, Any]:
-    """What a step takes from the policy's risk section where its form is left empty."""
-    return {name: one.value for name, one in registry.inherited_parameters(method, policy).items()}
+def _inherited_defaults(method: str, policy: Policy) -> dict[str, Any]:
+    """Parameters that a step inherits from the policy's risk section if its own field is empty."""
+    return {name: parameter.value for name, parameter in registry.inherited_parameters(method, policy).items()}
 
 
-def _at(policy: Policy, at: int) -> Step:
-    if not 1 <= at <= len(policy.plan.steps):
-        raise NotFound(f"the plan has no step {at} (any more); it has {len(policy.plan.steps)}")
-    return policy.plan.steps[at - 1]
+def _get_step(policy: Policy, step_number: int) -> Step:
+    if not 1 <= step_number <= len(policy.plan.steps):
+        raise NotFound(f"the plan has no step {step_number}; it has {len(policy.plan.steps)}")
+    return policy.plan.steps[step_number - 1]
 
 
-def _sentence(error: DiscreetError) -> str:
+def _error_message(error: DiscreetError) -> str:
     return str(error).removeprefix("the form: ")

@@ -1,4 +1,4 @@
-// A link to a document opens it; for one who is logged in, a request that only reads can be tried on the page.
+// A link to a schema opens it. Logged-in users can send GET requests from the page.
 function openTarget() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
   if (target) target.open = true;
@@ -24,11 +24,11 @@ for (const request of loggedIn ? document.querySelectorAll('.request[data-method
   }
   const send = document.createElement("button");
   send.textContent = "Try it";
-  const answer = document.createElement("pre");
-  answer.hidden = true;
-  answer.tabIndex = 0;
-  answer.setAttribute("aria-live", "polite");
-  form.append(send, answer);
+  const output = document.createElement("pre");
+  output.hidden = true;
+  output.tabIndex = 0;
+  output.setAttribute("aria-live", "polite");
+  form.append(send, output);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     let path = request.dataset.path;
@@ -37,12 +37,12 @@ for (const request of loggedIn ? document.querySelectorAll('.request[data-method
       if (input.dataset.where === "path") path = path.replace(`{${input.name}}`, encodeURIComponent(input.value));
       else if (input.dataset.where === "query" && input.value) query.set(input.name, input.value);
     }
-    const got = await fetch(query.size ? `${path}?${query}` : path);
-    const text = await got.text();
-    let shown = text;
-    try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON: shown as it is */ }
-    answer.hidden = false;
-    answer.textContent = `${got.status}\n${shown.slice(0, 20000)}`;
+    const response = await fetch(query.size ? `${path}?${query}` : path);
+    const text = await response.text();
+    let formatted = text;
+    try { formatted = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON: show the text unchanged */ }
+    output.hidden = false;
+    output.textContent = `${response.status}\n${formatted.slice(0, 20000)}`;
   });
   request.append(form);
 }

@@ -1,67 +1,67 @@
-// Follows a project: what others change, and how far its jobs are. Without it a reload shows the same.
+// Follows a project: changes by other users and the progress of its jobs. Without it, a reload shows the same.
 const live = document.querySelector("[data-events]");
 if (live) follow(live);
 
 function follow(live) {
-  const shown = Number(live.dataset.revision);
-  const own = live.dataset.user;
-  const followed = () => [...document.querySelectorAll("[data-job]")];
-  let told = "";
+  const pageRevision = Number(live.dataset.revision);
+  const userName = live.dataset.user;
+  const jobElements = () => [...document.querySelectorAll("[data-job]")];
+  let lastMessage = "";
   let latest = null;
   const source = new EventSource(live.dataset.events);
   source.addEventListener("change", (event) => {
-    const seen = JSON.parse(event.data);
-    const active = new Map(seen.jobs.map((job) => [job.id, job]));
-    let over = false;
-    for (const place of followed()) {
-      const job = active.get(place.dataset.job);
-      if (job) show(place, job);
-      else if (["queued", "running"].includes(place.dataset.state)) over = true;
+    const state = JSON.parse(event.data);
+    const active = new Map(state.jobs.map((job) => [job.id, job]));
+    let jobEnded = false;
+    for (const element of jobElements()) {
+      const job = active.get(element.dataset.job);
+      if (job) updateJob(element, job);
+      else if (["queued", "running"].includes(element.dataset.state)) jobEnded = true;
     }
-    if (over) return again(live, source, "A job is over");
-    const others = seen.revision > shown && `${seen.by === own ? "You" : seen.by || "Somebody"} changed this project a moment ago: ${seen.what}`;
-    const release = latest && seen.release !== latest.release && `Release ${seen.release} was generated`;
-    const data = latest && seen.dataset !== latest.dataset && "The initial microdata were changed";
-    const fresh = [...active.keys()].some((id) => !followed().some((place) => place.dataset.job === id));
-    const begun = latest && fresh && !latest.jobs.some((job) => active.has(job.id)) && "A job was started";
-    latest = latest ? { ...seen, release: latest.release, dataset: latest.dataset } : seen;
-    const words = others || release || data || begun || "";
-    if (words && words !== told) say(live, (told = words));
+    if (jobEnded) return reloadOrNotify(live, source, "A job has ended");
+    const edited = state.revision > pageRevision && `${state.by === userName ? "You" : state.by || "Another user"} changed this project just now: ${state.what}`;
+    const release = latest && state.release !== latest.release && `Release ${state.release} was generated`;
+    const data = latest && state.dataset !== latest.dataset && "The initial microdata have changed";
+    const hasNewJob = [...active.keys()].some((id) => !jobElements().some((element) => element.dataset.job === id));
+    const started = latest && hasNewJob && !latest.jobs.some((job) => active.has(job.id)) && "A job was started";
+    latest = latest ? { ...state, release: latest.release, dataset: latest.dataset } : state;
+    const message = edited || release || data || started || "";
+    if (message && message !== lastMessage) showNotice(live, (lastMessage = message));
   });
   source.addEventListener("end", () => source.close());
   window.addEventListener("pagehide", () => source.close());
 }
 
-function show(place, job) {
-  place.dataset.state = job.state;
-  place.querySelector('[data-part="state"]').textContent = job.state;
-  place.querySelector('[data-part="what"]').textContent = job.what;
-  const bar = place.querySelector('[data-part="bar"]');
+function updateJob(element, job) {
+  element.dataset.state = job.state;
+  element.querySelector('[data-part="state"]').textContent = job.state;
+  element.querySelector('[data-part="what"]').textContent = job.what;
+  const bar = element.querySelector('[data-part="bar"]');
   if (bar && job.total > 0) bar.value = Math.min(job.done / job.total, 1);
 }
 
-// a reload would overtake the page that somebody has just asked for
-let left = -Infinity;
-window.addEventListener("beforeunload", () => { left = performance.now(); });
+// a reload must not overtake a navigation that the user has just started
+let leavingAt = -Infinity;
+window.addEventListener("beforeunload", () => { leavingAt = performance.now(); });
 
-function again(live, source, words) {
+function reloadOrNotify(live, source, message) {
   source.close();
-  if (untouched() && performance.now() - left > 5000) location.reload();
-  else say(live, words);
+  if (formsUnchanged() && performance.now() - leavingAt > 5000) location.reload();
+  else showNotice(live, message);
 }
 
-// a form that somebody is filling in is never thrown away
-function untouched() {
+// a form with unsaved input is never discarded
+function formsUnchanged() {
   return ![...document.querySelectorAll("main form")].some((form) =>
     [...form.elements].some((field) =>
       field.type === "file" ? field.files.length :
       ["checkbox", "radio"].includes(field.type) ? field.checked !== field.defaultChecked :
-      field.tagName === "SELECT" ? field.selectedIndex !== Math.max(0, [...field.options].findIndex((one) => one.defaultSelected)) :
+      field.tagName === "SELECT" ? field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected)) :
       field.tagName !== "BUTTON" && field.defaultValue !== undefined && field.value !== field.defaultValue));
 }
 
-function say(live, words) {
-  live.textContent = `${words}. `;
+function showNotice(live, message) {
+  live.textContent = `${message}. `;
   const link = document.createElement("a");
   link.href = location.pathname + location.search;
   link.textContent = "Reload";

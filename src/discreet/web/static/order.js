@@ -1,15 +1,15 @@
-// Moves a category at once, where the buttons would send the form and come back with it moved.
+// Moves a category on the page; without scripts, the buttons send the form and the server moves it.
 const list = document.getElementById("order");
 if (list) {
-  const said = document.getElementById("order-said");
-  const place = (row) => row.querySelector('input[type="number"]');
+  const status = document.getElementById("order-status");
+  const position = (row) => row.querySelector('input[type="number"]');
   const name = (row) => row.dataset.value;
 
-  const number = (moved) => {
-    [...list.children].forEach((row, at) => {
-      if (place(row).value !== "") place(row).value = at + 1;
+  const renumber = (moved) => {
+    [...list.children].forEach((row, index) => {
+      if (position(row).value !== "") position(row).value = index + 1;
     });
-    said.textContent = `${name(moved)} is number ${[...list.children].indexOf(moved) + 1} of ${list.children.length}`;
+    status.textContent = `${name(moved)} is at position ${[...list.children].indexOf(moved) + 1} of ${list.children.length}`;
   };
 
   list.addEventListener("click", (event) => {
@@ -19,7 +19,7 @@ if (list) {
     const row = button.closest("[data-value]");
     if (button.dataset.by === "-1" && row.previousElementSibling) row.previousElementSibling.before(row);
     if (button.dataset.by === "1" && row.nextElementSibling) row.nextElementSibling.after(row);
-    number(row);
+    renumber(row);
     button.focus();
   });
 
@@ -27,10 +27,10 @@ if (list) {
     const row = event.target.closest("[data-value]");
     const wanted = Number.parseInt(event.target.value, 10);
     if (!row || !(wanted >= 1)) return;
-    const others = [...list.children].filter((one) => one !== row);
+    const others = [...list.children].filter((other) => other !== row);
     if (wanted > others.length) list.append(row);
     else others[wanted - 1].before(row);
-    number(row);
+    renumber(row);
     event.target.focus();
   });
 }

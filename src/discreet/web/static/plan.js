@@ -1,4 +1,4 @@
-// Steps of the plan can be dragged to another place; the arrows do the same without it.
+// Lets the user drag steps of the plan; without scripts, the arrow buttons do the same.
 const list = document.getElementById("steps");
 const form = document.getElementById("move");
 if (list && form && list.children.length > 1) {
@@ -14,12 +14,12 @@ if (list && form && list.children.length > 1) {
     });
     step.addEventListener("dragend", () => {
       dragged = null;
-      for (const one of list.children) one.classList.remove("dragged", "over");
+      for (const item of list.children) item.classList.remove("dragged", "over");
     });
     step.addEventListener("dragover", (event) => {
       if (!dragged) return;
       event.preventDefault();
-      for (const one of list.children) one.classList.toggle("over", one === step && one !== dragged);
+      for (const item of list.children) item.classList.toggle("over", item === step && item !== dragged);
     });
     step.addEventListener("drop", (event) => {
       event.preventDefault();

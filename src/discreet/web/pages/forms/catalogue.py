@@ -1,4 +1,4 @@
-"""The installed measures and methods in words for people, from the plug-ins' own."""
+"""Titles and descriptions of the installed measures and methods, taken from the plug-ins."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ TITLES = {
 
 @cache
 def entries(kind: Kind) -> list[dict[str, Any]]:
-    """Every plug-in of a kind, with a title and a summary without a programmer's marks."""
+    """Every plug-in of a kind, with its title and its summary as plain text."""
     return [
-        one | {"title": title(one["name"]), "heading": heading(one["name"]), "summary": said(one["summary"])}
-        for one in registry.describe(kind)
+        plugin | {"title": title(plugin["name"]), "heading": heading(plugin["name"]), "summary": strip_markup(plugin["summary"])}
+        for plugin in registry.describe(kind)
     ]
 
 
 def entry(kind: Kind, name: str) -> dict[str, Any]:
-    """One plug-in; raises with the nearest name where there is none."""
+    """One plug-in; the error for an unknown name suggests the nearest one."""
     registry.load(kind, name)
-    return next(one for one in entries(kind) if one["name"] == name)
+    return next(plugin for plugin in entries(kind) if plugin["name"] == name)
 
 
 def title(name: str) -> str:
@@ -42,45 +42,49 @@ def title(name: str) -> str:
 
 
 def heading(name: str) -> str:
-    """The same at the beginning of a line."""
-    found = title(name)
-    return found if found[1:2] == "-" else found[:1].upper() + found[1:]
+    """The title for the beginning of a line: capitalised, except for names such as k-anonymity."""
+    text = title(name)
+    return text if text[1:2] == "-" else text[:1].upper() + text[1:]
 
 
-def limitable() -> list[dict[str, Any]]:
-    """Measures with the fields that a limit may name: (limit, at most or at least, meaning)."""
+def list_limits() -> list[dict[str, Any]]:
+    """The measures with the fields that can be limited: limit, comparison (at most or at least) and meaning."""
     groups = []
     for kind in ("risk", "loss"):
-        for one in entries(kind):
-            found = [
-                {"limit": f"{one['name']}.{field['name']}", **_words(one, field)} for field in one["fields"] if field["better"]
+        for plugin in entries(kind):
+            limits = [
+                {"limit": f"{plugin['name']}.{field['name']}", **_describe_field(plugin, field)}
+                for field in plugin["fields"]
+                if field["better"]
             ]
-            if found:
-                groups.append({"kind": kind, "title": one["title"], "limits": found})
+            if limits:
+                groups.append({"kind": kind, "title": plugin["title"], "limits": limits})
     return groups
 
 
-def meaning(limit: str) -> dict[str, str]:
-    """What a limit such as ``k_anonymity.k`` says: its words and its meaning; empty where no such measure is installed."""
+def describe_limit(limit: str) -> dict[str, str]:
+    """Comparison and meaning of a limit such as ``k_anonymity.k``; empty if no such measure is installed."""
     try:
         kind, name, field, _ = registry.direction(limit)
     except DiscreetError:
-        return {"word": "", "meaning": "", "kind": ""}
-    one = entry(kind, name)
-    return _words(one, next(found for found in one["fields"] if found["name"] == field)) | {"kind": kind}
+        return {"comparison": "", "meaning": "", "kind": ""}
+    plugin = entry(kind, name)
+    return _describe_field(plugin, next(candidate for candidate in plugin["fields"] if candidate["name"] == field)) | {
+        "kind": kind
+    }
 
 
 def summary(kind: Kind, name: str) -> str:
-    """What a plug-in is, in a sentence; nothing where it is not installed any more."""
+    """The summary of a plug-in in one sentence; empty if it is no longer installed."""
     return str(entry(kind, name)["summary"]) if name in registry.names(kind) else ""
 
 
-def _words(one: Mapping[str, Any], field: Mapping[str, str]) -> dict[str, str]:
-    told = field["meaning"] or (one["summary"] if field["name"] == "loss" else field["name"].replace("_", " "))
-    return {"word": "at most" if field["better"] == "low" else "at least", "meaning": told}
+def _describe_field(plugin: Mapping[str, Any], field: Mapping[str, str]) -> dict[str, str]:
+    meaning = field["meaning"] or (plugin["summary"] if field["name"] == "loss" else field["name"].replace("_", " "))
+    return {"comparison": "at most" if field["better"] == "low" else "at least", "meaning": meaning}
 
 
-def said(text: str) -> str:
-    """A docstring's line without its marks."""
+def strip_markup(text: str) -> str:
+    """A line of a docstring without its markup and its references to equations."""
     text = re.sub(r"\s*\((?:seed|equation)[^)]*\)", "", text)
     return re.sub(r"``([^`]*)``", r"“\1”", text).strip()

@@ -1,4 +1,4 @@
-"""The order of an attribute's categories as a form says it: a place each, and a button that moves one by one place."""
+"""Read the order of categories from a form: a position per category, and buttons that move one up or down."""
 
 from __future__ import annotations
 
@@ -6,55 +6,55 @@ from collections.abc import Sequence
 
 from starlette.datastructures import FormData
 
-VALUE, PLACE = "ordered.", "place."
+VALUE_PREFIX, POSITION_PREFIX = "ordered.", "place."
 
 
-def sent(form: FormData) -> list[str] | None:
-    """The categories, lowest first, after what was typed and pressed; None where the form has no list of them."""
-    numbers = [key.removeprefix(VALUE) for key in form if key.startswith(VALUE)]
+def read_order(form: FormData) -> list[str] | None:
+    """The categories, lowest first, after typed positions and a pressed button; None if the form has no list of them."""
+    numbers = [key.removeprefix(VALUE_PREFIX) for key in form if key.startswith(VALUE_PREFIX)]
     if not numbers:
         return None
-    values = {number: str(form[VALUE + number]) for number in numbers}
-    ranked = arranged([(values[number], str(form.get(PLACE + number, "")).strip()) for number in numbers])
+    values = {number: str(form[VALUE_PREFIX + number]) for number in numbers}
+    ranked = arrange([(values[number], str(form.get(POSITION_PREFIX + number, "")).strip()) for number in numbers])
     direction, _, number = str(form.get("action", "")).partition(".")
     if direction in ("up", "down") and values.get(number) in ranked:
-        ranked = moved(ranked, values[number], -1 if direction == "up" else 1)
-    also = str(form.get("also", "")).strip()
-    return [*ranked, also] if also else ranked
+        ranked = move(ranked, values[number], -1 if direction == "up" else 1)
+    added = str(form.get("also", "")).strip()
+    return [*ranked, added] if added else ranked
 
 
-def arranged(rows: Sequence[tuple[str, str]]) -> list[str]:
-    """Values by the places typed beside them; one that was given another's place stands there, and the other makes room.
+def arrange(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Sort values by the positions typed next to them; a value moved to an occupied position displaces the other one.
 
-    A place left empty takes the value out of the order; what is no number leaves it where it was.
+    An empty position removes the value from the order; a position that is not a number leaves the value where it was.
 
-    >>> arranged([("low", "1"), ("high", "2"), ("middle", "2")])
+    >>> arrange([("low", "1"), ("high", "2"), ("middle", "2")])
     ['low', 'middle', 'high']
-    >>> arranged([("high", "3"), ("low", "2"), ("middle", "3")])
+    >>> arrange([("high", "3"), ("low", "2"), ("middle", "3")])
     ['low', 'middle', 'high']
-    >>> arranged([("low", "1"), ("none", "")])
+    >>> arrange([("low", "1"), ("none", "")])
     ['low']
     """
-    placed = []
-    for was, (value, typed) in enumerate(rows, 1):
+    ranked = []
+    for current, (value, typed) in enumerate(rows, 1):
         if not typed:
             continue
-        place = int(typed) if typed.isdecimal() and len(typed) < 10 else was
-        # one that came from below stands before whoever has the place, one from above behind
-        placed.append((place, (place > was) - (place < was), was, value))
-    return [value for *_, value in sorted(placed)]
+        position = int(typed) if typed.isdecimal() and len(typed) < 10 else current
+        # on a tie, a value that moved up comes before the occupant of the position, one that moved down after it
+        ranked.append((position, (position > current) - (position < current), current, value))
+    return [value for *_, value in sorted(ranked)]
 
 
-def moved(values: Sequence[str], value: str, by: int) -> list[str]:
-    """One value by one place up (-1) or down (1), where there is one.
+def move(values: Sequence[str], value: str, by: int) -> list[str]:
+    """Move one value up (-1) or down (1) by one position, if there is one.
 
-    >>> moved(["low", "high", "middle"], "middle", -1)
+    >>> move(["low", "high", "middle"], "middle", -1)
     ['low', 'middle', 'high']
-    >>> moved(["low", "high"], "low", -1)
+    >>> move(["low", "high"], "low", -1)
     ['low', 'high']
     """
-    made = list(values)
-    at = made.index(value)
-    to = min(max(at + by, 0), len(made) - 1)
-    made[at], made[to] = made[to], made[at]
-    return made
+    order = list(values)
+    source = order.index(value)
+    target = min(max(source + by, 0), len(order) - 1)
+    order[source], order[target] = order[target], order[source]
+    return order

@@ -1,4 +1,4 @@
-"""An attribute on its way between the policy and a form: everything as typed, so that what was wrong can be shown again."""
+"""The form of one attribute. Every value is kept as typed, so that an invalid one can be shown again."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, Self
 from starlette.datastructures import FormData
 
 from discreet.model.attribute import Attribute
-from discreet.web.errors import Invalid
+from discreet.web.errors import InvalidRequest
 from discreet.web.pages.forms import category_order
 from discreet.web.projects import hierarchies
-from discreet.web.projects.hierarchies import Values
+from discreet.web.projects.hierarchies import ValueCounts
 
-KINDS = ("widths", "quantiles", "prefixes", "dates", "groups")
-TOP = 20
-BLANK = 3
-DEEPEST = 10
+HIERARCHY_KINDS = ("widths", "quantiles", "prefixes", "dates", "groups")
+FREQUENT_VALUES = 20
+BLANK_ROWS = 3
+MAX_LEVELS = 10
 
 
 @dataclass(frozen=True)
-class Draft:
-    """What the form of one attribute holds."""
+class AttributeDraft:
+    """The contents of the form of one attribute."""
 
     role: str
     level: str
@@ -31,109 +31,123 @@ class Draft:
     missing: str = ""
     order: str = ""
     weights: tuple[tuple[str, str], ...] = ()
-    """Values or intervals with a weight each; those without one are offered, not said."""
+    """(value or interval, sensitivity weight); rows without a weight are offered by the form and not saved."""
     kind: str = "none"
-    said: dict[str, str] = field(default_factory=dict)
-    """What stands in the fields of each kind of hierarchy."""
+    hierarchy_fields: dict[str, str] = field(default_factory=dict)
+    """The text in the fields of each kind of hierarchy."""
     rows: tuple[tuple[str, tuple[str, ...]], ...] | None = None
-    """The groups as edited in a table or as text; None where they are as the hierarchy makes them."""
+    """(value, labels per level) as edited; None if the groups are those of the hierarchy."""
 
     @classmethod
-    def of(cls, attribute: Attribute) -> Self:
-        """As the policy says it."""
+    def from_attribute(cls, attribute: Attribute) -> Self:
+        """The form of an attribute of the policy."""
         spec = attribute.hierarchy
-        said: dict[str, str] = {}
+        hierarchy_fields: dict[str, str] = {}
         kind = "none"
         if spec is not None:
-            kind = next((one for one in KINDS if getattr(spec, one)), "none")
+            kind = next((name for name in HIERARCHY_KINDS if getattr(spec, name)), "none")
             if kind not in ("none", "groups"):
-                said = {kind: ", ".join(_text(one) for one in getattr(spec, kind)), "origin": _text(spec.origin)}
+                hierarchy_fields = {
+                    kind: ", ".join(_format_value(number) for number in getattr(spec, kind)),
+                    "origin": _format_value(spec.origin),
+                }
         return cls(
-            attribute.role.value, attribute.level.value if attribute.level else "", _text(attribute.known),
-            _text(attribute.sensitivity), "" if attribute.default is None else _text(attribute.default),
+            attribute.role.value, attribute.level.value if attribute.level else "", _format_value(attribute.known),
+            _format_value(attribute.sensitivity), "" if attribute.default is None else _format_value(attribute.default),
             "\n".join(attribute.missing), "\n".join(attribute.order or ()),
-            tuple((value, _text(weight)) for value, weight in attribute.values.items()), kind, said,
+            tuple((value, _format_value(weight)) for value, weight in attribute.values.items()), kind, hierarchy_fields,
         )  # fmt: skip
 
     @classmethod
-    def sent(cls, form: FormData) -> Self:
-        """As a form says it."""
-        weights = [(_said(form, f"value.{n}"), _said(form, f"weight.{n}")) for n in _places(form, "value.")]
-        said = {name: _said(form, name) for name in ("widths", "origin", "quantiles", "prefixes")}
-        said["dates"] = ", ".join(str(one) for one in form.getlist("dates"))
-        kind = _said(form, "kind")
-        listed = category_order.sent(form)
+    def from_form(cls, form: FormData) -> Self:
+        """The form as the browser sent it."""
+        weights = [(_read_text(form, f"value.{n}"), _read_text(form, f"weight.{n}")) for n in _row_numbers(form, "value.")]
+        hierarchy_fields = {name: _read_text(form, name) for name in ("widths", "origin", "quantiles", "prefixes")}
+        hierarchy_fields["dates"] = ", ".join(str(unit) for unit in form.getlist("dates"))
+        kind = _read_text(form, "kind")
+        order = category_order.read_order(form)
         return cls(
-            _said(form, "role"), _said(form, "level"), _said(form, "known"), _said(form, "sensitivity"), _said(form, "default"),
-            _said(form, "missing"), _said(form, "order") if listed is None else "\n".join(listed),
+            _read_text(form, "role"),
+            _read_text(form, "level"),
+            _read_text(form, "known"),
+            _read_text(form, "sensitivity"),
+            _read_text(form, "default"),
+            _read_text(form, "missing"),
+            _read_text(form, "order") if order is None else "\n".join(order),
             tuple(pair for pair in weights if any(pair)),
-            kind if kind in KINDS else "none", said, _rows(form) if kind == "groups" else None,
-        )  # fmt: skip
+            kind if kind in HIERARCHY_KINDS else "none",
+            hierarchy_fields,
+            _read_groups(form) if kind == "groups" else None,
+        )
 
-    def content(self) -> dict[str, Any]:
-        """The attribute as a policy would say it; the rules are the attribute's own."""
-        made: dict[str, Any] = {"role": self.role, "level": self.level or None}
-        made |= {"known": _number(self.known) or 0, "sensitivity": _number(self.sensitivity) or 0}
-        made |= {"default": _number(self.default) or None, "missing": _lines(self.missing), "order": _lines(self.order) or None}
-        weighed = [(value, _number(weight)) for value, weight in self.weights if weight]
-        if any(not value for value, _ in weighed):
-            raise Invalid("a weight needs the value or interval that it is for")
-        if len({value for value, _ in weighed}) < len(weighed):
-            raise Invalid("a value has two weights; leave one of them empty")
-        made["values"] = dict(weighed)
+    def to_policy_values(self) -> dict[str, Any]:
+        """The values of the attribute for the policy, not yet validated."""
+        values: dict[str, Any] = {"role": self.role, "level": self.level or None}
+        values |= {"known": _normalise_decimal(self.known) or 0, "sensitivity": _normalise_decimal(self.sensitivity) or 0}
+        values |= {
+            "default": _normalise_decimal(self.default) or None,
+            "missing": _split_lines(self.missing),
+            "order": _split_lines(self.order) or None,
+        }
+        weights = [(value, _normalise_decimal(weight)) for value, weight in self.weights if weight]
+        if any(not value for value, _ in weights):
+            raise InvalidRequest("a weight needs a value or an interval")
+        if len({value for value, _ in weights}) < len(weights):
+            raise InvalidRequest("a value has two weights; leave one of them empty")
+        values["values"] = dict(weights)
         if self.kind == "groups":
-            groups = hierarchies.as_groups([(leaf, list(labels)) for leaf, labels in self.rows or ()])
-            made["hierarchy"] = {"groups": groups} if groups else None
+            groups = hierarchies.groups_from_rows([(leaf, list(labels)) for leaf, labels in self.rows or ()])
+            values["hierarchy"] = {"groups": groups} if groups else None
         else:
-            made["hierarchy"] = hierarchies.proposed(self.kind, self.said)
-        return made
+            values["hierarchy"] = hierarchies.specification_from_form(self.kind, self.hierarchy_fields)
+        return values
 
-    def offered(self, found: Values) -> list[tuple[str, int | None, str]]:
-        """Lines for the table of weights: what has one, the most frequent values, and a few empty ones."""
-        records = dict(found.counts)
-        made: list[tuple[str, int | None, str]] = [(value, records.get(value), weight) for value, weight in self.weights]
-        named = {value for value, _, _ in made}
-        made += [(value, count, "") for value, count in found.counts[:TOP] if value not in named]
-        return made + [("", None, "")] * BLANK
+    def weight_rows(self, values: ValueCounts) -> list[tuple[str, int | None, str]]:
+        """Rows of the table of weights: values with a weight, the most frequent values, and a few blank rows."""
+        records = dict(values.counts)
+        rows: list[tuple[str, int | None, str]] = [(value, records.get(value), weight) for value, weight in self.weights]
+        listed = {value for value, _, _ in rows}
+        rows += [(value, count, "") for value, count in values.counts[:FREQUENT_VALUES] if value not in listed]
+        return rows + [("", None, "")] * BLANK_ROWS
 
-    def ordered(self, found: Values) -> Self:
-        """With every value of the data in the order, those that it lacks at its end; what has an order is ordinal at least."""
-        leaves = [leaf for leaf, _, _ in hierarchies.as_rows(found, None)[: hierarchies.GRID]]
+    def with_all_values_ordered(self, values: ValueCounts) -> Self:
+        """A copy whose order has every value of the data, missing ones at its end; an ordered attribute is at least ordinal."""
+        leaves = [leaf for leaf, _, _ in hierarchies.editor_rows(values, None)[: hierarchies.MAX_GRID_VALUES]]
         level = "ordinal" if self.level in ("", "nominal") else self.level
-        return replace(self, level=level, order="\n".join(dict.fromkeys([*_lines(self.order), *leaves])))
+        return replace(self, level=level, order="\n".join(dict.fromkeys([*_split_lines(self.order), *leaves])))
 
-    def places(self, found: Values) -> list[tuple[str, int | None]]:
-        """The categories in their order with their records; None where the data do not hold one."""
-        records = dict(found.counts)
-        return [(value, records.get(value)) for value in _lines(self.order)]
+    def order_rows(self, values: ValueCounts) -> list[tuple[str, int | None]]:
+        """The categories in order with their record counts; None for a category that the data do not have."""
+        records = dict(values.counts)
+        return [(value, records.get(value)) for value in _split_lines(self.order)]
 
 
-def _rows(form: FormData) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _read_groups(form: FormData) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if "rows" in form:
-        return tuple((leaf, tuple(labels)) for leaf, labels in hierarchies.from_text(_said(form, "rows")))
-    deep = min(int(_said(form, "depth") or 0) if _said(form, "depth").isdecimal() else 0, DEEPEST)
+        return tuple((leaf, tuple(labels)) for leaf, labels in hierarchies.parse_rows(_read_text(form, "rows")))
+    depth = min(int(_read_text(form, "depth") or 0) if _read_text(form, "depth").isdecimal() else 0, MAX_LEVELS)
     return tuple(
-        (str(form[f"leaf.{n}"]), tuple(_said(form, f"label.{n}.{level}") for level in range(deep)))
-        for n in _places(form, "leaf.")
+        (str(form[f"leaf.{n}"]), tuple(_read_text(form, f"label.{n}.{level}") for level in range(depth)))
+        for n in _row_numbers(form, "leaf.")
     )
 
 
-def _places(form: FormData, start: str) -> list[str]:
-    return [place for key in form if (place := key.removeprefix(start)) != key and place.isdecimal()]
+def _row_numbers(form: FormData, prefix: str) -> list[str]:
+    return [row for key in form if (row := key.removeprefix(prefix)) != key and row.isdecimal()]
 
 
-def _said(form: FormData, name: str) -> str:
+def _read_text(form: FormData, name: str) -> str:
     value = form.get(name, "")
     return value.replace("\r\n", "\n").strip() if isinstance(value, str) else ""
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _number(text: str) -> str:
+def _normalise_decimal(text: str) -> str:
     return text.strip().replace(",", ".")
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)

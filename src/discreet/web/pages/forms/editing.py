@@ -1,4 +1,4 @@
-"""A form that changes the policy: it says which revision it was made from, and conflicts are told."""
+"""Forms that change the policy: each names the revision it was made from, so that conflicts are detected."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from starlette.datastructures import FormData
 
 from discreet.model.policy import Plan, Policy
 from discreet.web.auth.accounts import User
-from discreet.web.errors import Invalid
+from discreet.web.errors import InvalidRequest
 from discreet.web.pages.forms import conflicts
 from discreet.web.projects import policies
 from discreet.web.projects.projects import Project
 
 
-def whole(form: FormData, name: str) -> int:
-    """A whole number that a form's own hidden field or button holds."""
-    said = str(form.get(name, ""))
-    if not said.isdecimal() or len(said) > 15:
-        raise Invalid(f"'{name}' is a whole number; got '{said[:40]}'")
-    return int(said)
+def read_whole_number(form: FormData, name: str) -> int:
+    """The whole number in a hidden field or button of a form."""
+    text = str(form.get(name, ""))
+    if not text.isdecimal() or len(text) > 15:
+        raise InvalidRequest(f"'{name}' must be a whole number; got '{text[:40]}'")
+    return int(text)
 
 
-def start(connection: Connection, project: Project, form: FormData) -> tuple[int, Policy]:
-    """The revision to compare with, and the policy as the page showed it: what was clicked was meant for that."""
-    shown = policies.document(connection, project, conflicts.base_of(form))
-    return conflicts.over_of(form), policies.parsed(shown, project)
+def begin_edit(connection: Connection, project: Project, form: FormData) -> tuple[int, Policy]:
+    """The revision to compare with, and the policy of the revision that the page showed, to which the click applies."""
+    document = policies.policy_document(connection, project, conflicts.base_revision(form))
+    return conflicts.compared_revision(form), policies.parse_document(document, project)
 
 
 def save_plan(connection: Connection, user: User, project: Project, base: int, plan: Plan, what: str) -> int:
-    """Set the plan."""
+    """Save the plan."""
     content = plan.model_dump(mode="json", exclude_defaults=True)
     return policies.edit(connection, user, project, base, {"plan": content or None}, what)
 
 
-def save(connection: Connection, user: User, project: Project, base: int, section: str, content: Any, what: str) -> int:
-    """Set another section; an empty one is taken away."""
+def save_section(connection: Connection, user: User, project: Project, base: int, section: str, content: Any, what: str) -> int:
+    """Save a section of the policy; an empty one is removed."""
     return policies.edit(connection, user, project, base, {section: content or None}, what)

@@ -1,7 +1,7 @@
-"""Forms made from a model's own fields: a plug-in's parameters, a plan's settings, the wizard's options.
+"""Forms generated from the fields of a Pydantic model: the parameters of a plug-in, the settings of a plan.
 
-The type of a field says its widget, its bounds the range, its description the hint. What comes back is read the same way; what
-cannot be read is handed on as it was typed, so that the model's own sentence says what is wrong with it.
+The type of a field decides its widget, its bounds the range, its description the hint. A submitted form is read the same way;
+a value that cannot be parsed is passed on as typed, so that the validation error of the model says what is wrong.
 """
 
 from __future__ import annotations
@@ -20,131 +20,135 @@ from starlette.datastructures import FormData
 
 from discreet.errors import PolicyError
 from discreet.model.policy import parse_policy
-from discreet.web.errors import Invalid
+from discreet.web.errors import InvalidRequest
 
 Widget = Literal["number", "choice", "check", "text", "columns", "several", "numbers", "lines"]
-PREFIX = "p_"
-"""Before every parameter's name in a form, so that none can be taken for a field of the page's own."""
+PARAMETER_PREFIX = "p_"
+"""Put before the name of every parameter in a form, so that it cannot clash with the page's own fields."""
 
 
 @dataclass(frozen=True)
-class Field:
-    """One parameter as a form shows it."""
+class FormField:
+    """One parameter as a form field."""
 
     name: str
     label: str
     widget: Widget
     hint: str
     value: Any
-    """What stands in it: a text, a truth, or a list of columns."""
+    """The current value: a text, a boolean, or a list of columns."""
     default: str
     required: bool
     options: tuple[str, ...] = ()
-    least: str = ""
-    most: str = ""
+    minimum: str = ""
+    maximum: str = ""
     step: str = "any"
-    words: str = ""
-    """What range is allowed, in words."""
+    range_text: str = ""
+    """The allowed range, such as 'at least 2'."""
 
     @property
     def key(self) -> str:
-        """Its name in the form."""
-        return PREFIX + self.name
+        """The name of the field in the form."""
+        return PARAMETER_PREFIX + self.name
 
 
-def fields(
-    model: type[BaseModel], values: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None, leave: Sequence[str] = ()
-) -> list[Field]:
-    """The form of a model that holds ``values``; fields that name files of the server are not in it.
+def form_fields(
+    model: type[BaseModel], values: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None, exclude: Sequence[str] = ()
+) -> list[FormField]:
+    """The form fields of a model with the given values; parameters that name files of the server are left out.
 
-    ``defaults`` are what a field left empty means, where that is not the model's own default.
+    ``defaults`` says what an empty field means where that is not the model's own default.
 
     >>> from discreet import registry
-    >>> size = fields(registry.load("masking", "microaggregation"), {"size": 4})[0]
-    >>> size.widget, size.value, size.words, size.required
+    >>> size = form_fields(registry.load("masking", "microaggregation"), {"size": 4})[0]
+    >>> size.widget, size.value, size.range_text, size.required
     ('number', '4', 'at least 2', True)
     """
-    return [_field(name, info, values, defaults or {}) for name, info in _shown(model, leave).items()]
+    return [_build_field(name, info, values, defaults or {}) for name, info in _form_parameters(model, exclude).items()]
 
 
-def read(
+def read_parameters(
     model: type[BaseModel],
     form: FormData,
     *,
     old: Mapping[str, Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
-    leave: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What a form says, defaults left out; what is not in the form stays as it was in ``old``."""
-    shown = _shown(model, leave)
-    inside = {info.alias or name for name, info in shown.items()}
-    made = {name: value for name, value in (old or {}).items() if name not in inside}
-    for name, info in shown.items():
-        called = info.alias or name
-        value = _value(called, info, form)
-        default = _default(called, info, defaults or {})
-        if value is None or (not info.is_required() and _plain(default) == _plain(value)):
+    """The parameters in a form without defaults; parameters that the form does not offer keep their value in ``old``."""
+    parameters = _form_parameters(model, exclude)
+    offered = {info.alias or name for name, info in parameters.items()}
+    values = {name: value for name, value in (old or {}).items() if name not in offered}
+    for name, info in parameters.items():
+        public_name = info.alias or name
+        value = _read_value(public_name, info, form)
+        default = _empty_means(public_name, info, defaults or {})
+        if value is None or (not info.is_required() and _to_plain(default) == _to_plain(value)):
             continue
-        made[called] = value
-    return made
+        values[public_name] = value
+    return values
 
 
-def outside(model: type[BaseModel]) -> list[str]:
+def file_parameters(model: type[BaseModel]) -> list[str]:
     """Parameters that a form does not offer, because they name files or keys."""
-    return [info.alias or name for name, info in model.model_fields.items() if _file(info)]
+    return [info.alias or name for name, info in model.model_fields.items() if _names_file_or_secret(info)]
 
 
-def text(value: Any) -> str:
-    """A parameter's value in a line of text."""
+def format_value(value: Any) -> str:
+    """A parameter's value as one line of text."""
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {text(inner)}" for name, inner in value.items())
-    return ", ".join(map(text, value)) if isinstance(value, list | tuple) else _text(value, "text")
+        return "; ".join(f"{name}: {format_value(inner)}" for name, inner in value.items())
+    return ", ".join(map(format_value, value)) if isinstance(value, list | tuple) else _format_for_widget(value, "text")
 
 
-def _shown(model: type[BaseModel], leave: Sequence[str]) -> dict[str, FieldInfo]:
-    return {name: info for name, info in model.model_fields.items() if name not in leave and not _file(info)}
+def _form_parameters(model: type[BaseModel], exclude: Sequence[str]) -> dict[str, FieldInfo]:
+    return {name: info for name, info in model.model_fields.items() if name not in exclude and not _names_file_or_secret(info)}
 
 
-def _file(info: FieldInfo) -> bool:
-    """Whether a field holds a secret or the name of a file, which a browser has no business to say."""
+def _names_file_or_secret(info: FieldInfo) -> bool:
+    """Whether a field holds a secret or a file name, which must not come from a browser."""
     return "SecretStr" in str(info.annotation) or SecretStr is info.annotation or (info.description or "").startswith("file")
 
 
-def _default(called: str, info: FieldInfo, defaults: Mapping[str, Any]) -> Any:
-    """What a field that is left empty means."""
-    if called in defaults:
-        return defaults[called]
+def _empty_means(public_name: str, info: FieldInfo, defaults: Mapping[str, Any]) -> Any:
+    """The value that an empty field stands for."""
+    if public_name in defaults:
+        return defaults[public_name]
     return None if info.is_required() else info.get_default(call_default_factory=True)
 
 
-def _field(name: str, info: FieldInfo, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> Field:
-    called = info.alias or name
-    core, bounds, optional = _core(info.annotation, list(info.metadata))
-    default = _default(called, info, defaults)
-    widget = _widget(core, optional)
-    held = values.get(called, values.get(name))
+def _build_field(name: str, info: FieldInfo, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> FormField:
+    public_name = info.alias or name
+    inner_type, bounds, optional = _unwrap_type(info.annotation, list(info.metadata))
+    default = _empty_means(public_name, info, defaults)
+    widget = _choose_widget(inner_type, optional)
+    current = values.get(public_name, values.get(name))
     if widget == "check":
-        value: Any = bool(default if held is None else held)
+        value: Any = bool(default if current is None else current)
     elif widget in ("columns", "several"):
-        value = [str(one) for one in (held or default or ())]
+        value = [str(item) for item in (current or default or ())]
     else:
-        value = "" if held is None else _text(held, widget)
-    least, most, words = _range(bounds)
-    return Field(
-        called, called.replace("_", " "), widget, info.description or "", value,
-        "" if default is None or default in ((), {}) else _text(default, widget), info.is_required(),
-        options=_options(core) if widget in ("choice", "several") else (), least=least, most=most,
-        step="1" if core is int else "any", words=words,
+        value = "" if current is None else _format_for_widget(current, widget)
+    minimum, maximum, range_text = _describe_range(bounds)
+    return FormField(
+        public_name, public_name.replace("_", " "), widget, info.description or "", value,
+        "" if default is None or default in ((), {}) else _format_for_widget(default, widget), info.is_required(),
+        options=_list_options(inner_type) if widget in ("choice", "several") else (), minimum=minimum, maximum=maximum,
+        step="1" if inner_type is int else "any", range_text=range_text,
     )  # fmt: skip
 
 
-def _core(annotation: Any, metadata: list[Any]) -> tuple[Any, list[Any], bool]:
-    """The type inside ``Annotated`` and ``| None``, with all that bounds it."""
+def _unwrap_type(annotation: Any, metadata: list[Any]) -> tuple[Any, list[Any], bool]:
+    """The type inside ``Annotated`` and ``| None``, its constraints, and whether it is optional."""
     optional = False
     while True:
         if get_origin(annotation) is Annotated:
             annotation, *more = get_args(annotation)
-            metadata += [part for one in more for part in (one.metadata if isinstance(one, FieldInfo) else [one])]
+            metadata += [
+                part
+                for constraint in more
+                for part in (constraint.metadata if isinstance(constraint, FieldInfo) else [constraint])
+            ]
         elif get_origin(annotation) in (Union, types.UnionType) and len(rest := _without_none(annotation)) == 1:
             annotation, optional = rest[0], True
         else:
@@ -152,54 +156,54 @@ def _core(annotation: Any, metadata: list[Any]) -> tuple[Any, list[Any], bool]:
 
 
 def _without_none(annotation: Any) -> list[Any]:
-    return [one for one in get_args(annotation) if one is not type(None)]
+    return [member for member in get_args(annotation) if member is not type(None)]
 
 
-def _widget(core: Any, optional: bool) -> Widget:
-    if core is bool and not optional:
+def _choose_widget(inner_type: Any, optional: bool) -> Widget:
+    if inner_type is bool and not optional:
         return "check"
-    if get_origin(core) is Literal or (isinstance(core, type) and issubclass(core, Enum)) or core is bool:
+    if get_origin(inner_type) is Literal or (isinstance(inner_type, type) and issubclass(inner_type, Enum)) or inner_type is bool:
         return "choice"
-    if core in (int, float):
+    if inner_type in (int, float):
         return "number"
-    if core is str:
+    if inner_type is str:
         return "text"
-    if get_origin(core) is tuple:
-        inner, _, _ = _core(get_args(core)[0], [])
-        if inner is str:
+    if get_origin(inner_type) is tuple:
+        item_type, _, _ = _unwrap_type(get_args(inner_type)[0], [])
+        if item_type is str:
             return "columns"
-        if get_origin(inner) is Literal:
+        if get_origin(item_type) is Literal:
             return "several"
-        if inner in (int, float):
+        if item_type in (int, float):
             return "numbers"
     return "lines"
 
 
-def _options(core: Any) -> tuple[str, ...]:
-    if core is bool:
+def _list_options(inner_type: Any) -> tuple[str, ...]:
+    if inner_type is bool:
         return ("true", "false")
-    if get_origin(core) is tuple:
-        core, _, _ = _core(get_args(core)[0], [])
-    return tuple(str(one) for one in (get_args(core) if get_origin(core) is Literal else core))
+    if get_origin(inner_type) is tuple:
+        inner_type, _, _ = _unwrap_type(get_args(inner_type)[0], [])
+    return tuple(str(option) for option in (get_args(inner_type) if get_origin(inner_type) is Literal else inner_type))
 
 
-def _range(bounds: Sequence[Any]) -> tuple[str, str, str]:
-    """The least and most that a number may be, and the same in words."""
-    least = most = ""
-    words = []
-    for one in bounds:
-        for name, word in (("ge", "at least"), ("gt", "more than"), ("le", "at most"), ("lt", "less than")):
-            if isinstance(bound := getattr(one, name, None), int | float):
-                least, most = (f"{bound:g}", most) if name[0] == "g" else (least, f"{bound:g}")
-                words.append(f"{word} {bound:g}")
-    return least, most, ", ".join(words)
+def _describe_range(bounds: Sequence[Any]) -> tuple[str, str, str]:
+    """Minimum and maximum of a number, and the range as text."""
+    minimum = maximum = ""
+    phrases = []
+    for constraint in bounds:
+        for name, phrase in (("ge", "at least"), ("gt", "more than"), ("le", "at most"), ("lt", "less than")):
+            if isinstance(bound := getattr(constraint, name, None), int | float):
+                minimum, maximum = (f"{bound:g}", maximum) if name[0] == "g" else (minimum, f"{bound:g}")
+                phrases.append(f"{phrase} {bound:g}")
+    return minimum, maximum, ", ".join(phrases)
 
 
-def _text(value: Any, widget: Widget) -> str:
+def _format_for_widget(value: Any, widget: Widget) -> str:
     if widget == "lines" and isinstance(value, Mapping | list | tuple):
-        return yaml.safe_dump(_plain(value), sort_keys=False, allow_unicode=True, width=100).strip()
+        return yaml.safe_dump(_to_plain(value), sort_keys=False, allow_unicode=True, width=100).strip()
     if isinstance(value, list | tuple):
-        return ", ".join(_text(one, "text") for one in value)
+        return ", ".join(_format_for_widget(item, "text") for item in value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and math.isfinite(value):
@@ -207,46 +211,52 @@ def _text(value: Any, widget: Widget) -> str:
     return str(value)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+        return {str(key): _to_plain(inner) for key, inner in value.items()}
+    return [_to_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _value(name: str, info: FieldInfo, form: FormData) -> Any:
-    """What was typed, as the field's type where it can be read as one."""
-    key = PREFIX + name
-    core, _, optional = _core(info.annotation, [])
-    widget = _widget(core, optional)
+def _read_value(name: str, info: FieldInfo, form: FormData) -> Any:
+    """The submitted value, converted to the field's type where possible."""
+    key = PARAMETER_PREFIX + name
+    inner_type, _, optional = _unwrap_type(info.annotation, [])
+    widget = _choose_widget(inner_type, optional)
     if widget == "check":
         return key in form
     if widget in ("columns", "several"):
-        return [str(one) for one in form.getlist(key)] or None
+        return [str(item) for item in form.getlist(key)] or None
     typed = str(form.get(key, "")).strip()
     if not typed:
         return None
     if widget == "number":
-        return _number(typed, core)
+        return _parse_number(typed, inner_type)
     if widget == "numbers":
-        return [_number(one, float) for one in typed.replace(";", " ").replace(",", " ").split()]
+        return [_parse_number(item, float) for item in typed.replace(";", " ").replace(",", " ").split()]
     if widget == "choice":
-        members = (True, False) if core is bool else get_args(core) if get_origin(core) is Literal else tuple(core)
-        return next((one for one in members if str(one).lower() == typed.lower()), typed)
-    return _lines(name, typed) if widget == "lines" else typed
+        members = (
+            (True, False)
+            if inner_type is bool
+            else get_args(inner_type)
+            if get_origin(inner_type) is Literal
+            else tuple(inner_type)
+        )
+        return next((member for member in members if str(member).lower() == typed.lower()), typed)
+    return _parse_lines(name, typed) if widget == "lines" else typed
 
 
-def _number(typed: str, core: type) -> Any:
+def _parse_number(typed: str, number_type: type) -> Any:
     try:
         number = float(typed)
     except ValueError:
         return typed
-    return int(number) if core is int and number.is_integer() else number
+    return int(number) if number_type is int and number.is_integer() else number
 
 
-def _lines(name: str, typed: str) -> Any:
-    """Lines as a policy file has them: ``name: value``, or a list."""
+def _parse_lines(name: str, typed: str) -> Any:
+    """Parse lines in the syntax of a policy file: ``name: value``, or a list."""
     inner = "\n".join(f"    {line}" for line in typed.splitlines())
     try:
         return parse_policy(f"select:\n  value:\n{inner}\n").select["value"]
     except (PolicyError, KeyError):
-        raise Invalid(f"{name} cannot be read; write one 'name: value' a line, as in a policy file") from None
+        raise InvalidRequest(f"{name} cannot be read; write one 'name: value' per line, as in a policy file") from None

@@ -1,4 +1,4 @@
-"""Plans in words."""
+"""The steps of a plan as rows for a page."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from discreet.web.pages.forms import catalogue, fields
 
 
 def step_rows(plan: Plan) -> list[dict[str, Any]]:
-    """A row a step: title, columns, parameters as text, summary, enabled."""
-    made = []
+    """One row per step: title, columns, parameters as text, summary, enabled."""
+    rows = []
     for number, step in enumerate(plan.steps, 1):
-        known = catalogue.entry("masking", step.method) if step.method in registry.names("masking") else {}
-        made.append(
+        entry = catalogue.entry("masking", step.method) if step.method in registry.names("masking") else {}
+        rows.append(
             {
                 "number": number, "step": step, "title": catalogue.title(step.method), "columns": step.columns or (),
-                "said": [(name.replace("_", " "), fields.text(value)) for name, value in step.parameters.items()],
-                "summary": known.get("summary", "this method is not installed"), "preserves": known.get("preserves", ""),
+                "parameters": [(name.replace("_", " "), fields.format_value(value)) for name, value in step.parameters.items()],
+                "summary": entry.get("summary", "this method is not installed"), "preserves": entry.get("preserves", ""),
                 "enabled": step.enabled,
             }
         )  # fmt: skip
-    return made
+    return rows

@@ -1,4 +1,4 @@
-"""A plan looked at before it runs, on the first records of the table, so that a page never waits for a million."""
+"""Check a plan before it runs, on the first records of the table, so that a page never waits for a large table."""
 
 from __future__ import annotations
 
@@ -21,71 +21,71 @@ from discreet.web.projects import datasets
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
-FIRST = 2_000
-"""Records that are looked at."""
+PREVIEW_RECORDS = 2_000
+"""The number of records that are checked."""
 
 
 @dataclass(frozen=True)
-class Looked:
-    """What a page knows of the project's table."""
+class TablePreview:
+    """The columns and first records of the project's table."""
 
     columns: tuple[str, ...]
     records: int
     data: Microdata | None
     problem: str = ""
-    """Why the table and the policy do not go together, in a sentence."""
+    """Why the policy does not fit the table, in one sentence."""
 
     @property
-    def part(self) -> bool:
-        """Whether only the first records were looked at."""
-        return self.records > FIRST
+    def partial(self) -> bool:
+        """Whether only the first records are checked."""
+        return self.records > PREVIEW_RECORDS
 
 
-def look(connection: Connection, settings: Settings, project: Project, policy: Policy) -> Looked:
-    """The project's columns, and its first records under the policy as it stands."""
+def preview_table(connection: Connection, settings: Settings, project: Project, policy: Policy) -> TablePreview:
+    """Read the project's columns, and its first records under the current policy."""
     if project.dataset_id is None:
-        return Looked(tuple(policy.attributes), 0, None)
-    found = datasets.get(connection, project)
-    names = tuple(column["name"] for column in found.columns)
-    place = datasets.path(settings, found)
+        return TablePreview(tuple(policy.attributes), 0, None)
+    dataset = datasets.get(connection, project)
+    names = tuple(column["name"] for column in dataset.columns)
+    path = datasets.path(settings, dataset)
     try:
-        frame = _first(place, place.stat().st_mtime_ns)
-        return Looked(names, found.records, verbs.read(frame, policy))
+        frame = _read_first_records(path, path.stat().st_mtime_ns)
+        return TablePreview(names, dataset.records, verbs.read(frame, policy))
     except OSError:
-        return Looked(names, found.records, None, "the file of the initial microdata is not there any more; upload it again")
+        return TablePreview(names, dataset.records, None, "the file of the initial microdata no longer exists; upload it again")
     except DiscreetError as error:
-        return Looked(names, found.records, None, str(error))
+        return TablePreview(names, dataset.records, None, str(error))
 
 
-def findings(looked: Looked, plan: Plan) -> dict[int, list[Finding]]:
+def findings_by_step(preview: TablePreview, plan: Plan) -> dict[int, list[Finding]]:
     """Errors and warnings by the number of their step."""
-    found: dict[int, list[Finding]] = {}
-    for one in validate(looked.data, plan) if looked.data is not None else ():
-        found.setdefault(one.step, []).append(one)
-    return found
+    findings: dict[int, list[Finding]] = {}
+    for finding in validate(preview.data, plan) if preview.data is not None else ():
+        findings.setdefault(finding.step, []).append(finding)
+    return findings
 
 
-def fitting(looked: Looked, method: str, parameters: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
-    """The columns that a method can work on, and why the others do not fit; all fit where nothing can be told."""
-    loaded = registry.load("masking", method)
+def split_columns(preview: TablePreview, method: str, parameters: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """The columns that a method can mask, and why the others do not fit; all columns if none fits."""
+    method_class = registry.load("masking", method)
     try:
-        made = loaded.model_validate(dict(parameters))
+        method_object = method_class.model_validate(dict(parameters))
     except ValueError:
-        made = loaded.example()
-    fits: list[str] = []
+        method_object = method_class.example()
+    fitting: list[str] = []
     misfits: dict[str, str] = {}
-    for name in looked.columns:
+    for name in preview.columns:
         try:
-            if looked.data is not None:
-                made.check(looked.data, [name])
-                if method == "generalization" and looked.data.attribute(name).role is Role.IDENTIFIER:
-                    raise DiscreetError("it is an identifier; remove it rather than make it coarser")
-            fits.append(name)
+            if preview.data is not None:
+                method_object.check(preview.data, [name])
+                if method == "generalization" and preview.data.attribute(name).role is Role.IDENTIFIER:
+                    raise DiscreetError("it is an identifier; remove it instead of generalising it")
+            fitting.append(name)
         except DiscreetError as error:
             misfits[name] = str(error)
-    return (fits, misfits) if fits else (list(looked.columns), {})
+    return (fitting, misfits) if fitting else (list(preview.columns), {})
 
 
 @lru_cache(maxsize=16)
-def _first(place: Path, _written: int) -> pl.DataFrame:
-    return pl.scan_parquet(place).head(FIRST).collect()
+def _read_first_records(path: Path, _modified: int) -> pl.DataFrame:
+    return pl.scan_parquet(path).head(PREVIEW_RECORDS).collect()
