@@ -21,7 +21,7 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from discreet.report.browser import chromium
+from discreet.report.browser import find_chromium
 
 # a busy machine is slow now and then, which says nothing about the code
 settings.register_profile("discreet", deadline=None, print_blob=True)
@@ -55,7 +55,7 @@ def browser() -> Iterator[Browser]:
 
     A module's own, because Playwright holds the thread's event loop while it runs, and nothing else could have one.
     """
-    path = chromium()
+    path = find_chromium()
     assert path, INSTALL
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=path, args=QUIET)

@@ -1,4 +1,4 @@
-"""discreet key, mask --key and --write-policy: a release is repeated by the id of its key, and the key is never shown."""
+"""discreet key, mask --key and --write-policy: a release is repeated by the id of its key, and the secret is never printed."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str, code: int = 0) -> Result:
-    found = RUN.invoke(app, list(words))
-    assert found.exit_code == code, found.output + str(found.exception)
-    return found
+def run(*arguments: str, code: int = 0) -> Result:
+    result = RUN.invoke(app, list(arguments))
+    assert result.exit_code == code, result.output + str(result.exception)
+    return result
 
 
-def test_a_release_is_repeated_by_its_key_and_by_the_policy_that_it_wrote() -> None:
-    made = json.loads(run("mask", "people.csv", "one.csv", "-p", "policy.yaml", "--write-policy", "made.yaml", "--json").stdout)
+def test_a_release_is_repeated_by_its_key_and_by_the_written_policy() -> None:
+    masked = json.loads(run("mask", "people.csv", "one.csv", "-p", "policy.yaml", "--write-policy", "made.yaml", "--json").stdout)
     run("mask", "people.csv", "other.csv", "-p", "policy.yaml")
     assert Path("one.csv").read_bytes() != Path("other.csv").read_bytes()
-    run("mask", "people.csv", "again.csv", "-p", "policy.yaml", "--key", made["key"])
+    run("mask", "people.csv", "again.csv", "-p", "policy.yaml", "--key", masked["key"])
     run("mask", "people.csv", "third.csv", "-p", "made.yaml")
     assert Path("one.csv").read_bytes() == Path("again.csv").read_bytes() == Path("third.csv").read_bytes()
-    assert f"key: {made['key']}" in Path("made.yaml").read_text()
-    assert KeyRing().get(made["key"]).secret.hex() not in Path("made.yaml").read_text()
+    assert f"key: {masked['key']}" in Path("made.yaml").read_text()
+    assert KeyRing().get(masked["key"]).secret.hex() not in Path("made.yaml").read_text()
 
 
-def test_keys_are_listed_exported_imported_and_deleted_and_never_shown() -> None:
+def test_keys_are_listed_exported_imported_and_deleted_but_the_secret_is_never_printed() -> None:
     key = json.loads(run("mask", "people.csv", "one.csv", "-p", "policy.yaml", "--json").stdout)["key"]
     secret = KeyRing().get(key).secret.hex()
     listed = run("key", "list")
@@ -68,13 +68,13 @@ def test_keys_are_listed_exported_imported_and_deleted_and_never_shown() -> None
     assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
 
 
-def test_select_hands_on_the_key_that_it_measured_with() -> None:
+def test_the_policy_of_select_repeats_the_release_that_was_measured() -> None:
     limits = "limits: {k_anonymity.k: 2}\nselect: {trials: 4}\n"
     Path("limited.yaml").write_text(POLICY + limits)
-    found = discreet.select(discreet.read("people.csv", "limited.yaml"))
+    selection = discreet.select(discreet.read("people.csv", "limited.yaml"))
     Path("sub").mkdir()
-    Path("sub/chosen.yaml").write_text(found.to_yaml(Path("sub")))
+    Path("sub/chosen.yaml").write_text(selection.to_yaml(Path("sub")))
     release = discreet.mask(discreet.read("people.csv", "sub/chosen.yaml"))
-    assert release.plan.key == found.release.plan.key is not None
-    assert release.draw_key == found.release.draw_key
-    assert release.masked.frame.equals(found.release.masked.frame)
+    assert release.plan.key == selection.release.plan.key is not None
+    assert release.draw_key == selection.release.draw_key
+    assert release.masked.frame.equals(selection.release.masked.frame)

@@ -1,4 +1,4 @@
-"""discreet report and discreet mask --report as a person calls them."""
+"""discreet report and discreet mask --report as a user runs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.report.browser import chromium
+from discreet.report.browser import find_chromium
 from discreet.testing import hospital
 
 POLICY = """
@@ -34,20 +34,20 @@ plan:
 """
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *words]
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from discreet.cli import main; main()", *arguments]
     home = {"DISCREET_HOME": str(folder / "home"), "COLUMNS": "200"}
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120, env=os.environ | home)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("report")
-    hospital(300).frame.write_csv(made / "stays.csv")
-    (made / "policy.yaml").write_text(POLICY)
-    done = run(made, "mask", "stays.csv", "masked.csv", "-p", "policy.yaml", "--report", "mask.html")
+    path = tmp_path_factory.mktemp("report")
+    hospital(300).frame.write_csv(path / "stays.csv")
+    (path / "policy.yaml").write_text(POLICY)
+    done = run(path, "mask", "stays.csv", "masked.csv", "-p", "policy.yaml", "--report", "mask.html")
     assert done.returncode == 0, done.stderr
-    return made
+    return path
 
 
 def test_mask_writes_its_report_with_the_hash_of_the_release_and_not_of_the_original(folder: Path) -> None:
@@ -71,7 +71,7 @@ def test_report_writes_html_and_json_and_nothing_of_an_identifier(folder: Path) 
 @pytest.mark.parametrize("option", ["--internal", "--reveal"])
 def test_the_internal_report_is_private_whatever_the_umask(folder: Path, option: str) -> None:
     place = folder / f"{option[2:]}.html"
-    place.write_text("what others could read")
+    place.write_text("a file that others can read")
     place.chmod(0o644)
     done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", option, "-o", place.name, "--overwrite")
     assert done.returncode == 0, done.stderr
@@ -82,12 +82,12 @@ def test_the_internal_report_is_private_whatever_the_umask(folder: Path, option:
 
 
 def test_the_former_option_is_not_in_the_help(folder: Path) -> None:
-    told = run(folder, "report", "--help").stdout
-    assert "--internal" in told
-    assert "--reveal" not in told
+    help_text = run(folder, "report", "--help").stdout
+    assert "--internal" in help_text
+    assert "--reveal" not in help_text
 
 
-def test_a_report_that_cannot_be_written_ends_in_a_sentence_before_any_work(folder: Path) -> None:
+def test_a_report_that_cannot_be_written_is_refused_before_any_work(folder: Path) -> None:
     done = run(folder, "mask", "stays.csv", "new.csv", "-p", "policy.yaml", "--report", "nowhere/r.html")
     assert done.returncode == 2
     assert "nowhere" in done.stderr
@@ -95,7 +95,7 @@ def test_a_report_that_cannot_be_written_ends_in_a_sentence_before_any_work(fold
     assert not (folder / "new.csv").exists()
 
 
-def test_without_a_target_the_call_is_wrong(folder: Path) -> None:
+def test_a_report_without_a_target_file_is_refused(folder: Path) -> None:
     done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml")
     assert done.returncode == 2
     assert "report.html" in done.stderr
@@ -103,16 +103,16 @@ def test_without_a_target_the_call_is_wrong(folder: Path) -> None:
 
 def test_without_altair_one_sentence_says_what_to_install(folder: Path) -> None:
     code = "import sys; sys.modules['altair'] = None; from discreet.cli import main; main()"
-    words = ["report", "stays.csv", "masked.csv", "-p", "policy.yaml", "-o", "none.html"]
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=folder, capture_output=True, text=True, check=False)
+    arguments = ["report", "stays.csv", "masked.csv", "-p", "policy.yaml", "-o", "none.html"]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pip install 'discreet[report]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (folder / "none.html").exists()
 
 
-def test_the_pdf_is_one(folder: Path) -> None:
-    assert chromium(), "a PDF is printed by a real browser; as root run:  apt-get update && apt-get install -y chromium"
+def test_a_pdf_report_is_a_pdf_file(folder: Path) -> None:
+    assert find_chromium(), "a PDF is printed by a real browser; as root run:  apt-get update && apt-get install -y chromium"
     done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", "--pdf", "r.pdf")
     assert done.returncode == 0, done.stderr
     assert (folder / "r.pdf").read_bytes().startswith(b"%PDF-")

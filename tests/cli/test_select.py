@@ -1,4 +1,4 @@
-"""discreet select on files: what it writes runs, and its exit code says whether the limits are kept."""
+"""discreet select on files: the policy it writes can be run, and its exit status says whether the limits are met."""
 
 from __future__ import annotations
 
@@ -42,40 +42,45 @@ def policy(folder: Path, **changes: Any) -> Path:
     return file
 
 
+def measured_limits(result: dict[str, Any]) -> dict[str, float]:
+    return {limit["limit"]: limit["found"] for limit in result["limits"]}
+
+
 def test_select_then_mask_then_assess_agree(folder: Path) -> None:
     policy(folder)
     (folder / "made").mkdir()
     done = RUN.invoke(app, ["select", "data.csv", "-p", "policy.yaml", "-o", "made/chosen.yaml", "--json"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert found["met"]
-    assert found["tried"] >= 8
+    selected = json.loads(done.stdout)
+    assert selected["met"]
+    assert selected["tried"] >= 8
     masked = RUN.invoke(app, ["mask", "data.csv", "release.csv", "-p", "made/chosen.yaml", "--json"])
     assert masked.exit_code == 0, masked.output
-    words = ["assess", "data.csv", "release.csv", "-p", "made/chosen.yaml", "--json", "--records", "records.csv"]
-    assessed = RUN.invoke(app, words)
+    arguments = ["assess", "data.csv", "release.csv", "-p", "made/chosen.yaml", "--json", "--records", "records.csv"]
+    assessed = RUN.invoke(app, arguments)
     assert assessed.exit_code == 0, assessed.output
-    told = json.loads(assessed.stdout)
-    assert {one["limit"]: one["found"] for one in told["limits"]} == {one["limit"]: one["found"] for one in found["limits"]}
-    assert told["losses"]["ncp"]["loss"] == pytest.approx(found["loss"]["value"], rel=1e-12)
+    assessment = json.loads(assessed.stdout)
+    assert measured_limits(assessment) == measured_limits(selected)
+    assert assessment["losses"]["ncp"]["loss"] == pytest.approx(selected["loss"]["value"], rel=1e-12)
     assert discreet.read("records.csv").frame["chance"].max() <= 1 / 4
     release = discreet.read("release.csv", "made/chosen.yaml")
     assert discreet.risk(release, "k_anonymity")["k_anonymity"]["k"] >= 4
     assert discreet.risk(release, "known_sets")["known_sets"]["high_risk"] == 0
 
 
-def test_limits_that_cannot_be_met_end_with_exit_1_and_the_nearest_plan(folder: Path) -> None:
+def test_limits_that_cannot_be_met_end_with_exit_1_and_the_closest_plan(folder: Path) -> None:
     policy(folder, limits={"k_anonymity.k": 4, "ncp.loss": 0})
     done = RUN.invoke(app, ["select", "data.csv", "-p", "policy.yaml", "-o", "chosen.yaml"])
     assert done.exit_code == 1
-    assert "no plan that was tried meets every limit; the nearest is in chosen.yaml; in the way:" in done.stderr
-    assert "stands in the way" in done.stdout
+    assert "no plan that was tried meets every limit; closest plan written to chosen.yaml; " in done.stderr
+    assert "ncp.loss" in done.stderr.partition("written to chosen.yaml; ")[2]
+    assert "ncp.loss" in done.stdout
     assert discreet.read("data.csv", "chosen.yaml").policy.limits == {"k_anonymity.k": 4, "ncp.loss": 0}
 
 
 def test_options_go_over_the_policy_and_the_search_can_be_resumed(folder: Path) -> None:
     policy(folder)
-    words = [
+    arguments = [
         "select",
         "data.csv",
         "-p",
@@ -89,16 +94,16 @@ def test_options_go_over_the_policy_and_the_search_can_be_resumed(folder: Path) 
         "--resume",
         "journal",
     ]
-    first = RUN.invoke(app, [*words, "--json"])
-    second = RUN.invoke(app, [*words, "--overwrite", "--json"])
+    first = RUN.invoke(app, [*arguments, "--json"])
+    second = RUN.invoke(app, [*arguments, "--overwrite", "--json"])
     assert (first.exit_code, second.exit_code) == (0, 0), first.output
-    one, other = json.loads(first.stdout), json.loads(second.stdout)
-    assert one["tried"] >= 3
-    assert one["plan"] == other["plan"]
-    assert RUN.invoke(app, [*words, "--overwrite", "--seed", "2"]).exception is not None
+    first_result, second_result = json.loads(first.stdout), json.loads(second.stdout)
+    assert first_result["tried"] >= 3
+    assert first_result["plan"] == second_result["plan"]
+    assert RUN.invoke(app, [*arguments, "--overwrite", "--seed", "2"]).exception is not None
 
 
-def test_a_hierarchy_file_is_found_from_where_the_chosen_policy_lies(folder: Path) -> None:
+def test_the_chosen_policy_refers_to_hierarchy_files_relative_to_its_own_folder(folder: Path) -> None:
     (folder / "genders.csv").write_text("female;*\nmale;*\n")
     file = policy(folder)
     content = yaml.safe_load(file.read_text())
@@ -110,34 +115,34 @@ def test_a_hierarchy_file_is_found_from_where_the_chosen_policy_lies(folder: Pat
     assert RUN.invoke(app, ["mask", "data.csv", "release.csv", "-p", "made/chosen.yaml"]).exit_code == 0
 
 
-def test_what_select_says_is_what_risk_and_loss_find_in_the_written_files(folder: Path) -> None:
+def test_the_numbers_of_select_are_those_that_risk_and_loss_measure_on_the_written_files(folder: Path) -> None:
     limits = {"k_anonymity.k": 4, "known_sets.high_risk": 0, "integrity.mean": 0.05, "integrity.correlation": 0.05}
     policy(folder, limits=limits)
     done = RUN.invoke(app, ["select", "data.csv", "-p", "policy.yaml", "-o", "chosen.yaml", "--json"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    selected = json.loads(done.stdout)
     assert RUN.invoke(app, ["mask", "data.csv", "release.csv", "-p", "chosen.yaml"]).exit_code == 0
     risks = json.loads(RUN.invoke(app, ["risk", "release.csv", "-p", "chosen.yaml", "--json"]).stdout)["measures"]
-    words = ["loss", "data.csv", "release.csv", "-p", "chosen.yaml", "--json", "-m", "integrity", "-m", "ncp"]
-    losses = json.loads(RUN.invoke(app, words).stdout)["measures"]
-    told = {one["limit"]: one["found"] for one in found["limits"]}
+    arguments = ["loss", "data.csv", "release.csv", "-p", "chosen.yaml", "--json", "-m", "integrity", "-m", "ncp"]
+    losses = json.loads(RUN.invoke(app, arguments).stdout)["measures"]
+    measured = measured_limits(selected)
     keys = pl.read_csv("release.csv", infer_schema=False).group_by(KEYS).len()["len"]
-    assert told["k_anonymity.k"] == keys.min()
-    assert told["known_sets.high_risk"] == risks["known_sets"]["high_risk"]
-    for kind in ("mean", "correlation"):
-        assert told[f"integrity.{kind}"] == pytest.approx(losses["integrity"][kind], rel=1e-9)
-    assert found["loss"]["value"] == pytest.approx(losses["ncp"]["loss"], rel=1e-9)
+    assert measured["k_anonymity.k"] == keys.min()
+    assert measured["known_sets.high_risk"] == risks["known_sets"]["high_risk"]
+    for statistic in ("mean", "correlation"):
+        assert measured[f"integrity.{statistic}"] == pytest.approx(losses["integrity"][statistic], rel=1e-9)
+    assert selected["loss"]["value"] == pytest.approx(losses["ncp"]["loss"], rel=1e-9)
 
 
-def test_mask_warns_of_a_step_that_undoes_what_an_earlier_one_promised(folder: Path) -> None:
+def test_mask_warns_of_a_step_that_undoes_the_guarantee_of_an_earlier_one(folder: Path) -> None:
     steps = [
         {"method": "generalization", "columns": ["gender", "age", "grade"], "k": 4, "algorithm": "partition"},
         {"method": "sampling", "fraction": 0.5},
     ]
     policy(folder, limits={}, plan={"steps": steps})
-    words = ["mask", "data.csv", "release.csv", "-p", "policy.yaml"]
-    done = RUN.invoke(app, words)
+    arguments = ["mask", "data.csv", "release.csv", "-p", "policy.yaml"]
+    done = RUN.invoke(app, arguments)
     assert done.exit_code == 0, done.output
     assert "warning: step 2 (sampling): takes or adds records, so the classes of step 1 (generalization) may" in done.stderr
-    told = json.loads(RUN.invoke(app, [*words, "--overwrite", "--json"]).stdout)["warnings"]
-    assert any("may become smaller" in sentence for sentence in told)
+    warnings = json.loads(RUN.invoke(app, [*arguments, "--overwrite", "--json"]).stdout)["warnings"]
+    assert any("may become smaller" in sentence for sentence in warnings)

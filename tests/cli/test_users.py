@@ -1,4 +1,4 @@
-"""discreet user, and what discreet serve refuses before it serves."""
+"""discreet user, and the arguments that discreet serve refuses before it starts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def test_users_from_add_to_reset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert link.startswith("https://discreet.example/welcome/")
     store = Store(Settings.make(tmp_path / "home").database)
     with store.write() as connection:
-        assert accounts.use_link(connection, link.rpartition("/")[2], "a longer password than most").admin
+        assert accounts.set_password_with_link(connection, link.rpartition("/")[2], "a longer password than most").admin
     store.close()
     assert run(monkeypatch, "user", "add", "ANNA", *home) == 2
-    assert "there is a user 'anna' already" in capsys.readouterr().err
+    assert "the user 'anna' exists already" in capsys.readouterr().err
     assert run(monkeypatch, "user", "add", "bert", *home) == 0
     assert run(monkeypatch, "user", "disable", "anna", *home) == 2
     assert "only administrator" in capsys.readouterr().err
@@ -51,7 +51,9 @@ def test_users_from_add_to_reset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert run(monkeypatch, "user", "reset", "nobody", *home) == 2
 
 
-def test_serve_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_explains_a_wrong_argument(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     home = ("--home", str(tmp_path / "home"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -63,6 +65,6 @@ def test_serve_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert run(monkeypatch, "serve", "--port", "0", "--source", "nonsense", *home) == 2
     assert "NAME=ADDRESS" in capsys.readouterr().err
     assert run(monkeypatch, "serve", "--port", "0", "--database", "postgresql://u:secret@127.0.0.1:9/x", *home) == 2
-    told = capsys.readouterr().err
-    assert "cannot be prepared" in told
-    assert "secret" not in told
+    message = capsys.readouterr().err
+    assert "cannot be migrated" in message
+    assert "secret" not in message

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: numbers on standard output, one sentence on standard error, exit 0, 1 or 2."""
+"""The command line as a user sees it: numbers on standard output, one sentence on standard error, exit status 0, 1 or 2."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_
 
 def test_risk_prints_one_json_object_in_the_pinned_form(run: Run) -> None:
     code, out, _ = run("risk", "table.csv", "-p", "policy.yaml", "--json")
-    found = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert found["records"] == 5
-    assert found["measures"]["k_anonymity"] == {
+    assert result["records"] == 5
+    assert result["measures"]["k_anonymity"] == {
         "k": 2,
         "classes": 2,
         "unique": 0,
@@ -77,10 +77,10 @@ def test_risk_prints_one_json_object_in_the_pinned_form(run: Run) -> None:
         "violating_3": 2,
         "violating_5": 5,
     }
-    assert found["measures"]["known_sets"]["sets"] == 4
+    assert result["measures"]["known_sets"]["sets"] == 4
 
 
-def test_one_measure_can_be_asked_for(run: Run) -> None:
+def test_one_measure_can_be_selected(run: Run) -> None:
     code, out, _ = run("risk", "table.csv", "-p", "policy.yaml", "-m", "k_anonymity", "--json")
     assert code == 0
     assert list(json.loads(out)["measures"]) == ["k_anonymity"]
@@ -88,12 +88,12 @@ def test_one_measure_can_be_asked_for(run: Run) -> None:
 
 def test_records_are_written_in_the_order_of_the_source(run: Run) -> None:
     assert run("risk", "table.csv", "-p", "policy.yaml", "--records", "records.parquet")[0] == 0
-    found = pl.read_parquet("records.parquet")
-    assert found["k_anonymity.class_size"].to_list() == [3, 3, 2, 3, 2]
-    assert {"known_sets.risk", "known_sets.lower", "known_sets.upper", "known_sets.top_set"} <= set(found.columns)
+    records = pl.read_parquet("records.parquet")
+    assert records["k_anonymity.class_size"].to_list() == [3, 3, 2, 3, 2]
+    assert {"known_sets.risk", "known_sets.lower", "known_sets.upper", "known_sets.top_set"} <= set(records.columns)
 
 
-def test_an_explanation_is_in_words(run: Run) -> None:
+def test_explain_describes_one_record_in_sentences(run: Run) -> None:
     code, out, _ = run("risk", "table.csv", "-p", "policy.yaml", "-m", "known_sets", "--explain", "3")
     assert code == 0
     assert "record 3 of 5" in out
@@ -116,20 +116,20 @@ def test_rows_stay_in_the_order_of_the_source_where_the_plan_says_so(run: Run) -
     assert pl.read_csv("out.csv")["Income"].to_list() == [46000, 38000, 67000, 21000, 90000]
 
 
-def test_identifiers_that_a_plan_leaves_in_are_told(run: Run) -> None:
+def test_identifiers_that_no_step_masks_are_reported(run: Run) -> None:
     Path("none.yaml").write_text("attributes: {Name: {role: identifier}, SSN: {role: identifier}}")
     code, _, err = run("mask", "table.csv", "out.csv", "-p", "none.yaml")
     assert code == 0
-    assert "no step works on Name, SSN, which would name people, so they are left out" in err
+    assert "no step masks Name, SSN, which identify people, so they are left out" in err
     assert "John" not in Path("out.csv").read_text()
     Path("none.yaml").write_text(Path("none.yaml").read_text() + "\nplan: {identifiers: kept}")
     code, _, err = run("mask", "table.csv", "out.csv", "-p", "none.yaml", "--overwrite")
     assert code == 0
-    assert "still names people by Name, SSN" in err
+    assert "still identifies people by Name, SSN" in err
     assert "John" in Path("out.csv").read_text()
 
 
-def test_a_limit_that_is_not_kept_is_exit_1_and_says_by_how_much(run: Run) -> None:
+def test_a_limit_that_is_not_met_is_exit_1_and_says_by_how_much(run: Run) -> None:
     Path("strict.yaml").write_text(POLICY.replace("k_anonymity.k: 2", "k_anonymity.k: 3"))
     run("mask", "table.csv", "out.csv", "-p", "policy.yaml")
     for call in (["mask", "table.csv", "out2.csv"], ["assess", "table.csv", "out.csv"]):
@@ -141,22 +141,22 @@ def test_a_limit_that_is_not_kept_is_exit_1_and_says_by_how_much(run: Run) -> No
 def test_assess_agrees_with_measures_taken_one_by_one(run: Run) -> None:
     run("mask", "table.csv", "out.csv", "-p", "policy.yaml")
     code, out, _ = run("assess", "table.csv", "out.csv", "-p", "policy.yaml", "--json")
-    found = json.loads(out)
+    assessment = json.loads(out)
     assert code == 0
     after = json.loads(run("risk", "out.csv", "-p", "policy.yaml", "--json")[1])["measures"]
-    lost = json.loads(run("loss", "table.csv", "out.csv", "-p", "policy.yaml", "--json")[1])["measures"]
-    measured = {name: risk["after"] for name, risk in found["risks"].items()}
+    losses = json.loads(run("loss", "table.csv", "out.csv", "-p", "policy.yaml", "--json")[1])["measures"]
+    measured = {name: risk["after"] for name, risk in assessment["risks"].items()}
     assert "coverage" in measured, "measured in every assessment, whatever the policy names"
     assert {name: measured[name] for name in after} == after
-    assert found["losses"] == lost
+    assert assessment["losses"] == losses
 
 
-def test_convert_goes_there_and_back(run: Run) -> None:
+def test_convert_to_a_database_and_back_keeps_the_values(run: Run) -> None:
     assert run("convert", "table.csv", "sqlite:///t.db#people")[0] == 0
     assert run("convert", "sqlite:///t.db#people", "back.parquet")[0] == 0
-    found = pl.read_parquet("back.parquet")
-    assert found["SSN"][0] == "012345678"
-    assert found["Income"].to_list() == [45500, 37900, 67000, 21000, 90000]
+    table = pl.read_parquet("back.parquet")
+    assert table["SSN"][0] == "012345678"
+    assert table["Income"].to_list() == [45500, 37900, 67000, 21000, 90000]
 
 
 def test_analyze_writes_a_policy_that_works(run: Run) -> None:
@@ -172,10 +172,10 @@ def test_analyze_writes_a_policy_that_works(run: Run) -> None:
 def test_plugins_are_listed_with_parameters_and_citation(run: Run, verb: str) -> None:
     code, out, _ = run(verb, "--json")
     assert code == 0
-    for one in json.loads(out).values():
-        assert one["citation"]
-        assert one["summary"]
-        assert all(parameter["description"] for parameter in one["parameters"])
+    for plugin in json.loads(out).values():
+        assert plugin["citation"]
+        assert plugin["summary"]
+        assert all(parameter["description"] for parameter in plugin["parameters"])
     assert run(verb)[0] == 0
     assert run(verb, "rounding" if verb == "methods" else "known_sets")[0] == 0
 
@@ -198,8 +198,8 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("call", "told"), BAD, ids=lambda value: " ".join(value[:2]))
-def test_bad_input_is_one_sentence_exit_2_and_nothing_written(run: Run, call: list[str], told: list[str]) -> None:
+@pytest.mark.parametrize(("call", "expected"), BAD, ids=lambda value: " ".join(value[:2]))
+def test_bad_input_is_one_sentence_exit_2_and_nothing_written(run: Run, call: list[str], expected: list[str]) -> None:
     Path("broken.parquet").write_bytes(b"PAR1 and then nothing")
     Path("column.yaml").write_text("attributes: {Agee: {role: key}}")
     Path("chance.yaml").write_text("attributes: {Age: {known: 1.2}}")
@@ -210,7 +210,7 @@ def test_bad_input_is_one_sentence_exit_2_and_nothing_written(run: Run, call: li
     assert code == 2
     assert out == ""
     assert "Traceback" not in err
-    for word in told:
+    for word in expected:
         assert word.lower() in err.lower()
     assert set(os.listdir()) - {"t.db"} == before - {"t.db"}
 
@@ -228,12 +228,12 @@ def test_a_full_disk_leaves_the_old_file(run: Run, tmp_path: Path) -> None:
     Path("large.yaml").write_text("attributes: {Age: {role: key}}\nplan: {steps: [{method: remove_identifiers}]}")
     command = [sys.executable, "-c", "from discreet.cli import main; main()", "mask", "large.csv", "out.csv", "-p", "large.yaml"]
 
-    def small() -> None:
+    def limit_file_size() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 
-    ended = subprocess.run(command, preexec_fn=small, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert "Traceback" not in ended.stderr
+    done = subprocess.run(command, preexec_fn=limit_file_size, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
     assert Path("out.csv").read_bytes() == old
     assert not [name for name in os.listdir() if "part" in name]
 
@@ -246,16 +246,18 @@ def test_help_needs_no_heavy_library() -> None:
         "heavy = {'polars','numba','pyarrow','scipy','duckdb','sqlalchemy','pandas','optuna','altair'} & set(sys.modules)\n"
         "print('heavy:', sorted(heavy), file=sys.stderr)"
     )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ended.stderr.strip().endswith("heavy: []")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip().endswith("heavy: []")
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "wide.yaml").write_text(
-        "attributes: {" + ", ".join(f"x{at}: {{known: 0.5, sensitivity: 1}}" for at in range(18)) + "}\n"
+        "attributes: {" + ", ".join(f"x{column}: {{known: 0.5, sensitivity: 1}}" for column in range(18)) + "}\n"
         "risk: {known_sets: {epsilon: 0.0}}\n"
     )
-    pl.DataFrame({f"x{at}": [(row * (at + 3)) % 7 for row in range(20_000)] for at in range(18)}).write_csv(tmp_path / "wide.csv")
+    pl.DataFrame({f"x{column}": [(row * (column + 3)) % 7 for row in range(20_000)] for column in range(18)}).write_csv(
+        tmp_path / "wide.csv"
+    )
     command = [
         sys.executable,
         "-c",

@@ -1,4 +1,4 @@
-"""A release to report on."""
+"""A release to report on, with planted values that must not appear in its public report."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ PLANTED = {
 }
 
 
-def planted(records: int = 60) -> Microdata:
-    """People of a few jobs and towns, and one whose every value is his own."""
+def people_with_planted_values(records: int = 60) -> Microdata:
+    """People of a few jobs and towns, and one person whose values are all unique."""
     frame = pl.DataFrame(
         {
-            "name": [f"Person Number{at}" for at in range(records)],
-            "ssn": [f"100-00-{at:04d}" for at in range(records)],
-            "age": [20 + at % 40 for at in range(records)],
-            "job": [("nurse", "teacher", "clerk")[at % 3] for at in range(records)],
-            "town": [("Lund", "Bergen & Co <b>")[at % 2] for at in range(records)],
-            "income": [20_000 + 1_000 * (at % 30) for at in range(records)],
-            "disease": [("Flu", "Cold")[at % 2] for at in range(records)],
+            "name": [f"Person Number{row}" for row in range(records)],
+            "ssn": [f"100-00-{row:04d}" for row in range(records)],
+            "age": [20 + row % 40 for row in range(records)],
+            "job": [("nurse", "teacher", "clerk")[row % 3] for row in range(records)],
+            "town": [("Lund", "Bergen & Co <b>")[row % 2] for row in range(records)],
+            "income": [20_000 + 1_000 * (row % 30) for row in range(records)],
+            "disease": [("Flu", "Cold")[row % 2] for row in range(records)],
         }
     )
-    row = {name: PLANTED.get(name, 77) for name in frame.columns}
-    frame = pl.concat([frame, pl.DataFrame([row], schema=frame.schema)])
+    planted_row = {name: PLANTED.get(name, 77) for name in frame.columns}
+    frame = pl.concat([frame, pl.DataFrame([planted_row], schema=frame.schema)])
     policy = Policy.from_dict(
         {
             "attributes": {
@@ -69,7 +69,7 @@ def planted(records: int = 60) -> Microdata:
 
 @pytest.fixture(scope="session")
 def people() -> Microdata:
-    return planted()
+    return people_with_planted_values()
 
 
 @pytest.fixture(scope="session")
@@ -89,11 +89,11 @@ def page(release: Release) -> str:
 
 @pytest.fixture(scope="session")
 def readings() -> Callable[[str], list[str]]:
-    """All that a curious reader gets out of a page: its bytes, its texts, and what its charts are made of."""
+    """Everything that a reader can extract from a page: its bytes, its text, and the data of its charts."""
 
     def read(page: str) -> list[str]:
         specs = re.search(r'id="specs">(.*?)</script>', page, flags=re.DOTALL)
-        assert specs is not None, "a page without charts is not what is tested"
+        assert specs is not None, "the page has no charts"
         return [page, html.unescape(page), json.dumps(json.loads(specs[1]), ensure_ascii=False)]
 
     return read

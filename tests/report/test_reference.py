@@ -1,4 +1,4 @@
-"""The reference is made from the code: every public name is in it, with its words, and a name without words stops the build."""
+"""The reference is generated from the code: every public name is in it, and a name without a docstring stops the build."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def reference() -> ModuleType:
     spec = importlib.util.spec_from_file_location("reference", ROOT / "tools" / "reference.py")
     assert spec is not None
     assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def pages(reference: ModuleType) -> dict[str, str]:
-    made: dict[str, str] = reference.pages()
-    return made
+    pages: dict[str, str] = reference.pages()
+    return pages
 
 
-def test_every_public_name_has_its_place(pages: dict[str, str]) -> None:
+def test_every_public_name_is_in_the_reference(pages: dict[str, str]) -> None:
     for page, names in (
         ("package", discreet.__all__),
         ("testing", discreet.testing.__all__),
@@ -46,7 +46,7 @@ def test_every_public_name_has_its_place(pages: dict[str, str]) -> None:
             assert f"\n## {name}\n" in pages[page], f"{name} is not on the page {page}"
 
 
-def test_signatures_fields_and_words_are_those_of_the_code(pages: dict[str, str]) -> None:
+def test_signatures_fields_and_docstrings_are_those_of_the_code(pages: dict[str, str]) -> None:
     assert "mask(\n    data: Microdata,\n    plan: Plan | Mapping[str, Any] | None = None,\n    *,\n" in pages["package"]
     assert "| `known` | " in pages["package"]
     assert discreet.Policy.__doc__ is not None
@@ -55,23 +55,25 @@ def test_signatures_fields_and_words_are_those_of_the_code(pages: dict[str, str]
     assert ">>>" in pages["testing"]
 
 
-def test_every_command_and_every_option_is_told(pages: dict[str, str]) -> None:
+def test_every_command_and_every_option_is_in_the_reference(pages: dict[str, str]) -> None:
     from typer.main import get_command
 
     root: Any = get_command(app)
     for name, command in root.commands.items():
         assert f"\n## discreet {name}" in pages["command_line"]
-        for one in getattr(command, "params", ()):
-            if one.param_type_name == "option" and one.name != "help":
-                assert f"`{one.opts[0]}`" in pages["command_line"], f"discreet {name} {one.opts[0]}"
+        for parameter in getattr(command, "params", ()):
+            if parameter.param_type_name == "option" and parameter.name != "help":
+                assert f"`{parameter.opts[0]}`" in pages["command_line"], f"discreet {name} {parameter.opts[0]}"
 
 
-def test_no_page_speaks_by_the_numbers_that_only_the_code_knows(pages: dict[str, str]) -> None:
+def test_no_page_cites_a_paper_by_an_internal_number(pages: dict[str, str]) -> None:
     for name, page in pages.items():
         assert "seed 00" not in page, name
 
 
-def test_a_public_name_without_words_is_an_error(reference: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_public_name_without_a_docstring_is_an_error(
+    reference: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "silent.py").write_text('__all__ = ["add"]\n\n\ndef add(a: int) -> int:\n    return a\n')
     monkeypatch.syspath_prepend(tmp_path)
     try:
@@ -81,6 +83,6 @@ def test_a_public_name_without_words_is_an_error(reference: ModuleType, tmp_path
         sys.modules.pop("silent", None)
 
 
-def test_a_docstring_becomes_markdown_in_which_nothing_else_is_markup(reference: ModuleType) -> None:
-    made = reference.prose("Counts ``a|b`` of <b> and a_b_c.\n\n    x = 1\n\n>>> 1 + 1\n2")
-    assert made == "Counts `a|b` of \\<b> and a\\_b\\_c.\n\n```text\nx = 1\n```\n\n```pycon\n>>> 1 + 1\n2\n```"
+def test_a_docstring_becomes_markdown_with_everything_else_escaped(reference: ModuleType) -> None:
+    markdown = reference.prose("Counts ``a|b`` of <b> and a_b_c.\n\n    x = 1\n\n>>> 1 + 1\n2")
+    assert markdown == "Counts `a|b` of \\<b> and a\\_b\\_c.\n\n```text\nx = 1\n```\n\n```pycon\n>>> 1 + 1\n2\n```"

@@ -1,4 +1,4 @@
-"""A real browser opens the report: nothing leaves the machine, nothing is complained of, every chart is drawn."""
+"""A real browser opens the report: no requests, no console errors, every chart is drawn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def file(page: str, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_report_opens_without_a_request_a_complaint_or_a_barrier(
+def test_the_report_opens_without_requests_errors_or_accessibility_faults(
     scheme: str, file: str, watched: Callable[..., Any], axe_faults: Callable[..., list[str]]
 ) -> None:
     seen = watched(color_scheme=scheme)
@@ -52,11 +52,11 @@ def test_every_chart_is_drawn_in_colours_of_the_scheme(
         marks = chart.locator(".live").locator(MARKS)
         sizes = [mark.bounding_box() for mark in marks.all()]
         assert any(size and size["width"] > 1 and size["height"] > 1 for size in sizes), f"{chart.get_attribute('id')} is blank"
-        found = set(marks.evaluate_all("all => all.map(mark => getComputedStyle(mark).fill)"))
-        assert found <= colours, chart.get_attribute("id")
+        fills = set(marks.evaluate_all("all => all.map(mark => getComputedStyle(mark).fill)"))
+        assert fills <= colours, chart.get_attribute("id")
 
 
-def test_a_bar_tells_its_number_and_a_legend_picks_one_series(file: str, watched: Callable[..., Any]) -> None:
+def test_a_bar_has_a_tooltip_and_the_legend_selects_one_series(file: str, watched: Callable[..., Any]) -> None:
     seen = watched()
     seen.page.goto(file)
     seen.page.wait_for_selector(LIVE)
@@ -64,25 +64,25 @@ def test_a_bar_tells_its_number_and_a_legend_picks_one_series(file: str, watched
     live.locator(".mark-rect path:visible").first.hover()
     seen.page.wait_for_selector("#vg-tooltip-element.visible")
     assert "records" in seen.page.inner_text("#vg-tooltip-element")
-    shown = "all => all.map(mark => mark.getAttribute('opacity'))"
-    assert set(live.locator(".mark-rect path").evaluate_all(shown)) <= {None, "1"}
+    read_opacity = "all => all.map(mark => mark.getAttribute('opacity'))"
+    assert set(live.locator(".mark-rect path").evaluate_all(read_opacity)) <= {None, "1"}
     live.locator(".role-legend-label text").first.click()
-    assert "0.15" in live.locator(".mark-rect path").evaluate_all(shown)
+    assert "0.15" in live.locator(".mark-rect path").evaluate_all(read_opacity)
     assert not seen.complaints
 
 
-def test_every_drawing_stands_without_script_and_on_paper(file: str, watched: Callable[..., Any]) -> None:
-    still = watched(java_script_enabled=False)
-    still.page.goto(file)
-    drawings = still.page.locator(".chart > .still")
+def test_static_charts_are_visible_without_scripts_and_in_print(file: str, watched: Callable[..., Any]) -> None:
+    without_scripts = watched(java_script_enabled=False)
+    without_scripts.page.goto(file)
+    drawings = without_scripts.page.locator(".chart > .still")
     assert drawings.count() >= 8
-    assert all(one.is_visible() for one in drawings.all())
+    assert all(drawing.is_visible() for drawing in drawings.all())
     paper = watched()
     paper.page.goto(file)
     paper.page.wait_for_selector(LIVE)
     paper.page.emulate_media(media="print")
-    assert all(one.is_visible() for one in paper.page.locator(".chart > .still").all())
-    assert not any(one.is_visible() for one in paper.page.locator(".chart > .live").all())
+    assert all(drawing.is_visible() for drawing in paper.page.locator(".chart > .still").all())
+    assert not any(drawing.is_visible() for drawing in paper.page.locator(".chart > .live").all())
     paper.page.emulate_media(media="print", color_scheme="dark")
     assert paper.page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)", "paper is white"
 
@@ -94,16 +94,16 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(file: str, watched: Callabl
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_a_value_that_is_a_script_is_shown_and_never_run(
+def test_a_value_that_is_a_script_is_displayed_and_never_executed(
     release: Release, secrets: dict[str, Any], watched: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "revealed.html"
     path.write_text(render(gather(release.original, release, internal=True)), encoding="utf-8")
     seen = watched()
-    said: list[str] = []
-    seen.page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    dialogs: list[str] = []
+    seen.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     seen.page.goto(path.as_uri())
     seen.page.wait_for_selector(LIVE)
     assert secrets["town"] in seen.page.inner_text("main")
-    assert not said
+    assert not dialogs
     assert not seen.complaints

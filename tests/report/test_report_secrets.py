@@ -1,4 +1,4 @@
-"""Whatever masks or measures a table, what is planted in it is nowhere in the report."""
+"""Whatever method or measure is used, planted values are nowhere in the public report."""
 
 from __future__ import annotations
 
@@ -15,36 +15,35 @@ from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.report.evidence import gather
 from discreet.report.page import as_json, render
-from discreet.report.redaction import Discretion
+from discreet.report.redaction import Redactor
 
 
-def told(text: str, secrets: dict[str, Any]) -> list[str]:
+def disclosed(text: str, secrets: dict[str, Any]) -> list[str]:
     plain = html.unescape(text)
     return [name for name, value in secrets.items() if str(value) in plain]
 
 
-def test_no_masking_method_lets_a_secret_into_the_report(people: Microdata, secrets: dict[str, Any]) -> None:
-    ran = []
+def test_no_masking_method_discloses_a_planted_value_in_the_report(people: Microdata, secrets: dict[str, Any]) -> None:
+    tested = []
     for name in registry.names("masking"):
         step: dict[str, Any] = {"method": name}
-        for field, said in registry.load("masking", name).model_fields.items():
-            if said.examples:
-                step[field] = said.examples[0]
+        for field, info in registry.load("masking", name).model_fields.items():
+            if info.examples:
+                step[field] = info.examples[0]
         try:
-            made = discreet.mask(people, {"seed": 1, "steps": [step]})
-            content = gather(people, made)
+            content = gather(people, discreet.mask(people, {"seed": 1, "steps": [step]}))
         except DiscreetError:
             continue  # a method that this table does not suit
-        ran.append(name)
-        assert not told(as_json(content), secrets), f"after {name}"
-    assert len(ran) >= 8, ran
+        tested.append(name)
+        assert not disclosed(as_json(content), secrets), f"after {name}"
+    assert len(tested) >= 8, tested
 
 
 @pytest.mark.parametrize("kind", ["risk", "loss"])
-def test_no_measure_lets_a_secret_into_the_report(
+def test_no_measure_discloses_a_planted_value_in_the_report(
     kind: str, people: Microdata, secrets: dict[str, Any], readings: Callable[[str], list[str]]
 ) -> None:
-    ran = []
+    tested = []
     for name in registry.names(kind):  # type: ignore[arg-type]
         attributes = dict(people.policy.attributes)
         if name == "repeated_records":
@@ -54,10 +53,10 @@ def test_no_measure_lets_a_secret_into_the_report(
             content = gather(data, discreet.mask(data, {"steps": [{"method": "rounding", "columns": ["age"], "base": 10}]}))
         except DiscreetError:
             continue  # a measure that needs more than this table
-        ran.append(name)
-        assert not told(as_json(content), secrets), f"by {name}"
-        assert not any(told(text, secrets) for text in readings(render(content))), f"by {name}"
-    assert len(ran) >= 4, ran
+        tested.append(name)
+        assert not disclosed(as_json(content), secrets), f"by {name}"
+        assert not any(disclosed(text, secrets) for text in readings(render(content))), f"by {name}"
+    assert len(tested) >= 4, tested
 
 
 @pytest.mark.parametrize(
@@ -70,9 +69,9 @@ def test_no_measure_lets_a_secret_into_the_report(
         "number 987-65-4321, and more",
     ],
 )
-def test_a_note_that_names_a_secret_loses_it(sentence: str, people: Microdata, secrets: dict[str, Any]) -> None:
-    made = Discretion(people).sentence(sentence)
-    assert not told(made, secrets)
-    assert "(withheld)" in made
-    assert Discretion(people, internal=True).sentence(sentence) == sentence
-    assert Discretion(people).sentence("the nurse of Lund is 3 of 12") == "the nurse of Lund is 3 of 12"
+def test_a_planted_value_is_removed_from_a_note(sentence: str, people: Microdata, secrets: dict[str, Any]) -> None:
+    redacted = Redactor(people).redact_sentence(sentence)
+    assert not disclosed(redacted, secrets)
+    assert "(withheld)" in redacted
+    assert Redactor(people, internal=True).redact_sentence(sentence) == sentence
+    assert Redactor(people).redact_sentence("the nurse of Lund is 3 of 12") == "the nurse of Lund is 3 of 12"

@@ -1,4 +1,4 @@
-"""The documentation site is built without a warning, asks for nothing from elsewhere, and opens in a browser."""
+"""The documentation site is built without a warning, loads nothing from other sites, and opens in a browser."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def test_every_page_of_the_documentation_is_in_the_site(site: Path) -> None:
         assert (site / page.relative_to(ROOT / "docs")).with_suffix(".html").exists(), f"{page.name} is not in the site"
 
 
-def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+def test_no_page_loads_anything_from_another_site(site: Path) -> None:
     for page in site.rglob("*.html"):
         loaded = re.findall(r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="(https?:)?//[^"]*"', page.read_text())
-        assert not loaded, f"{page.name} loads from elsewhere"
+        assert not loaded, f"{page.name} loads from another site"
 
 
 def test_no_formula_is_left_as_its_source(site: Path) -> None:
@@ -49,7 +49,7 @@ def test_no_formula_is_left_as_its_source(site: Path) -> None:
 
 @pytest.fixture
 def address(site: Path) -> Iterator[str]:
-    """The site as a server of this machine gives it."""
+    """The site on a server of this machine."""
     handler = partial(SimpleHTTPRequestHandler, directory=str(site))
     handler.func.log_message = lambda *_: None  # type: ignore[method-assign]
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -61,7 +61,7 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_browser_opens_the_site_without_a_request_a_complaint_or_a_barrier(
+def test_the_site_opens_without_requests_errors_or_accessibility_faults(
     scheme: str, address: str, watched: Callable[..., Any], axe_faults: Callable[..., list[str]]
 ) -> None:
     for name in PAGES if scheme == "light" else PAGES[::3]:  # only colours differ
@@ -82,7 +82,7 @@ def test_on_a_phone_no_page_is_wider_than_the_screen(site: Path, address: str, w
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, name
 
 
-def test_every_picture_of_the_site_is_drawn(site: Path, address: str, watched: Callable[..., Any]) -> None:
+def test_every_image_of_the_site_is_loaded(site: Path, address: str, watched: Callable[..., Any]) -> None:
     pages = [page.relative_to(site) for page in site.rglob("*.html") if "<img " in page.read_text()]
     assert pages
     seen = watched()
@@ -93,13 +93,13 @@ def test_every_picture_of_the_site_is_drawn(site: Path, address: str, watched: C
     assert not seen.complaints
 
 
-def test_a_browser_draws_the_formulas(address: str, watched: Callable[..., Any]) -> None:
+def test_formulas_are_rendered_as_mathml(address: str, watched: Callable[..., Any]) -> None:
     seen = watched()
     seen.page.goto(f"{address}/theory/certified_bounds.html")
     assert seen.page.locator("math").count() > 40
 
 
-def test_no_heading_begins_with_a_digit_which_the_theme_cannot_find(site: Path) -> None:
+def test_no_heading_begins_with_a_digit_because_the_theme_cannot_link_to_it(site: Path) -> None:
     for page in site.rglob("*.html"):
         wrong = re.findall(r'<h[1-6] id="(\d[^"]*)"', page.read_text()) if page.name != "404.html" else []
         assert not wrong, f"{page.name}: begin these headings with a word: {wrong}"

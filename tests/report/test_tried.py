@@ -1,4 +1,4 @@
-"""The report shows what the wizard tried: every plan on one map, told the same from the result and from its printed form."""
+"""The report shows every plan that a search tried on one map, the same from the result and from its JSON."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.report.evidence import gather
 from discreet.report.page import render
-from discreet.report.redaction import Discretion
-from discreet.report.search_map import content, read_selection, tried
+from discreet.report.redaction import Redactor
+from discreet.report.search_map import describe_search, read_selection, selection_content
 from discreet.selection.results import Selection
 from discreet.testing import students
 
@@ -34,37 +34,37 @@ POLICY: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def found() -> Selection:
+def selection() -> Selection:
     frame = students(400, dense=True).frame.select("gender", "age", "homeless")
     return discreet.select(discreet.read(frame, POLICY))
 
 
-def test_the_result_and_its_printed_form_tell_the_same(found: Selection, tmp_path: Path) -> None:
+def test_the_result_and_its_json_give_the_same_map(selection: Selection, tmp_path: Path) -> None:
     path = tmp_path / "search.json"
-    path.write_text(json.dumps(content(found)))
-    discretion = Discretion(found.release.original)
-    assert tried(found, discretion) == tried(read_selection(path), discretion)
+    path.write_text(json.dumps(selection_content(selection)))
+    redactor = Redactor(selection.release.original)
+    assert describe_search(selection, redactor) == describe_search(read_selection(path), redactor)
 
 
-def test_every_plan_is_on_the_map_and_one_is_the_chosen(found: Selection) -> None:
-    told = tried(found, Discretion(found.release.original))
-    assert {row["plan"] for row in told["rows"]} == {one.name for one in found.placed}
-    assert {row["plan"] for row in told["rows"] if row["frontier"]} == {one.name for one in found.frontier}
-    [chosen] = [row for row in told["rows"] if row["chosen"]]
-    assert (chosen["risk"], chosen["loss"]) == (abs(found.risk), found.loss)
-    assert all(row["steps"] for row in told["rows"] if row["frontier"])
+def test_every_plan_is_on_the_map_and_one_is_chosen(selection: Selection) -> None:
+    search_content = describe_search(selection, Redactor(selection.release.original))
+    assert {row["plan"] for row in search_content["rows"]} == {plan.name for plan in selection.placed}
+    assert {row["plan"] for row in search_content["rows"] if row["frontier"]} == {plan.name for plan in selection.frontier}
+    [chosen] = [row for row in search_content["rows"] if row["chosen"]]
+    assert (chosen["risk"], chosen["loss"]) == (abs(selection.risk), selection.loss)
+    assert all(row["steps"] for row in search_content["rows"] if row["frontier"])
 
 
-def test_a_risk_of_which_more_is_safer_is_told_as_its_measure_tells_it() -> None:
+def test_a_risk_of_which_more_is_safer_keeps_the_direction_of_its_measure() -> None:
     data = Microdata(pl.DataFrame({"a": [1, 1]}))
     search = {
         "met": True, "risk": {"name": "k_anonymity.k", "value": -5.0}, "loss": {"name": "ncp.loss", "value": 0.2},
         "frontier": [{"name": "plan 1", "risk": -5.0, "loss": 0.2, "kept": True, "plan": {}}],
         "tried": 1, "tried_on_sample": 0, "why": [],
     }  # fmt: skip
-    told = tried(search, Discretion(data))
-    assert told["better"] == "high"
-    assert [(row["risk"], row["chosen"]) for row in told["rows"]] == [(5.0, True)]
+    search_content = describe_search(search, Redactor(data))
+    assert search_content["better"] == "high"
+    assert [(row["risk"], row["chosen"]) for row in search_content["rows"]] == [(5.0, True)]
 
 
 def test_a_rare_value_in_a_plan_that_was_tried_is_withheld(people: Microdata, secrets: dict[str, Any]) -> None:
@@ -81,10 +81,10 @@ def test_a_rare_value_in_a_plan_that_was_tried_is_withheld(people: Microdata, se
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"risk": 1}', '{"risk": {"name": "no.such"}, "frontier": []}'])
-def test_a_file_that_is_no_search_is_told_in_a_sentence(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_search_is_refused_with_one_sentence(text: str, tmp_path: Path) -> None:
     path = tmp_path / "search.json"
     path.write_text(text)
-    with pytest.raises(SourceError, match="is not what 'discreet select"):
+    with pytest.raises(SourceError, match="is not the output of 'discreet select"):
         read_selection(path)
     with pytest.raises(SourceError, match="no such file"):
         read_selection(tmp_path / "nowhere.json")
@@ -98,24 +98,24 @@ def test_select_and_report_write_the_map(tmp_path: Path, monkeypatch: pytest.Mon
     assert done.exit_code == 0, done.output
     Path("search.json").write_text(done.stdout)
     assert CliRunner().invoke(app, ["mask", "data.csv", "m.csv", "-p", "c.yaml"]).exit_code == 0
-    words = ["report", "data.csv", "m.csv", "-p", "c.yaml", "--selection", "search.json", "-o", "r.html"]
-    assert CliRunner().invoke(app, words).exit_code == 0
+    arguments = ["report", "data.csv", "m.csv", "-p", "c.yaml", "--selection", "search.json", "-o", "r.html"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
     maps = [re.findall(r'<desc id="map-desc">(.*?)</desc>', Path(name).read_text()) for name in ("s.html", "r.html")]
     assert len(maps[0]) == 1
     assert maps[0] == maps[1]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_map_is_drawn_and_can_be_read_by_all(
-    scheme: str, found: Selection, tmp_path: Path, watched: Callable[..., Any], axe_faults: Callable[..., list[str]]
+def test_the_map_is_drawn_and_accessible(
+    scheme: str, selection: Selection, tmp_path: Path, watched: Callable[..., Any], axe_faults: Callable[..., list[str]]
 ) -> None:
     path = tmp_path / "report.html"
-    path.write_text(render(gather(found.release.original, found.release, found.assessment, selection=found)))
+    path.write_text(render(gather(selection.release.original, selection.release, selection.assessment, selection=selection)))
     seen = watched(color_scheme=scheme)
     seen.page.goto(path.as_uri())
     seen.page.wait_for_selector("html.live-page")
     marks = seen.page.locator("#map .live .mark-symbol.role-mark path")
-    assert marks.count() == len(found.placed) + 1, "a point a plan, and a ring"
+    assert marks.count() == len(selection.placed) + 1, "one point per plan, and the ring around the chosen one"
     assert not seen.complaints
     assert not seen.outside()
     assert not axe_faults(seen.page)

@@ -1,7 +1,7 @@
-"""An intruder with the release, the public report and this package: no row of the release is tied to a row of the source.
+"""An attacker with the release, the public report and this package cannot link a row of the release to a row of the source.
 
-The intruder recomputes every measure on the release, and looks for its numbers in the report, in all its forms: the page as text,
-what its charts are made of, and the JSON.
+The attacker recomputes every measure on the release, and searches the report for the numbers, in all its forms: the text of the
+page, the data of its charts, and the JSON.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 
 @dataclass(frozen=True)
 class Published:
-    """What the intruder has, and (to judge the attack) the truth."""
+    """What the attacker has, and (to judge the attack) the truth."""
 
     policy: dict[str, Any]
     source: pl.DataFrame
@@ -38,7 +38,7 @@ class Published:
     page: str
     machine: dict[str, Any]
     truth: np.ndarray[Any, Any]
-    """For each released row the row of the source, which only the data controller has."""
+    """For each released row its row in the source, which only the data controller has."""
     folder: Path
 
     @property
@@ -92,7 +92,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module", autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keys of this machine are not used, and none is left on it."""
+    """Use a key ring of its own, so that no key of this machine is used or left behind."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISCREET_HOME", str(tmp_path_factory.mktemp("home")))
         yield
@@ -100,13 +100,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module", params=list(SHAPES))
 def published(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Published:
-    """A release and its public report, made as a person makes them."""
+    """A release and its public report, written by the command line."""
     shape = SHAPES[request.param]
     folder = tmp_path_factory.mktemp("published")
     frame = people(shape["records"], np.random.default_rng(20261116))
     attributes = dict(KEYS)
     if shape.get("persons"):
-        frame = frame.with_columns(pl.Series("person", [f"p{at // 3}" for at in range(frame.height)]))
+        frame = frame.with_columns(pl.Series("person", [f"p{row // 3}" for row in range(frame.height)]))
         attributes |= {"person": {"role": "person"}}
     policy = {
         "attributes": attributes,
@@ -116,14 +116,14 @@ def published(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     }
     frame.write_csv(folder / "source.csv")
     (folder / "policy.yaml").write_text(yaml.safe_dump(policy))
-    words = [str(folder / name) for name in ("source.csv", "release.csv")]
+    files = [str(folder / name) for name in ("source.csv", "release.csv")]
     plan = ["-p", str(folder / "policy.yaml")]
     link = folder / "link.parquet"
     done = CliRunner().invoke(
-        app, ["mask", *words, *plan, "--report", str(folder / "mask.html"), "--link", str(link)], catch_exceptions=False
+        app, ["mask", *files, *plan, "--report", str(folder / "mask.html"), "--link", str(link)], catch_exceptions=False
     )
     assert done.exit_code in (0, 1), done.output
-    done = CliRunner().invoke(app, ["report", *words, *plan, "--link", str(link), "--json", str(folder / "report.json")])
+    done = CliRunner().invoke(app, ["report", *files, *plan, "--link", str(link), "--json", str(folder / "report.json")])
     assert done.exit_code == 0, done.output
     machine = json.loads((folder / "report.json").read_text())
     truth = pl.read_parquet(link)["record"].to_numpy()
@@ -132,11 +132,11 @@ def published(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 def risks_of(published: Published, frame: pl.DataFrame) -> dict[str, np.ndarray[Any, Any]]:
-    """MEASURE.FIELD with a number per record, as anybody computes them who has a table and the policy."""
+    """MEASURE.FIELD with a number per record, as anybody can compute them who has the table and the policy."""
     policy = {**published.policy, "plan": {}, "limits": {}}
-    policy["attributes"] = {name: one for name, one in policy["attributes"].items() if name in frame.columns}
+    policy["attributes"] = {name: attribute for name, attribute in policy["attributes"].items() if name in frame.columns}
     source = discreet.read(published.source, {**policy, "attributes": published.policy["attributes"]})
-    found = {}
+    risks = {}
     for name in published.policy["risk"]:
         if name in ("record_linkage", "target_linkage", "repeated_records"):
             assessed = discreet.assess(source, discreet.mask(source, {"seed": 1, "steps": []}))
@@ -145,94 +145,96 @@ def risks_of(published: Published, frame: pl.DataFrame) -> dict[str, np.ndarray[
             score = discreet.risk(discreet.read(frame, policy), name)[name]
         for field, column in (score.per_record.to_dict(as_series=True) if score.per_record is not None else {}).items():
             if column.dtype.is_float():
-                found[f"{name}.{field}"] = column.to_numpy()
-    return found
+                risks[f"{name}.{field}"] = column.to_numpy()
+    return risks
 
 
 def numbers_in(text: str) -> Iterator[tuple[float, int]]:
     """Every number with its significant digits."""
-    for found in NUMBER.finditer(text):
-        digits = re.sub(r"e.*|[-,.]", "", found[0]).lstrip("0")
-        yield float(found[0].replace(",", "")), len(digits)
+    for match in NUMBER.finditer(text):
+        digits = re.sub(r"e.*|[-,.]", "", match[0]).lstrip("0")
+        yield float(match[0].replace(",", "")), len(digits)
 
 
-def claims(value: Any) -> Iterator[tuple[int, float]]:
-    """Whatever in the JSON gives one row and a number for it."""
+def rows_with_risks(value: Any) -> Iterator[tuple[int, float]]:
+    """Every pair of a row number and a number for it in the JSON."""
     if isinstance(value, dict):
-        rows = [one for key, one in value.items() if re.search(r"(^|_)(record|row|original)$", key) and isinstance(one, int)]
-        risks = [one for one in value.values() if isinstance(one, float)]
+        rows = [row for key, row in value.items() if re.search(r"(^|_)(record|row|original)$", key) and isinstance(row, int)]
+        risks = [risk for risk in value.values() if isinstance(risk, float)]
         yield from product(rows, risks)
         for inner in value.values():
-            yield from claims(inner)
+            yield from rows_with_risks(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from claims(inner)
+            yield from rows_with_risks(inner)
 
 
-def test_no_row_of_the_release_is_tied_to_a_row_of_the_source(published: Published) -> None:
-    told = list(claims(published.machine))
+def test_no_row_of_the_release_is_linked_to_a_row_of_the_source(published: Published) -> None:
+    claims = list(rows_with_risks(published.machine))
     rows = re.findall(r'<tr><td class="n">([\d,]+)</td><td class="n">([\d.,e-]+)', published.page)
     steps = len(published.policy["plan"]["steps"])
-    told += [(int(row.replace(",", "")), float(risk.replace(",", ""))) for row, risk in rows if int(row.replace(",", "")) > steps]
+    claims += [
+        (int(row.replace(",", "")), float(risk.replace(",", ""))) for row, risk in rows if int(row.replace(",", "")) > steps
+    ]
     after = risks_of(published, published.release)
     hits = 0.0
-    for row, risk in told:
-        alike = [np.isclose(numbers, risk, rtol=5e-4) for numbers in after.values() if len(numbers) == len(published.truth)]
-        candidates = np.flatnonzero(np.logical_or.reduce(alike)) if alike else np.zeros(0, dtype=int)
+    for row, risk in claims:
+        matches = [np.isclose(numbers, risk, rtol=5e-4) for numbers in after.values() if len(numbers) == len(published.truth)]
+        candidates = np.flatnonzero(np.logical_or.reduce(matches)) if matches else np.zeros(0, dtype=int)
         hits += float((published.truth[candidates] == row - 1).mean()) if len(candidates) else 0.0
-    assert hits <= len(told) / len(published.truth), "the intruder is better than chance"
-    assert not told, "the report names rows with their risks"
+    assert hits <= len(claims) / len(published.truth), "the attacker does better than chance"
+    assert not claims, "the report contains rows with their risks"
 
 
-def test_no_text_names_rows(published: Published) -> None:
+def test_no_text_contains_row_numbers(published: Published) -> None:
     for text in published.texts:
         assert not re.search(r"\b(?:records?|rows?) (?:number )?\d+(?:, \d+)+", text)
         assert not re.search(r"\b(?:record|row) \d", text)
 
 
 def test_no_number_of_the_report_is_the_risk_of_a_record(published: Published) -> None:
-    said = {number for text in published.texts for number, digits in numbers_in(text) if digits >= 3}
-    said -= {round(1 / 3, 3)}  # the weight of each of three attributes in a measure of loss
+    numbers = {number for text in published.texts for number, digits in numbers_in(text) if digits >= 3}
+    numbers -= {round(1 / 3, 3)}  # the weight of each of three attributes in a measure of loss
     for frame in (published.source, published.release):
         for name, risks in risks_of(published, frame).items():
             values, counts = np.unique(np.round(risks[np.isfinite(risks)], 12), return_counts=True)
             rare = [value for value, count in zip(values, counts, strict=True) if count < 5]
             for value in sorted(rare, reverse="effective_k" not in name)[:10]:  # the riskiest ones
                 if len(re.sub(r"e.*|[-,.]", "", f"{value:.10g}").strip("0")) > 3:
-                    found = [number for number in said if np.isclose(number, value, rtol=4e-4)]
-                    assert not found, f"{name} of a record, {value:.6g}, is in the report as {found}"
+                    matches = [number for number in numbers if np.isclose(number, value, rtol=4e-4)]
+                    assert not matches, f"{name} of a record, {value:.6g}, is in the report as {matches}"
 
 
 def test_no_count_below_five_is_in_the_report(published: Published) -> None:
     machine = published.machine
-    cells = [row[series] for one in machine["histograms"] for row in one["rows"] for series in row if series != "label"]
-    for one in machine["distributions"]:
-        cells += [row[series] for row in [*one["rows"], one["missing"]] for series in ("before", "after")]
+    cells = [row[series] for entry in machine["histograms"] for row in entry["rows"] for series in row if series != "label"]
+    for entry in machine["distributions"]:
+        cells += [row[series] for row in [*entry["rows"], entry["missing"]] for series in ("before", "after")]
     whole = {"known_sets": ("sets",), "coverage": ("unexamined", "identifying", "restorable")}  # no counts of records
-    for one in machine["adversaries"]:
-        fields = [field for field in one["fields"] if field["field"] not in whole.get(one["measure"], ())]
+    for entry in machine["adversaries"]:
+        fields = [field for field in entry["fields"] if field["field"] not in whole.get(entry["measure"], ())]
         cells += [field[series] for field in fields for series in ("before", "after", "informed")]
-    cells += [field["value"] for one in machine["losses"] for field in one["fields"]]
+    cells += [field["value"] for entry in machine["losses"] for field in entry["fields"]]
     small = [cell for cell in cells if isinstance(cell, int) and not isinstance(cell, bool) and 0 < cell < 5]
     assert not small
     specs = json.loads(re.search(r'id="specs">(.*?)</script>', published.page, flags=re.DOTALL)[1])  # type: ignore[index]
     drawn = [row["records"] for spec in specs.values() for row in spec.get("data", {}).get("values", ()) if "records" in row]
     assert drawn
     assert not [height for height in drawn if height in (1, 2, 3, 4)]
-    steps = re.findall(r"<h3>What was done</h3>.*?</table>", published.page, flags=re.DOTALL)
+    steps = re.findall(r"<h3>Masking steps</h3>.*?</table>", published.page, flags=re.DOTALL)
     for cell in re.findall(r'<td class="n">([\d,]+)</td>', "".join(steps).replace('<tr><td class="n">', "<tr><td>")):
         assert not 0 < int(cell.replace(",", "")) < 5
 
 
-def test_a_few_records_that_were_left_out_do_not_follow_from_the_sizes(published: Published) -> None:
-    left_out = published.source.height - published.release.height
-    if left_out == 0:
+def test_a_small_number_of_removed_records_cannot_be_computed_from_the_sizes(published: Published) -> None:
+    removed = published.source.height - published.release.height
+    if removed == 0:
         return
-    assert 0 < left_out < 5, "the shape is to lose a few records"
+    assert 0 < removed < 5, "this shape must lose between 1 and 4 records"
     shown = published.machine["tables"]["original"]["records"]
     assert shown == f"{published.release.height + 1} to {published.release.height + 4}"
-    for one in published.machine["distributions"]:
-        cells = [row["before"] for row in [*one["rows"], one["missing"]]]
+    for entry in published.machine["distributions"]:
+        cells = [row["before"] for row in [*entry["rows"], entry["missing"]]]
         assert any(isinstance(cell, str) for cell in cells), "the counts would add up to the number of records"
 
 
@@ -251,37 +253,37 @@ GUESSES = [(a, b, c, d) for a, b, c, d in product(range(5), repeat=4)]
 
 @pytest.fixture(scope="module")
 def small_table(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Callable[[tuple[int, ...]], bytes]]:
-    """A table without identifiers of which all but four answers are known."""
+    """A table without identifiers, in which the attacker knows everything but four answers."""
     folder = tmp_path_factory.mktemp("small")
 
-    def written(answers: tuple[int, ...]) -> bytes:
-        rows = [f"{20 + at},{answer}" for at, answer in enumerate(answers)]
+    def csv_content(answers: tuple[int, ...]) -> bytes:
+        rows = [f"{20 + row},{answer}" for row, answer in enumerate(answers)]
         return ("\n".join(["age,visits", *rows]) + "\n").encode()
 
-    (folder / "source.csv").write_bytes(written((3, 0, 4, 1)))
+    (folder / "source.csv").write_bytes(csv_content((3, 0, 4, 1)))
     (folder / "policy.yaml").write_text(
         yaml.safe_dump({"attributes": {"age": {"role": "key"}, "visits": {"role": "confidential"}}, "risk": {"k_anonymity": {}}})
     )
-    words = [str(folder / name) for name in ("source.csv", "release.csv")]
+    files = [str(folder / name) for name in ("source.csv", "release.csv")]
     done = CliRunner().invoke(
-        app, ["mask", *words, "-p", str(folder / "policy.yaml"), "--report", str(folder / "mask.html")], catch_exceptions=False
+        app, ["mask", *files, "-p", str(folder / "policy.yaml"), "--report", str(folder / "mask.html")], catch_exceptions=False
     )
     assert done.exit_code in (0, 1), done.output
-    return folder, written
+    return folder, csv_content
 
 
-def test_a_table_is_not_rebuilt_from_its_hash(small_table: tuple[Path, Callable[[tuple[int, ...]], bytes]]) -> None:
-    folder, written = small_table
+def test_a_table_cannot_be_rebuilt_from_its_hash(small_table: tuple[Path, Callable[[tuple[int, ...]], bytes]]) -> None:
+    folder, csv_content = small_table
     page = (folder / "mask.html").read_text()
     assert len(GUESSES) == 625
-    assert not [guess for guess in GUESSES if hashlib.sha256(written(guess)).hexdigest() in page]
+    assert not [guess for guess in GUESSES if hashlib.sha256(csv_content(guess)).hexdigest() in page]
 
 
-def test_the_internal_report_is_for_its_owner_alone_and_says_so(small_table: tuple[Path, Any]) -> None:
+def test_the_internal_report_is_private_and_marked_as_confidential(small_table: tuple[Path, Any]) -> None:
     folder, _ = small_table
-    words = [str(folder / name) for name in ("source.csv", "release.csv")]
+    files = [str(folder / name) for name in ("source.csv", "release.csv")]
     targets = ["-o", str(folder / "internal.html"), "--json", str(folder / "internal.json")]
-    done = CliRunner().invoke(app, ["report", *words, "-p", str(folder / "policy.yaml"), "--internal", *targets])
+    done = CliRunner().invoke(app, ["report", *files, "-p", str(folder / "policy.yaml"), "--internal", *targets])
     assert done.exit_code == 0, done.output
     for name in ("internal.html", "internal.json"):
         assert (folder / name).stat().st_mode & 0o777 == 0o600

@@ -1,6 +1,6 @@
-"""The command line: one file a verb, no statistics.
+"""The command line: one module per command, no statistics.
 
-Exit 0 where it worked, 1 where a limit is not met, 2 where the input or the call is wrong.
+Exit status 0: success; 1: a limit is not met or the evidence is incomplete; 2: wrong input or wrong call.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; what is the input's fault is told in a sentence, without a traceback."""
+    """Run the command line; an error in the input ends with one sentence, without a traceback."""
     from discreet.cli.app import app
 
     if not os.environ.get("DISCREET_DEBUG"):
-        sys.unraisablehook = _unheard
+        sys.unraisablehook = _ignore_unraisable
     try:
         app()
     except KeyboardInterrupt:
         _stop("stopped; nothing was written", 130)
-    except SystemExit as ended:
-        if ended.code == 130:  # Ctrl-C, which the command line library turns into an exit
+    except SystemExit as exit_request:
+        if exit_request.code == 130:  # Ctrl-C, which Typer turns into an exit
             _stop("stopped; nothing was written", 130)
         raise
     except BrokenPipeError:
@@ -38,10 +38,10 @@ def main() -> None:
         _stop(str(error), 2)
 
 
-def _unheard(_: object) -> None:
-    """What goes wrong while a library tidies up after an error that was told already is no news."""
+def _ignore_unraisable(_: object) -> None:
+    """Ignore errors of a library that cleans up after an error, because that error is reported already."""
 
 
-def _stop(sentence: str, code: int) -> None:
-    print(f"discreet: {sentence}", file=sys.stderr)
+def _stop(message: str, code: int) -> None:
+    print(f"discreet: {message}", file=sys.stderr)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""The commands put together."""
+"""The application with all its commands."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Turns confidential microdata into a release that its owner can defend: measures which records are at risk and why, "
-    "masks as little as it can, and measures what the masking cost.",
+    "masks as little as possible, and measures the information loss.",
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"discreet {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None: ...
 
 

@@ -1,4 +1,4 @@
-"""discreet assess: judge a release."""
+"""discreet assess: judge a release by the limits of its policy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import Engine, Json, Link, Overwrite, PolicyFile
 
 
@@ -16,14 +16,18 @@ def assess(
     masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
     policy: PolicyFile,
     records: Annotated[
-        Path | None, typer.Option("--records", help="Write a row a masked record here: each adversary's chance, and the worst.")
+        Path | None,
+        typer.Option(
+            "--records",
+            help="Write one row per masked record to this file: its re-identification risk by measure, and the worst.",
+        ),
     ] = None,
     link: Link = None,
     overwrite: Overwrite = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
-    """Measure risks before and after and what was lost, and judge both by the policy's limits."""
+    """Measure the risks before and after masking and the information loss, and judge both by the policy's limits."""
     from discreet import verbs
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets
@@ -34,38 +38,38 @@ def assess(
         policy=load_policy(policy),
         overwrite=overwrite,
     )
-    with show.progress():
+    with output.show_progress():
         before, after = verbs.read(original, policy, engine=engine), verbs.read(masked, policy, engine=engine)
         if link is not None:
             after = verbs.link(before, after, link)
-        found = verbs.assess(before, after)
+        assessment = verbs.assess(before, after)
         if records is not None:
             from discreet.convert import write_target
             from discreet.model.microdata import Microdata
 
-            write_target(Microdata(found.per_record()), records, private=True, overwrite=overwrite)
+            write_target(Microdata(assessment.per_record()), records, private=True, overwrite=overwrite)
     if json:
-        show.as_json(
+        output.print_json(
             {
-                "records": {"before": found.records_before, "after": found.records_after},
+                "records": {"before": assessment.records_before, "after": assessment.records_after},
                 "risks": {
                     name: {
-                        "before": found.before[name].to_dict() if name in found.before else None,
+                        "before": assessment.before[name].to_dict() if name in assessment.before else None,
                         "after": score.to_dict(),
-                        "informed": found.informed[name].to_dict() if name in found.informed else None,
+                        "informed": assessment.informed[name].to_dict() if name in assessment.informed else None,
                     }
-                    for name, score in found.after.items()
+                    for name, score in assessment.after.items()
                 },
-                "losses": {name: score.to_dict() for name, score in found.losses.items()},
-                "coverage": show.coverage_rows(found),
-                "warnings": list(found.warnings),
-                **found.to_dict(),
+                "losses": {name: score.to_dict() for name, score in assessment.losses.items()},
+                "coverage": output.coverage_rows(assessment),
+                "warnings": list(assessment.warnings),
+                **assessment.to_dict(),
             }
         )
     else:
-        show.assessment(found)
-    for warning in found.warnings:
-        show.say(f"warning: {warning}")
-    show.reasons(found, headline=json)
-    if not found.ok:
+        output.print_assessment(assessment)
+    for warning in assessment.warnings:
+        output.print_message(f"warning: {warning}")
+    output.print_unmet_limits(assessment, headline=json)
+    if not assessment.ok:
         raise typer.Exit(1)

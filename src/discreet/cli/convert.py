@@ -1,4 +1,4 @@
-"""discreet convert: a table from one format or database to another."""
+"""discreet convert: copy a table from one format or database to another."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import DropDependents, Overwrite, Source
 
 
 def convert(
     source: Source,
     target: Annotated[str, typer.Argument(help="A file, or a database table as URL#table.", show_default=False)],
-    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="How to read the source: missing, read, levels.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", "-p", help="A policy that says how to read the source: missing, read, levels.")
+    ] = None,
     overwrite: Overwrite = False,
     drop_dependents: DropDependents = False,
 ) -> None:
-    """Convert a table; streams where the formats allow it, and writes the target whole or not at all."""
-    from discreet.convert import convert as run
+    """Convert a table; streams where the formats allow it, and writes the target completely or not at all."""
+    from discreet.convert import convert as convert_table
     from discreet.convert import load_policy
-    from discreet.convert.writing.destinations import check_targets, shown_place
+    from discreet.convert.writing.destinations import check_targets, format_place
 
-    said = load_policy(policy)
-    check_targets({"TARGET": target}, {"SOURCE": source, "--policy": policy}, policy=said, overwrite=overwrite)
-    with show.progress():
-        rows, columns = run(source, target, said, overwrite=overwrite, drop_dependents=drop_dependents)
-    show.say(f"{rows:,} records x {columns:,} attributes written to {shown_place(target)}")
+    loaded_policy = load_policy(policy)
+    check_targets({"TARGET": target}, {"SOURCE": source, "--policy": policy}, policy=loaded_policy, overwrite=overwrite)
+    with output.show_progress():
+        rows, columns = convert_table(source, target, loaded_policy, overwrite=overwrite, drop_dependents=drop_dependents)
+    output.print_message(f"{rows:,} records x {columns:,} attributes written to {format_place(target)}")

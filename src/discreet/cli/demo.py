@@ -1,4 +1,4 @@
-"""discreet demo: a generated hospital table walks through the house."""
+"""discreet demo: a generated hospital table goes through all the commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 
 _RISK = {"known_sets": {"alpha": 1, "epsilon": 0.01, "threshold": 0.5}, "k_anonymity": {}}
 _LIMITS = {"k_anonymity.k": 5, "ncp.loss": 0.6, "integrity.mean": 0.01}
@@ -19,10 +19,10 @@ _STEPS = (
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--folder", help="Where the files go.")] = Path("demo"),
-    records: Annotated[int, typer.Option("--records", min=100, help="How many patients to make up.")] = 2000,
+    folder: Annotated[Path, typer.Option("--folder", help="Write the files to this folder.")] = Path("demo"),
+    records: Annotated[int, typer.Option("--records", min=100, help="Number of generated patients.")] = 2000,
 ) -> None:
-    """Make up a hospital table and take it through convert, analyze, risk, mask and assess."""
+    """Generate a hospital table and take it through convert, analyze, risk, mask and assess."""
     from discreet import convert, verbs
     from discreet.convert.writing.atomic import write_text
     from discreet.engine.runtime.private_files import create_private_folder
@@ -32,48 +32,51 @@ def demo(
     if not folder.exists():
         create_private_folder(folder)
     table, parquet, proposal = folder / "hospital.csv", folder / "hospital.parquet", folder / "proposed.yaml"
-    chosen, released = folder / "policy.yaml", folder / "released.csv"
-    made = hospital(records)
-    with show.progress():
-        _title("1. convert: a table of patients, made up, from CSV to Parquet")
-        verbs.write(made, table, overwrite=True)
+    policy_file, released = folder / "policy.yaml", folder / "released.csv"
+    patients = hospital(records)
+    with output.show_progress():
+        _print_title("1. convert: a generated table of patients, from CSV to Parquet")
+        verbs.write(patients, table, overwrite=True)
         height, width = convert.convert(table, parquet, Policy(), overwrite=True)
         print(f"{height:,} records x {width} attributes: {table} -> {parquet}\n")
 
-        _title("2. analyze: what each attribute is to the owner and to an intruder, as proposed")
-        found = verbs.analyze(verbs.read(parquet))
-        write_text(proposal, found.to_yaml(), private=True)
+        _print_title("2. analyze: a proposed role, known probability and sensitivity for each attribute")
+        profile = verbs.analyze(verbs.read(parquet))
+        write_text(proposal, profile.to_yaml(), private=True)
         fields = ("attribute", "role", "level", "known", "sensitivity")
-        show.table("", fields, [[row[field] for field in fields] for row in found.rows()])
-        print(f"with a reason for each in {proposal}; what the owner made of it is in {chosen}\n")
+        output.print_table("", fields, [[row[field] for field in fields] for row in profile.rows()])
+        print(f"reasons for each in {proposal}; the policy that the owner decided on is in {policy_file}\n")
 
         policy = Policy.from_dict(
-            made.policy.model_dump(exclude_defaults=True)
+            patients.policy.model_dump(exclude_defaults=True)
             | {"risk": _RISK, "limits": _LIMITS, "plan": {"steps": [dict(step) for step in _STEPS]}}
         )
-        write_text(chosen, policy.to_yaml(), private=True)
-        data = verbs.read(parquet, chosen)
+        write_text(policy_file, policy.to_yaml(), private=True)
+        data = verbs.read(parquet, policy_file)
 
-        _title("3. risk: which records are at risk before anything is masked")
-        show.scores(risks := verbs.risk(data), verbs.meanings("risk", risks))
-        rows = risks["known_sets"].per_record
-        worst = 0 if rows is None else rows["risk"].arg_max() or 0
-        print("\n".join(verbs.explain(data, worst, ["known_sets"])) + "\n")
+        _print_title("3. risk: which records are at risk before masking")
+        scores = verbs.risk(data)
+        output.print_scores(scores, verbs.meanings("risk", scores))
+        per_record = scores["known_sets"].per_record
+        riskiest = 0 if per_record is None else per_record["risk"].arg_max() or 0
+        print("\n".join(verbs.explain(data, riskiest, ["known_sets"])) + "\n")
 
-        _title("4. mask: the plan, step by step")
+        _print_title("4. mask: the plan, step by step")
         release = verbs.mask(data)
         verbs.write(release, released, overwrite=True)
-        show.release(release)
+        output.print_release(release)
 
-        _title("5. assess: risk before and after, what was lost, and the verdict")
+        _print_title("5. assess: the verdict, risk before and after, and information loss")
         assessment = verbs.assess(data, release)
-        show.assessment(assessment)
+        output.print_assessment(assessment)
     for warning in (*release.warnings, *assessment.warnings):
-        show.say(f"note: {warning}")
-    print(f"{assessment.sentences[-1] if assessment.ok else assessment.sentences[0]} The release is in {released}. By hand:\n")
-    print(f"  discreet mask {parquet} {released} -p {chosen} --overwrite\n  discreet assess {parquet} {released} -p {chosen}")
+        output.print_message(f"note: {warning}")
+    verdict = assessment.sentences[-1] if assessment.ok else assessment.sentences[0]
+    print(f"{verdict} The release is in {released}. To repeat it by hand:\n")
+    print(f"  discreet mask {parquet} {released} -p {policy_file} --overwrite")
+    print(f"  discreet assess {parquet} {released} -p {policy_file}")
     raise typer.Exit(0 if assessment.ok else 1)
 
 
-def _title(text: str) -> None:
+def _print_title(text: str) -> None:
     print(f"{text}\n{'-' * len(text)}")

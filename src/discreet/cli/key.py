@@ -1,4 +1,4 @@
-"""discreet key: the secret keys of releases, by their public ids."""
+"""discreet key: manage the secret keys of releases by their public ids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import Json, Overwrite
 
 app = typer.Typer(no_args_is_help=True, help="List, export, import and delete the secret keys that releases were made with.")
@@ -21,30 +21,32 @@ def list_keys(json: Json = False) -> None:
     from discreet.keys.ring import KeyRing
 
     ring = KeyRing()
-    found = ring.entries()
+    entries = ring.entries()
     if json:
         fields = ("id", "created", "source", "plan")
-        rows = [{name: getattr(key, name) for name in fields} | {"releases": number} for key, number in found]
-        show.as_json({"folder": str(ring.folder), "keys": rows})
+        rows = [{name: getattr(key, name) for name in fields} | {"releases": releases} for key, releases in entries]
+        output.print_json({"folder": str(ring.folder), "keys": rows})
         return
-    table = [(key.id, key.created, key.source, key.plan, number) for key, number in found]
-    show.table("Keys", ("id", "drawn", "source", "plan", "releases"), table)
-    show.say(f"the keys are in {ring.folder}; without a key its releases can be neither repeated nor laid beside their originals")
+    table = [(key.id, key.created, key.source, key.plan, releases) for key, releases in entries]
+    output.print_table("Keys", ("id", "created", "source", "plan", "releases"), table)
+    output.print_message(
+        f"keys are stored in {ring.folder}; without its key a release cannot be repeated or linked to its original"
+    )
 
 
 @app.command("export")
-def export(key: Id, file: Annotated[Path, typer.Argument(help="Where to write it.")], overwrite: Overwrite = False) -> None:
-    """Write a key to a file that its owner alone can read: for a backup, or for another machine."""
+def export(key: Id, file: Annotated[Path, typer.Argument(help="The file to write.")], overwrite: Overwrite = False) -> None:
+    """Write a key to a file that only its owner can read, for a backup or another machine."""
     from discreet.convert.writing.atomic import write_text
     from discreet.keys.ring import KeyRing
 
     write_text(file, KeyRing().export(key), private=True, overwrite=overwrite)
-    show.say(f"the key {key} is in {file}: whoever has it and the release can undo its order and every random step")
+    output.print_message(f"key {key} written to {file}: with it and the release, row order and every random step can be undone")
 
 
 @app.command("import")
-def import_(file: Annotated[Path, typer.Argument(help="What discreet key export wrote.", show_default=False)]) -> None:
-    """Take in a key from a file."""
+def import_(file: Annotated[Path, typer.Argument(help="A file that discreet key export wrote.", show_default=False)]) -> None:
+    """Import a key from a file."""
     from discreet.errors import SourceError
     from discreet.keys.ring import KeyRing
 
@@ -53,20 +55,22 @@ def import_(file: Annotated[Path, typer.Argument(help="What discreet key export 
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or 'it is not a text file'}") from None
     ring = KeyRing()
-    made = ring.import_text(text, str(file))
-    show.say(f"the key {made.id} is in {ring.folder}")
+    key = ring.import_text(text, str(file))
+    output.print_message(f"key {key.id} imported into {ring.folder}")
 
 
 @app.command("delete")
 def delete(
-    key: Id, yes: Annotated[bool, typer.Option("--yes", help="Really delete it; there is no way back without a backup.")] = False
+    key: Id, yes: Annotated[bool, typer.Option("--yes", help="Confirm; without a backup the key cannot be restored.")] = False
 ) -> None:
-    """Delete a key for good: its releases stay as they are, but can neither be repeated nor be laid beside their originals."""
+    """Delete a key permanently: its releases remain, but can be neither repeated nor linked to their originals."""
     from discreet.keys.ring import KeyRing
 
     ring = KeyRing()
     ring.get(key)
     if not yes:
-        raise typer.BadParameter(f"the key {key} would be gone for good; say --yes, or write a backup with discreet key export")
+        raise typer.BadParameter(
+            f"key {key} would be deleted permanently; confirm with --yes, or back it up first: discreet key export"
+        )
     ring.delete(key)
-    show.say(f"the key {key} is deleted")
+    output.print_message(f"key {key} deleted")

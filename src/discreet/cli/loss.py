@@ -1,4 +1,4 @@
-"""discreet loss: measure what masking cost."""
+"""discreet loss: measure the information loss of masking."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import Engine, Json, Link, PolicyFile
 
 
@@ -15,21 +15,21 @@ def loss(
     masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
     policy: PolicyFile,
     measure: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help="A loss measure; the policy's where none is named.")
+        list[str] | None, typer.Option("--measure", "-m", help="A loss measure; repeatable. Default: those of the policy.")
     ] = None,
     link: Link = None,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
-    """Measure what a masked table lost of its original."""
+    """Measure the information loss of a masked table against its original."""
     from discreet import verbs
 
-    with show.progress():
+    with output.show_progress():
         before, after = verbs.read(original, policy, engine=engine), verbs.read(masked, policy, engine=engine)
         if link is not None:
             after = verbs.link(before, after, link)
-        found = verbs.loss(before, after, measure or None)
+        scores = verbs.loss(before, after, measure or None)
     if json:
-        show.as_json({"records": len(after), "measures": {name: score.to_dict() for name, score in found.items()}})
+        output.print_json({"records": len(after), "measures": {name: score.to_dict() for name, score in scores.items()}})
     else:
-        show.scores(found, verbs.meanings("loss", found))
+        output.print_scores(scores, verbs.meanings("loss", scores))

@@ -7,30 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import DropDependents, Engine, Json, Overwrite, PolicyFile, Source
-from discreet.cli.report import Internal, Reveal, evidence, ready, wants_internal
-from discreet.cli.report import write as write_report
+from discreet.cli.report import Internal, Reveal, check_report_targets, gather_evidence, wants_internal, write_report
 
 
 def mask(
     source: Source,
-    out: Annotated[str, typer.Argument(help="Where the masked table goes: a file, or URL#table.", show_default=False)],
+    out: Annotated[str, typer.Argument(help="Where to write the masked table: a file, or URL#table.", show_default=False)],
     policy: PolicyFile,
-    report: Annotated[Path | None, typer.Option("--report", help="Write the evidence here, as HTML.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the report to this file, as HTML.")] = None,
     internal: Internal = False,
     reveal: Reveal = False,
     link: Annotated[
         str | None,
-        typer.Option("--link", help="Write here which original each masked row comes from; confidential, for loss and assess."),
+        typer.Option("--link", help="Write the link from masked to original rows here, for loss and assess. Confidential."),
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option("--key", help="Repeat a release with this key of the key ring (discreet key list); default: a new key."),
+        typer.Option("--key", help="Repeat a release with this key from discreet key list. Default: a new key."),
     ] = None,
     write_policy: Annotated[
         Path | None,
-        typer.Option("--write-policy", help="Write the policy that repeats this release here: with the id of its key."),
+        typer.Option("--write-policy", help="Write a policy that repeats this release (with the id of its key) to this file."),
     ] = None,
     overwrite: Overwrite = False,
     drop_dependents: DropDependents = False,
@@ -53,12 +52,12 @@ def mask(
         overwrite=overwrite,
     )
     if report is not None:
-        ready(report)
-    with show.progress():
+        check_report_targets(report)
+    with output.show_progress():
         data = verbs.read(source, policy, engine=engine)
         findings = validate(data, data.policy.plan)
-        if wrong := errors(findings):
-            raise PolicyError(f"{policy}: {wrong[0]}")
+        if plan_errors := errors(findings):
+            raise PolicyError(f"{policy}: {plan_errors[0]}")
         release = verbs.mask(data, key=key)
         assessment = verbs.assess(data, release) if data.policy.limits or report is not None else None
         verbs.write(release, out, overwrite=overwrite, drop_dependents=drop_dependents)
@@ -67,62 +66,62 @@ def mask(
         if write_policy is not None:
             _write_policy(release, write_policy, overwrite=overwrite)
         if report is not None:
-            told = evidence(data, release, assessment, source, out, internal=wants_internal(internal, reveal))
-            write_report(told, out=report, overwrite=overwrite)
+            evidence = gather_evidence(data, release, assessment, source, out, internal=wants_internal(internal, reveal))
+            write_report(evidence, out=report, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
-    warnings = [*(one.sentence for one in findings), *release.warnings]
+    warnings = [*(finding.sentence for finding in findings), *release.warnings]
     if link is not None and "://" in link:
-        warnings.append("the link has the rights that its store gives; see that nobody but its owner can read it there")
-    if what := ", ".join(untouched(release)):
+        warnings.append("the link table inherits the permissions of its database; restrict access to it")
+    if identifiers := ", ".join(untouched(release)):
         advice = "add remove_identifiers or pseudonymization to the plan"
         warnings.append(
-            f"the masked table still names people by {what}; {advice}"
+            f"the masked table still identifies people by {identifiers}; {advice}"
             if release.plan.identifiers == "kept"
-            else f"no step works on {what}, which would name people, so they are left out; {advice}, or say identifiers: kept"
+            else f"no step masks {identifiers}, which identify people, so they are left out; {advice}, or set identifiers: kept"
         )
     if json:
         not_judged = {"ok": None, "status": "incomplete", "judge": data.policy.judge, "gaps": [NO_LIMITS], "limits": []}
         content: dict[str, Any] = {
             "key": release.plan.key, "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,
-            "steps": [vars_of(entry) for entry in release.log], "warnings": warnings,
+            "steps": [_as_json_values(entry) for entry in release.log], "warnings": warnings,
             **(judged.to_dict() if judged is not None else not_judged),
         }  # fmt: skip
-        show.as_json(content)
+        output.print_json(content)
     else:
         if judged is not None:
-            show.verdict(judged)
-        show.release(release)
+            output.print_verdict(judged)
+        output.print_release(release)
         if judged is not None:
-            show.limits(judged.verdicts)
-            show.coverage(judged)
+            output.print_limits(judged.verdicts)
+            output.print_coverage(judged)
     for entry in release.log:
         for note in entry.notes:
-            show.say(f"step {entry.step} ({entry.method}): {note}")
+            output.print_message(f"step {entry.step} ({entry.method}): {note}")
     if release.plan.key is not None:
-        show.say(f"the random choices come from the key {release.plan.key}; discreet mask --key {release.plan.key} repeats them")
+        output.print_message(f"random draws use the key {release.plan.key}; discreet mask --key {release.plan.key} repeats them")
     for warning in warnings:
-        show.say(f"warning: {warning}")
+        output.print_message(f"warning: {warning}")
     if judged is None:
-        show.say(NO_LIMITS)
+        output.print_message(NO_LIMITS)
         return
-    show.reasons(judged, headline=json)
+    output.print_unmet_limits(judged, headline=json)
     if not judged.ok:
         raise typer.Exit(1)
 
 
 def _write_policy(release: Any, target: Path, *, overwrite: bool) -> None:
-    """The policy that repeats a release, with what its labels stand for; it names the key by its id, and holds no secret."""
+    """Write the policy that repeats a release, with the meaning of its labels; it contains the id of the key, and no secret."""
     from discreet.convert.writing.atomic import write_text
     from discreet.masking.release import released
     from discreet.selection.results import move_policy
 
-    cells = released(release).cells  # what the labels stand for, also where no file beside the release can say so
+    cells = released(release).cells  # what the labels stand for, because a database table has no cells file beside it
     policy = release.original.policy.with_(plan=release.plan, cells=dict(cells))
     write_text(target, move_policy(policy, target.parent).to_yaml(), private=True, overwrite=overwrite)
 
 
-def vars_of(value: Any) -> dict[str, Any]:
-    """A frozen record as plain JSON values."""
+def _as_json_values(entry: Any) -> dict[str, Any]:
+    """An entry of the log as plain JSON values."""
     from dataclasses import asdict
 
-    return {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(value).items()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(entry).items()}

@@ -6,54 +6,59 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import Json
 
-Name = Annotated[str | None, typer.Argument(help="One of them, in full.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(help="Describe this one in full.", show_default=False)]
 
 
 def methods(name: Name = None, json: Json = False) -> None:
-    """List the masking methods, or tell one in full."""
-    _list(["masking"], name, json)
+    """List the masking methods, or describe one in full."""
+    _print_plugins(["masking"], name, json)
 
 
 def measures(name: Name = None, json: Json = False) -> None:
-    """List the risk and loss measures, or tell one in full."""
-    _list(["risk", "loss"], name, json)
+    """List the risk and loss measures, or describe one in full."""
+    _print_plugins(["risk", "loss"], name, json)
 
 
-def _list(kinds: list[str], name: str | None, json: bool) -> None:
+def _print_plugins(kinds: list[str], name: str | None, json: bool) -> None:
     from discreet.errors import PolicyError, nearest
     from discreet.registry import describe
 
-    found = [one for kind in kinds for one in describe(kind)]  # type: ignore[arg-type]
+    plugins = [plugin for kind in kinds for plugin in describe(kind)]  # type: ignore[arg-type]
     if name is not None:
-        known = [one["name"] for one in found]
-        found = [one for one in found if one["name"] == name]
-        if not found:
-            raise PolicyError(f"there is no '{name}' here; {nearest(name, known)}")
+        known = [plugin["name"] for plugin in plugins]
+        plugins = [plugin for plugin in plugins if plugin["name"] == name]
+        if not plugins:
+            raise PolicyError(f"there is no {' or '.join(kinds)} plug-in '{name}'; {nearest(name, known)}")
     if json:
-        show.as_json({one["name"]: one for one in found})
+        output.print_json({plugin["name"]: plugin for plugin in plugins})
         return
     if name is None:
         rows = [
-            (one["name"], one["kind"], one["summary"], ", ".join(p["name"] for p in one["parameters"]), ", ".join(one["engines"]))
-            for one in found
-        ]
-        show.table("", ("name", "kind", "what it does", "parameters", "engines"), rows)
-    for one in found if name is not None else []:
-        _tell(one)
+            (
+                plugin["name"], plugin["kind"], plugin["summary"], ", ".join(p["name"] for p in plugin["parameters"]),
+                ", ".join(plugin["engines"]),
+            )
+            for plugin in plugins
+        ]  # fmt: skip
+        output.print_table("", ("name", "kind", "description", "parameters", "engines"), rows)
+    for plugin in plugins if name is not None else []:
+        _print_plugin(plugin)
 
 
-def _tell(one: dict[str, Any]) -> None:
-    print(f"{one['name']} ({one['kind']}): {one['summary']}\n")
-    if one["parameters"]:
-        rows = [(p["name"], p["type"], p["default"], p["description"]) for p in one["parameters"]]
-        show.table("Parameters", ("name", "type", "default", "meaning"), rows)
-    if one["fields"]:
-        show.table("Fields", ("name", "better", "meaning"), [(f["name"], f["better"], f["meaning"]) for f in one["fields"]])
-    engines = [(name, "all of it" if not without else f"all but {without}") for name, without in one["engines"].items()]
-    show.table("Engines", ("engine", "what it can do"), engines)
-    for label, key in (("Preserves", "preserves"), ("From", "citation")):
-        if one.get(key):
-            print(f"{label}: {one[key]}")
+def _print_plugin(plugin: dict[str, Any]) -> None:
+    """Print one method or measure: parameters, fields, engines, what it preserves, and its citation."""
+    print(f"{plugin['name']} ({plugin['kind']}): {plugin['summary']}\n")
+    if plugin["parameters"]:
+        rows = [(p["name"], p["type"], p["default"], p["description"]) for p in plugin["parameters"]]
+        output.print_table("Parameters", ("name", "type", "default", "meaning"), rows)
+    if plugin["fields"]:
+        fields = [(field["name"], field["better"], field["meaning"]) for field in plugin["fields"]]
+        output.print_table("Fields", ("name", "better", "meaning"), fields)
+    engines = [(name, f"all but {missing}" if missing else "all") for name, missing in plugin["engines"].items()]
+    output.print_table("Engines", ("engine", "supports"), engines)
+    for label, key in (("Preserves", "preserves"), ("Reference", "citation")):
+        if plugin.get(key):
+            print(f"{label}: {plugin[key]}")

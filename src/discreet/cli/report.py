@@ -1,4 +1,4 @@
-"""discreet report: the evidence on a release, in one file."""
+"""discreet report: write the evidence on a release as one file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import Link, Overwrite, PolicyFile
 
 if TYPE_CHECKING:
@@ -28,50 +28,50 @@ def report(
     original: Annotated[str, typer.Argument(help="The initial microdata.", show_default=False)],
     masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
     policy: PolicyFile,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the report here, as HTML.")] = None,
-    json: Annotated[Path | None, typer.Option("--json", help="Write the same as JSON here, for machines.")] = None,
-    pdf: Annotated[Path | None, typer.Option("--pdf", help="Write the same as PDF here; needs Chromium.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file, as HTML.")] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="Write the report to this file, as JSON.")] = None,
+    pdf: Annotated[Path | None, typer.Option("--pdf", help="Write the report to this file, as PDF; needs Chromium.")] = None,
     internal: Internal = False,
     reveal: Reveal = False,
     by: By = None,
     link: Link = None,
     overwrite: Overwrite = False,
     selection: Annotated[
-        Path | None, typer.Option("--selection", help="What 'discreet select --json' printed, to show what else was tried.")
+        Path | None, typer.Option("--selection", help="Output of 'discreet select --json', to show which other plans were tried.")
     ] = None,
 ) -> None:
-    """Write the evidence on a release in one file that opens offline: public, or --internal for the data controller."""
+    """Write the evidence on a release as one file that opens offline: public, or --internal for the data controller."""
     from discreet import verbs
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets
 
     if out is None and json is None and pdf is None:
-        raise typer.BadParameter("name a file: -o report.html, --json report.json or --pdf report.pdf")
+        raise typer.BadParameter("give a file: -o report.html, --json report.json or --pdf report.pdf")
     check_targets(
         {"--out": out, "--json": json, "--pdf": pdf},
         {"ORIGINAL": original, "MASKED": masked, "--policy": policy, "--link": link, "--selection": selection},
         policy=load_policy(policy),
         overwrite=overwrite,
     )
-    ready(out, json, pdf)
+    check_report_targets(out, json, pdf)
     search = None
     if selection is not None:
         from discreet.report.search_map import read_selection
 
         search = read_selection(selection)
-    with show.progress():
+    with output.show_progress():
         before, after = verbs.read(original, policy), verbs.read(masked, policy)
         after = verbs.link(before, after, link)
-        content = evidence(
+        content = gather_evidence(
             before, after, None, original, masked, internal=wants_internal(internal, reveal), by=by, selection=search
         )
-        write(content, out=out, json=json, pdf=pdf, overwrite=overwrite)
+        write_report(content, out=out, json=json, pdf=pdf, overwrite=overwrite)
 
 
-def evidence(
+def gather_evidence(
     before: Microdata,
     after: Microdata | Release,
-    found: Assessment | None,
+    assessment: Assessment | None,
     original: str,
     masked: str | None,
     *,
@@ -79,31 +79,33 @@ def evidence(
     by: str | None = None,
     selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What a report on two tables says."""
+    """The evidence on a release, internal or public."""
     from discreet.report.evidence import gather
 
-    return gather(before, after, found, internal=internal, by=by, original_file=original, masked_file=masked, selection=selection)
+    return gather(
+        before, after, assessment, internal=internal, by=by, original_file=original, masked_file=masked, selection=selection
+    )
 
 
 def wants_internal(internal: bool, reveal: bool) -> bool:
-    """Whether the internal report is wanted; the former name of the option says that it has another now."""
+    """Whether the internal report is requested; warns where the former name of the option was used."""
     if reveal:
-        show.say("--reveal is deprecated: the option is called --internal now, and writes the internal report")
+        output.print_message("--reveal is deprecated: use --internal, which writes the internal report")
     return internal or reveal
 
 
-def ready(*targets: Path | None) -> None:
-    """Raise before any work where a report could not be drawn or put there."""
-    from discreet.convert.writing.atomic import checked
-    from discreet.report.charts import altair
+def check_report_targets(*targets: Path | None) -> None:
+    """Raise before any work where a report could not be drawn or written."""
+    from discreet.convert.writing.atomic import resolve_target
+    from discreet.report.charts import load_altair
 
     for target in targets:
         if target is not None:
-            checked(target)
-    altair()
+            resolve_target(target)
+    load_altair()
 
 
-def write(
+def write_report(
     content: dict[str, Any],
     *,
     out: Path | None,
@@ -111,21 +113,22 @@ def write(
     pdf: Path | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write each form that was asked for whole or not at all; all are made before any is written.
+    """Write each requested format completely or not at all; all are rendered before any is written.
 
-    An internal report can be read by its owner alone.
+    An internal report is readable by its owner only.
     """
     from discreet.convert.writing.atomic import write_bytes
-    from discreet.report.browser import pdf as printed
+    from discreet.report.browser import print_pdf
     from discreet.report.page import as_json, render
 
     page = render(content) if out is not None or pdf is not None else ""
     files = {
         out: page.encode(),
         json: as_json(content).encode() if json is not None else b"",
-        pdf: printed(page) if pdf is not None else b"",
+        pdf: print_pdf(page) if pdf is not None else b"",
     }
-    for target, made in files.items():
+    report_name = "internal report (confidential)" if content["confidential"] else "public report"
+    for target, file_content in files.items():
         if target is not None:
-            write_bytes(target, made, private=content["confidential"], overwrite=overwrite)
-            show.say(f"the {'internal report (confidential)' if content['confidential'] else 'public report'} is in {target}")
+            write_bytes(target, file_content, private=content["confidential"], overwrite=overwrite)
+            output.print_message(f"{report_name} written to {target}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 
 
 def reproduce(
@@ -28,11 +28,11 @@ def reproduce(
         raise SourceError(f"{folder}: there is no such folder")
     generators = Generators(students, patients, items)
     for number in papers or PAPERS:
-        with show.progress():
+        with output.show_progress():
             result = reproduce_paper(number, generators, records)
         print(f"{result.number}: {result.citation}\nThe paper's data are confidential; ours are generated: {result.data}.\n")
         rows = [(row.figure, row.paper, row.ours, row.explanation) for row in result.comparisons]
-        show.table("", ("figure", "paper", "ours", "explanation"), rows)
+        output.print_table("", ("figure", "paper", "ours", "explanation"), rows)
         if folder is not None:
             for path in result.write(folder):
-                show.say(f"chart written to {path}")
+                output.print_message(f"chart written to {path}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 from discreet.cli.options import Engine, Json, Link, Overwrite, PolicyFile, Source
 
 
@@ -15,19 +15,21 @@ def risk(
     source: Source,
     policy: PolicyFile,
     measure: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help="A risk measure; the policy's where none is named.")
+        list[str] | None, typer.Option("--measure", "-m", help="A risk measure; repeatable. Default: those of the policy.")
     ] = None,
     original: Annotated[
         str | None, typer.Option("--original", help="The initial microdata, where SOURCE is a masked table.")
     ] = None,
-    records: Annotated[Path | None, typer.Option("--records", help="Write one row a record here, columns MEASURE.FIELD.")] = None,
+    records: Annotated[
+        Path | None, typer.Option("--records", help="Write one row per record to this file, columns MEASURE.FIELD.")
+    ] = None,
     explain: Annotated[int | None, typer.Option("--explain", min=1, help="Explain one record, counted from 1.")] = None,
     link: Link = None,
     overwrite: Overwrite = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
-    """Measure the risk of every record, by each adversary that the policy names."""
+    """Measure the risk of every record, by each risk measure of the policy."""
     from discreet import verbs
     from discreet.cli.records import write_records
     from discreet.convert import load_policy
@@ -39,24 +41,24 @@ def risk(
         policy=load_policy(policy),
         overwrite=overwrite,
     )
-    with show.progress():
+    with output.show_progress():
         if original is None:
-            data = verbs.scan(source, policy, measure or None, show.say, by_record=records is not None, engine=engine)
+            data = verbs.scan(source, policy, measure or None, output.print_message, by_record=records is not None, engine=engine)
         else:
             data = verbs.read(source, policy, engine=engine)
-        true = verbs.read(original, policy, engine=engine) if original is not None else None
+        originals = verbs.read(original, policy, engine=engine) if original is not None else None
         if link is not None:
-            if true is None:
-                raise typer.BadParameter("--link ties a masked table to its --original; name that too")
-            data = verbs.link(true, data, link)
-        found = verbs.risk(data, measure or None, true)
-        told = verbs.explain(data, explain - 1, measure or None, true) if explain is not None else []
+            if originals is None:
+                raise typer.BadParameter("--link connects a masked table with its original; give --original too")
+            data = verbs.link(originals, data, link)
+        scores = verbs.risk(data, measure or None, originals)
+        explanation = verbs.explain(data, explain - 1, measure or None, originals) if explain is not None else []
         if records is not None:
-            write_records(found, records, overwrite=overwrite)
+            write_records(scores, records, overwrite=overwrite)
     if json:
-        content = {"records": len(data), "measures": {name: score.to_dict() for name, score in found.items()}}
-        show.as_json(content | ({"explanation": told} if told else {}))
+        content = {"records": len(data), "measures": {name: score.to_dict() for name, score in scores.items()}}
+        output.print_json(content | ({"explanation": explanation} if explanation else {}))
         return
-    show.scores(found, verbs.meanings("risk", found))
-    for sentence in told:
+    output.print_scores(scores, verbs.meanings("risk", scores))
+    for sentence in explanation:
         print(sentence)

@@ -7,28 +7,30 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import output
 
 
 def serve(
-    host: Annotated[str, typer.Option("--host", help="Where to listen; 127.0.0.1 is this machine only.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on; 127.0.0.1 accepts connections from this machine only.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="The port to listen on.", min=0, max=65535)] = 8080,
     database: Annotated[
         str | None,
-        typer.Option("--database", help="postgresql://… or mysql://…; an SQLite file in the data directory where absent."),
+        typer.Option("--database", help="postgresql://… or mysql://… Default: an SQLite file in the data directory."),
     ] = None,
     home: Annotated[
-        Path | None, typer.Option("--home", help="The data directory; DISCREET_HOME or ~/.discreet where absent.")
+        Path | None, typer.Option("--home", help="The data directory. Default: DISCREET_HOME or ~/.discreet.")
     ] = None,
     url: Annotated[
-        str | None, typer.Option("--url", help="How browsers reach it where that is not host and port, such as https://…")
+        str | None, typer.Option("--url", help="The public address, such as https://… Default: host and port.")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", help="Jobs that run at once.", min=1, max=64)] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", help="Number of jobs that run at the same time.", min=1, max=64)] = 1,
     source: Annotated[
         list[str] | None, typer.Option("--source", help="NAME=ADDRESS of a database whose tables projects may use; repeatable.")
     ] = None,
 ) -> None:
-    """Run the web application: log in, upload, classify, mask, look, release."""
-    from discreet.web.serving import run
+    """Run the web application and its REST interface."""
+    from discreet.web.serving import run_server
 
-    run(host, port, database=database, home=home, url=url, jobs=jobs, sources=source or [], say=show.say)
+    run_server(host, port, database=database, home=home, url=url, jobs=jobs, sources=source or [], say=output.print_message)

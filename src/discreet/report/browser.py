@@ -1,4 +1,4 @@
-"""A page as PDF, printed by a Chromium where one is present."""
+"""A page as PDF, printed by Chromium where it is installed."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from pathlib import Path
 
 from discreet.errors import DiscreetError
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-"""Nothing of the browser's own goes out, and nothing of the user's profile comes in."""
+"""The browser makes no requests of its own, and does not use the profile of the user."""
 
 
-def chromium() -> str | None:
-    """The browser of this machine, or None."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+def find_chromium() -> str | None:
+    """The path of the Chromium of this machine; None where there is none."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
-def pdf(page: str) -> bytes:
-    """A page printed to PDF."""
-    browser = chromium()
+def print_pdf(page: str) -> bytes:
+    """Print a page to PDF."""
+    browser = find_chromium()
     if browser is None:
         raise DiscreetError(
-            "a PDF needs Chromium on this machine (Debian: apt-get install chromium); the HTML file prints as well"
+            "a PDF needs Chromium on this machine (Debian: apt-get install chromium); or print the HTML file from any browser"
         )
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")

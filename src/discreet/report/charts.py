@@ -1,7 +1,7 @@
-"""Charts made by Altair; drawn by vl-convert as SVG, which needs no script, and alive where Vega runs.
+"""Charts as Altair specifications, rendered by vl-convert as SVG without a script, or interactively by Vega.
 
-Colours are two of Okabe & Ito's, which people of every colour vision tell apart, and everything else has the colour of the page's
-text, so that a chart reads on light and dark alike.
+The series have colours of Okabe & Ito (2008), which can be distinguished with any colour vision. Everything else has the text
+colour of the page, so that a chart is readable on light and dark pages.
 """
 
 from __future__ import annotations
@@ -21,37 +21,38 @@ SERIES = {"before": BEFORE, "after": AFTER, "after (attacker knows the original 
 _FONT = "system-ui, sans-serif"
 
 
-def altair() -> Any:
-    """The library, or one sentence on how to have it."""
+def load_altair() -> Any:
+    """Import Altair; an error says how to install it."""
     try:
-        import altair as found
+        import altair
     except ImportError:
         raise DiscreetError(
             "charts need Altair and vl-convert, which are not installed: pip install 'discreet[report]'"
         ) from None
-    return found
+    return altair
 
 
-def drawer() -> Any:
-    """The library that draws, or one sentence on how to have it."""
+def load_vl_convert() -> Any:
+    """Import vl-convert, which renders charts; an error says how to install it."""
     try:
-        import vl_convert as found
+        import vl_convert
     except ImportError:
         raise DiscreetError("charts need vl-convert, which is not installed: pip install 'discreet[report]'") from None
-    return found
+    return vl_convert
 
 
-def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, legend: bool = True, name: str = "") -> alt.Chart:
-    """Grouped bars: ``rows`` hold label, series, records (the height) and shown (the count in words).
+def bar_chart(
+    rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, legend: bool = True, name: str = ""
+) -> alt.Chart:
+    """Grouped vertical bars; ``rows`` have label, series, records (the height) and shown (the count as text).
 
-    On a log scale one record still has a height.
-
-    Charts that stand together need names, for each has a legend of its own to pick from.
+    The log scale is symmetric (symlog), so that a count of one still has a height. Charts of one page need different names,
+    because each has a selection of its own that is bound to its legend.
     """
-    alt = altair()
+    alt = load_altair()
     labels = list(dict.fromkeys(row["label"] for row in rows))
     names = [name for name in SERIES if any(row["series"] == name for row in rows)]
-    picked = _picked(alt, name) if legend and len(names) > 1 else None
+    selection = _legend_selection(alt, name) if legend and len(names) > 1 else None
     top = max([row["records"] for row in rows], default=1)
     ticks = [0, *(10**power for power in range(len(str(max(int(top), 1))) + 1) if 10**power <= 10 * top)]
     scale = alt.Scale(type="symlog", constant=1, domain=[0, max(top, 1) * 1.3]) if log else alt.Scale()
@@ -69,112 +70,118 @@ def bars(rows: Sequence[dict[str, Any]], x_title: str, *, log: bool = False, leg
             ),
             xOffset=alt.XOffset("series:N", sort=names),
             y=alt.Y("records:Q", scale=scale, axis=axis),
-            color=_colour(alt, names, legend=legend),
-            **_answers(alt, x_title, picked),
+            color=_colour_encoding(alt, names, legend=legend),
+            **_tooltip_encoding(alt, x_title, selection),
         )
-        .add_params(*([picked] if picked is not None else []))
+        .add_params(*([selection] if selection is not None else []))
     )
 
 
-def sideways(rows: Sequence[dict[str, Any]], width: int = 270) -> alt.Chart:
-    """Grouped bars that lie, for labels that are long."""
-    alt = altair()
+def horizontal_bar_chart(rows: Sequence[dict[str, Any]], width: int = 270) -> alt.Chart:
+    """Grouped horizontal bars, for long labels."""
+    alt = load_altair()
     labels = list(dict.fromkeys(row["label"] for row in rows))
     names = [name for name in SERIES if any(row["series"] == name for row in rows)]
     return (
         alt.Chart(alt.Data(values=list(rows)), width=width, height=alt.Step(9))
         .mark_bar()
         .encode(
-            y=alt.Y("label:N", sort=labels, title=None, axis=_words(alt, labels), scale=alt.Scale(paddingInner=0.25)),
+            y=alt.Y("label:N", sort=labels, title=None, axis=_label_axis(alt, labels), scale=alt.Scale(paddingInner=0.25)),
             yOffset=alt.YOffset("series:N", sort=names),
             x=alt.X("records:Q", title=None, axis=alt.Axis(format=",.0f", tickCount=4)),
-            color=_colour(alt, names, legend=False),
-            **_answers(alt, "value"),
+            color=_colour_encoding(alt, names, legend=False),
+            **_tooltip_encoding(alt, "value"),
         )
     )
 
 
-def shares(rows: Sequence[dict[str, Any]], title: str, width: int = 480) -> alt.Chart:
-    """One bar an attribute, 0 to 1."""
-    alt = altair()
+def share_chart(rows: Sequence[dict[str, Any]], title: str, width: int = 480) -> alt.Chart:
+    """One horizontal bar per label, from 0 to 1."""
+    alt = load_altair()
     labels = [row["label"] for row in rows]
     return (
         alt.Chart(alt.Data(values=list(rows)), width=width, height=alt.Step(18))
         .mark_bar(color=AFTER)
         .encode(
-            y=alt.Y("label:N", sort=labels, title=None, axis=_words(alt, labels)),
+            y=alt.Y("label:N", sort=labels, title=None, axis=_label_axis(alt, labels)),
             x=alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, max([1.0, *(row["value"] for row in rows)])])),
             tooltip=[alt.Tooltip("label:N", title="of"), alt.Tooltip("value:Q", title=title, format=".4f")],
         )
     )
 
 
-def _words(alt: Any, labels: Sequence[str]) -> Any:
-    """An axis of words with room for them in any font: the reader's is not the one that measures them here."""
+def _label_axis(alt: Any, labels: Sequence[str]) -> Any:
+    """An axis of texts with space for any font, because the font of the reader is not the one measured here."""
     return alt.Axis(labelLimit=165, minExtent=min(170, 10 + 7 * max(map(len, labels), default=0)), labelFontSize=10.5)
 
 
-def _colour(alt: Any, names: list[str], *, legend: bool = True) -> Any:
-    shown = alt.Legend(title=None, orient="top", symbolType="square", labelLimit=320) if legend else None
-    return alt.Color("series:N", scale=alt.Scale(domain=names, range=[SERIES[name] for name in names]), legend=shown)
+def _colour_encoding(alt: Any, names: list[str], *, legend: bool = True) -> Any:
+    legend_style = alt.Legend(title=None, orient="top", symbolType="square", labelLimit=320) if legend else None
+    return alt.Color("series:N", scale=alt.Scale(domain=names, range=[SERIES[name] for name in names]), legend=legend_style)
 
 
-def _picked(alt: Any, name: str) -> Any:
-    """A click on a name in the legend shows it alone; with shift it is added."""
+def _legend_selection(alt: Any, name: str) -> Any:
+    """A click on a name in the legend selects its series; shift-click adds another."""
     return alt.selection_point(name=re.sub(r"\W", "_", f"picked_{name}"), fields=["series"], bind="legend")
 
 
-def _answers(alt: Any, title: str, picked: Any = None) -> dict[str, Any]:
-    """What a bar tells when pointed at, and how it fades when another is picked."""
-    told = [
+def _tooltip_encoding(alt: Any, title: str, selection: Any = None) -> dict[str, Any]:
+    """The tooltip of a bar, and its opacity where another series is selected."""
+    tooltip = [
         alt.Tooltip("label:N", title=title), alt.Tooltip("series:N", title="when"),
         alt.Tooltip("shown:N", title="records"),
     ]  # fmt: skip
-    return {"tooltip": told} | ({} if picked is None else {"opacity": alt.condition(picked, alt.value(1.0), alt.value(0.15))})
+    opacity = {} if selection is None else {"opacity": alt.condition(selection, alt.value(1.0), alt.value(0.15))}
+    return {"tooltip": tooltip} | opacity
 
 
-def styled(chart: alt.Chart) -> alt.Chart:
-    """A chart that takes the page's colour for everything but its marks."""
-    quiet: dict[str, Any] = {"labelColor": "currentColor", "titleColor": "currentColor", "labelFont": _FONT, "titleFont": _FONT}
+def apply_style(chart: alt.Chart) -> alt.Chart:
+    """A chart that takes the text colour of the page for everything but its marks."""
+    text_style: dict[str, Any] = {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "labelFont": _FONT,
+        "titleFont": _FONT,
+    }
     return (
         chart.configure(background="transparent", font=_FONT)
         .configure_view(stroke=None)
         .configure_axis(
-            **quiet, domainColor="currentColor", tickColor="currentColor", gridColor="currentColor", gridOpacity=0.15,
+            **text_style, domainColor="currentColor", tickColor="currentColor", gridColor="currentColor", gridOpacity=0.15,
             domainOpacity=0.4, tickOpacity=0.4, labelFontSize=11, titleFontSize=12, titleFontWeight="normal",
         )
         .configure_axisX(grid=False)
-        .configure_legend(**quiet, labelFontSize=12)
+        .configure_legend(**text_style, labelFontSize=12)
     )  # fmt: skip
 
 
-def described(chart: alt.Chart) -> dict[str, Any]:
-    """A chart as Vega-Lite, in the page's colours."""
-    altair()
+def to_vega_lite(chart: alt.Chart) -> dict[str, Any]:
+    """A chart as a Vega-Lite specification, in the style of the page."""
+    load_altair()
     from altair.utils.schemapi import debug_mode
 
-    with debug_mode(False):  # charts of our own need no check against the schema, which takes longer than drawing them
-        made: dict[str, Any] = styled(chart).to_dict(validate=False)
-    del made["$schema"]  # an address
-    return made
+    with debug_mode(False):  # our own charts need no validation, which takes longer than rendering
+        spec: dict[str, Any] = apply_style(chart).to_dict(validate=False)
+    del spec["$schema"]  # a URL, and reports must not contain any
+    return spec
 
 
-def svg(chart: alt.Chart, name: str, title: str, description: str) -> str:
-    """A chart as SVG to stand in a page: no script, no address, its own ids, and a text for those who do not see it."""
-    return drawing(described(chart), name, title, description)
+def to_svg(chart: alt.Chart, name: str, title: str, description: str) -> str:
+    """A chart as SVG for a page: no script, no URL, ids of its own, and a text alternative."""
+    return render_svg(to_vega_lite(chart), name, title, description)
 
 
-def drawing(spec: dict[str, Any], name: str, title: str, description: str) -> str:
-    """The same of a chart that is described already."""
-    drawn: str = drawer().vegalite_to_svg(spec)
-    inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", drawn, flags=re.DOTALL)
+def render_svg(spec: dict[str, Any], name: str, title: str, description: str) -> str:
+    """A Vega-Lite specification as SVG for a page."""
+    rendered: str = load_vl_convert().vegalite_to_svg(spec)
+    inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", rendered, flags=re.DOTALL)
     inner = re.sub(r'\s(?:aria-[a-z]+|role|class|xmlns(?::\w+)?)="[^"]*"', "", inner)
     inner = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', inner)
     inner = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", inner)
-    box = re.search(r'viewBox="([^"]+)"', drawn)
-    width, height = (box[1].split()[2:4]) if box else ("640", "300")
+    view_box = match[1] if (match := re.search(r'viewBox="([^"]+)"', rendered)) else "0 0 640 300"
+    width, height = view_box.split()[2:4]
     return (
-        f'<svg class="still" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="{box[1] if box else "0 0 640 300"}" '
+        f'<svg class="still" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="{view_box}" '
         f'width="{width}" height="{height}">'
         f'<title id="{name}-title">{html.escape(title)}</title>'
         f'<desc id="{name}-desc">{html.escape(description)}</desc>{inner}</svg>'

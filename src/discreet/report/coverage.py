@@ -1,6 +1,6 @@
-"""The report's table of columns: which step changed each, which adversary looked at it, and what is of concern.
+"""The coverage table of the report: which steps changed each column, which measures examined it, and any concern.
 
-Names of columns, methods and measures and shares of many records are public; a count below five is never written.
+The names of columns, methods and measures, and shares of many records, are public; no count below five is written.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 from discreet.model.results import Assessment
 
 
-def coverage_rows(found: Assessment) -> list[dict[str, Any]] | None:
-    """One row per column as texts, those of concern first; None where coverage was not measured."""
-    table = found.coverage.per_attribute if found.coverage is not None else None
+def coverage_rows(assessment: Assessment) -> list[dict[str, Any]] | None:
+    """One row per column as text, those of concern first; None where coverage was not measured."""
+    table = assessment.coverage.per_attribute if assessment.coverage is not None else None
     if table is None:
         return None
     rows = [

@@ -1,4 +1,4 @@
-"""The distribution of each attribute before and after: counts of categories or of bins."""
+"""The distribution of each attribute before and after masking: counts of categories or of bins."""
 
 from __future__ import annotations
 
@@ -15,37 +15,41 @@ from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.attribute import Role
 from discreet.model.cells import parse_group
 from discreet.model.microdata import Microdata
-from discreet.report.redaction import Discretion
-from discreet.report.small_counts import LEAST
+from discreet.report.redaction import Redactor
+from discreet.report.small_counts import MIN_SHOWN_COUNT, is_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST = 12
+_MOST_CATEGORIES = 12
 _BINS = 10
 _YEAR = 365.2425
-_LEFT_OUT = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
+_EXCLUDED_ROLES = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
 
 
-def distributions(original: Microdata, masked: Microdata, discretion: Discretion) -> list[dict[str, Any]]:
-    """One entry an attribute that is no identifier: labels with exact counts before and after.
+def distributions(original: Microdata, masked: Microdata, redactor: Redactor) -> list[dict[str, Any]]:
+    """One entry per attribute that is not an identifier: labels with exact counts before and after.
 
-    Labels follow ``discretion``: a value that fewer than five records hold has no label of its own unless the report is internal.
+    A value that fewer than five records have gets no label of its own, unless ``redactor`` is for an internal report.
     """
     return [
-        _one(original, masked, name, discretion) for name in original.columns if original.attribute(name).role not in _LEFT_OUT
+        _distribution(original, masked, name, redactor)
+        for name in original.columns
+        if original.attribute(name).role not in _EXCLUDED_ROLES
     ]
 
 
-def _one(original: Microdata, masked: Microdata, name: str, discretion: Discretion) -> dict[str, Any]:
+def _distribution(original: Microdata, masked: Microdata, name: str, redactor: Redactor) -> dict[str, Any]:
     before = original.frame[name]
     after = masked.frame[name] if name in masked.columns else None
     column = encode(original, [name])[0]
-    few = len(column.values) <= _MOST
+    few_values = len(column.values) <= _MOST_CATEGORIES
     same_kind = after is None or is_number(before) == is_number(after)
     numeric = is_number(before) and before.dtype != pl.Boolean
     rows = (
-        _categories(original, masked, name, discretion) if not numeric or (few and same_kind) else _bins(original, masked, name)
+        _categories(original, masked, name, redactor)
+        if not numeric or (few_values and same_kind)
+        else _bins(original, masked, name)
     )
     return {
         "attribute": name,
@@ -53,11 +57,11 @@ def _one(original: Microdata, masked: Microdata, name: str, discretion: Discreti
         "rows": [
             {
                 "label": label,
-                "before": one,
-                "after": None if after is None else other,
+                "before": count_before,
+                "after": None if after is None else count_after,
             }
-            for label, one, other in rows
-            if one or other
+            for label, count_before, count_after in rows
+            if count_before or count_after
         ],
         "missing": {
             "before": before.null_count(),
@@ -66,17 +70,17 @@ def _one(original: Microdata, masked: Microdata, name: str, discretion: Discreti
     }
 
 
-def _categories(original: Microdata, masked: Microdata, name: str, discretion: Discretion) -> list[tuple[str, int, int]]:
-    """The commonest values, the others together; a value that few records hold is among the others, without its name."""
+def _categories(original: Microdata, masked: Microdata, name: str, redactor: Redactor) -> list[tuple[str, int, int]]:
+    """The most frequent values, and one row for all others, which include every value that few records have."""
     before = _counts(original, name)
     after = _counts(masked, name) if name in masked.columns else {}
-    least = 0 if discretion.internal else LEAST
-    shown = [text for text in {**before, **after} if max(before.get(text, 0), after.get(text, 0)) >= max(least, 1)]
+    min_count = 1 if redactor.internal else MIN_SHOWN_COUNT
+    shown = [text for text in {**before, **after} if max(before.get(text, 0), after.get(text, 0)) >= min_count]
     shown.sort(key=lambda text: -max(before.get(text, 0), after.get(text, 0)))
-    shown = shown[:_MOST]
-    # a rare value that became common in the release is not named either
-    shown = [text for text in shown if discretion.internal or not 0 < before.get(text, 0) < LEAST]
-    rows = [(text if discretion.internal else _label(text, before), before.get(text, 0), after.get(text, 0)) for text in shown]
+    shown = shown[:_MOST_CATEGORIES]
+    # a rare value that became frequent in the release is not named either
+    shown = [text for text in shown if redactor.internal or not 0 < before.get(text, 0) < MIN_SHOWN_COUNT]
+    rows = [(text if redactor.internal else _label(text, before), before.get(text, 0), after.get(text, 0)) for text in shown]
     rest = [text for text in {**before, **after} if text not in shown]
     if rest:
         label = f"{len(rest):,} other values" if len(rest) > 1 else "another value"
@@ -85,9 +89,9 @@ def _categories(original: Microdata, masked: Microdata, name: str, discretion: D
 
 
 def _label(text: str, before: dict[str, int]) -> str:
-    """A released value as a label; a group that names a rare value of the original is told without its members."""
+    """The label of a released value; a group with a rare value of the original is shown without its members."""
     group = parse_group(text)
-    if group is None or not any(0 < before.get(member, 0) < LEAST for member in group.members):
+    if group is None or not any(0 < before.get(member, 0) < MIN_SHOWN_COUNT for member in group.members):
         return text
     return f"a group of {len(group.members)} values"
 
@@ -100,37 +104,37 @@ def _counts(data: Microdata, name: str) -> dict[str, int]:
 
 
 def _bins(original: Microdata, masked: Microdata, name: str) -> list[tuple[str, int, int]]:
-    """Ten bins or so with round ends; the outermost are open, so that no end is anybody's value."""
+    """About ten bins with round ends; the outermost are open, so that no end is the value of a record."""
     before = original.frame[name]
     old, new = released_numbers(original, masked, name) if name in masked.columns else (as_numbers(before), np.zeros(0))
     known = np.sort(old[~np.isnan(old)])
     if not len(known):
         return []
-    aside = min(max(LEAST, len(known) // 100), (len(known) - 1) // 2)
-    low, high = float(known[aside]), float(known[-1 - aside])
-    edges = _years(low, high) if _is_date(before.dtype) and high - low > 4 * _YEAR else _edges(low, high)
-    edges = edges[_joined(_fill(old, edges), _fill(new, edges))]
-    labels = _labels(edges, before.dtype)
-    one, other = _fill(old, edges), _fill(new, edges)
-    return [(label, int(a), int(b)) for label, a, b in zip(labels, one, other, strict=True)]
+    trimmed = min(max(MIN_SHOWN_COUNT, len(known) // 100), (len(known) - 1) // 2)
+    low, high = float(known[trimmed]), float(known[-1 - trimmed])
+    edges = _year_edges(low, high) if _is_date(before.dtype) and high - low > 4 * _YEAR else _round_edges(low, high)
+    edges = edges[_edges_to_keep(_count_in_bins(old, edges), _count_in_bins(new, edges))]
+    labels = _bin_labels(edges, before.dtype)
+    counts = zip(labels, _count_in_bins(old, edges), _count_in_bins(new, edges), strict=True)
+    return [(label, int(count_before), int(count_after)) for label, count_before, count_after in counts]
 
 
-def _joined(before: NDArray[np.int64], after: NDArray[np.int64]) -> list[int]:
-    """The edges that stay where bins with few records join the next, so that no small count follows from the others."""
-    kept: list[int] = []
-    one = other = 0
-    for at, (a, b) in enumerate(zip(before[:-1], after[:-1], strict=True)):
-        one, other = one + int(a), other + int(b)
-        if not 0 < one < LEAST and not 0 < other < LEAST and (one or other or not kept):
-            kept.append(at)
-            one = other = 0
-    one, other = one + int(before[-1]), other + int(after[-1])
-    if kept and (0 < one < LEAST or 0 < other < LEAST):
-        kept.pop()
-    return kept or [0]
+def _edges_to_keep(before: NDArray[np.int64], after: NDArray[np.int64]) -> list[int]:
+    """The edges that remain when bins with few records are merged with the next, so that no small count can be derived."""
+    edges: list[int] = []
+    open_before = open_after = 0  # counts of the bin that is not closed yet
+    for edge, (count_before, count_after) in enumerate(zip(before[:-1], after[:-1], strict=True)):
+        open_before, open_after = open_before + int(count_before), open_after + int(count_after)
+        if not is_small(open_before) and not is_small(open_after) and (open_before or open_after or not edges):
+            edges.append(edge)
+            open_before = open_after = 0
+    open_before, open_after = open_before + int(before[-1]), open_after + int(after[-1])
+    if edges and (is_small(open_before) or is_small(open_after)):
+        edges.pop()
+    return edges or [0]
 
 
-def _edges(low: float, high: float) -> NDArray[np.float64]:
+def _round_edges(low: float, high: float) -> NDArray[np.float64]:
     """Multiples of 1, 2 or 5 times a power of ten."""
     width = (high - low) / _BINS or abs(high) or 1.0
     power = 10.0 ** math.floor(math.log10(width))
@@ -139,9 +143,9 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
     return np.asarray(np.arange(first, last + 1) * step, dtype=np.float64)
 
 
-def _years(low: float, high: float) -> NDArray[np.float64]:
+def _year_edges(low: float, high: float) -> NDArray[np.float64]:
     """First days of years, as days since 1970."""
-    years = _edges(1970 + low / _YEAR, 1970 + high / _YEAR)
+    years = _round_edges(1970 + low / _YEAR, 1970 + high / _YEAR)
     whole = np.unique(np.round(years)).astype(int)
     return np.array([f"{year:04d}-01-01" for year in whole], dtype="datetime64[D]").astype(np.float64)
 
@@ -150,16 +154,16 @@ def _is_date(dtype: pl.DataType) -> bool:
     return dtype == pl.Date or isinstance(dtype, pl.Datetime)
 
 
-def _fill(numbers: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+def _count_in_bins(numbers: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
     known = numbers[~np.isnan(numbers)]
     return np.bincount(np.searchsorted(edges, known, side="right"), minlength=len(edges) + 1)
 
 
-def _labels(edges: NDArray[np.float64], dtype: pl.DataType) -> list[str]:
-    def told(edge: float) -> str:
+def _bin_labels(edges: NDArray[np.float64], dtype: pl.DataType) -> list[str]:
+    def format_edge(edge: float) -> str:
         if _is_date(dtype):
             return str(np.datetime64(0, "D") + np.timedelta64(round(edge), "D")).removesuffix("-01-01")
         return f"{edge:.12g}"
 
-    inner = [f"{told(a)} to {told(b)}" for a, b in pairwise(edges)]
-    return [f"below {told(edges[0])}", *inner, f"{told(edges[-1])} and more"]
+    inner = [f"{format_edge(a)} to {format_edge(b)}" for a, b in pairwise(edges)]
+    return [f"below {format_edge(edges[0])}", *inner, f"{format_edge(edges[-1])} and more"]

@@ -1,6 +1,6 @@
-"""Everything a report says, as plain values: the same for the page that a person reads and the JSON that a program reads.
+"""The content of a report as plain values: the same for the HTML page and for the JSON file.
 
-The exact evidence is confidential; the public form (public.py) is made from it.
+The exact evidence is confidential; the public form (public.py) is derived from it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.histograms import histogram
 from discreet.report.public import publish
-from discreet.report.redaction import Discretion
-from discreet.report.search_map import tried
-from discreet.report.source_rows import Rows
-from discreet.report.worst import number_of, riskiest
+from discreet.report.redaction import WITHHELD, Redactor
+from discreet.report.riskiest import ranking_field, riskiest
+from discreet.report.search_map import describe_search
+from discreet.report.source_rows import RowNumbers
 from discreet.selection.results import Selection
 
 FORMAT = "discreet report 2"
 CONFIDENTIAL = "CONFIDENTIAL: for the data controller only"
-"""What every page of an internal report is marked with."""
+"""The marking on every page of an internal report."""
 
 
 def gather(
@@ -45,9 +45,9 @@ def gather(
     masked_file: str | Path | None = None,
     selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The evidence on a release: in its public form, or whole for the data controller (``internal``).
+    """The evidence on a release: the public form, or all of it for the data controller (``internal``).
 
-    ``selection`` is the search that found its plan, where one did: the result, or what ``discreet select --json`` printed.
+    ``selection`` is the search that chose the plan, if there was one: its result, or the output of ``discreet select --json``.
     """
     exact = collect(
         original, masked, assessment, internal=internal, single_records=internal, by=by, original_file=original_file,
@@ -68,94 +68,95 @@ def collect(
     masked_file: str | Path | None = None,
     selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The exact evidence, which is confidential; :func:`discreet.report.public.publish` makes its public form.
+    """The exact evidence, which is confidential; :func:`discreet.report.public.publish` derives its public form.
 
-    With ``internal`` its texts may name rare values of the original, and the riskiest records are shown with their values.
+    With ``internal`` texts may contain rare values of the original, and the riskiest records are listed with their values.
     """
     release = masked if isinstance(masked, Release) else None
     table = masked.masked if isinstance(masked, Release) else masked
-    found = assessment if assessment is not None else verbs.assess(original, masked)
-    discretion = Discretion(original, internal=internal)
-    rows = Rows.of(original, masked) if single_records else None
+    assessment = assessment if assessment is not None else verbs.assess(original, masked)
+    redactor = Redactor(original, internal=internal)
+    rows = RowNumbers.of(original, masked) if single_records else None
     key = provenance.hash_key() if internal else None
-    measured = [name for name in found.after if name != "coverage"]  # which speaks of columns, not of records
+    measured = [name for name in assessment.after if name != "coverage"]  # which is about columns, not records
     return {
         "format": FORMAT,
         "confidential": True,
         "marking": CONFIDENTIAL,
-        "made": provenance.made(by),
+        "made": provenance.describe_run(by),
         "tables": {
-            "original": provenance.table(original, original_file) | provenance.keyed_hash(original_file, key),
-            "masked": provenance.table(table, masked_file) | {"sha256": provenance.sha256(masked_file)},
+            "original": provenance.describe_table(original, original_file) | provenance.keyed_hash(original_file, key),
+            "masked": provenance.describe_table(table, masked_file) | {"sha256": provenance.sha256(masked_file)},
         },
-        "verdict": _verdict(found, release, discretion),
-        "coverage": coverage_rows(found),
-        "histograms": _histograms(found),
-        "adversaries": [_adversary(name, found, original, discretion) for name in found.after],
-        "not_measured": [name for name in registry.names("risk") if name not in found.after],
-        "riskiest": [_riskiest(name, found, original, table, discretion, rows) for name in measured] if rows else [],
-        "tried": None if selection is None else tried(selection, discretion),
-        "losses": [_loss(score, discretion) for score in found.losses.values()],
-        "distributions": distributions(original, table, discretion),
+        "verdict": _verdict(assessment, release, redactor),
+        "coverage": coverage_rows(assessment),
+        "histograms": _histograms(assessment),
+        "adversaries": [_adversary(name, assessment, original, redactor) for name in assessment.after],
+        "not_measured": [name for name in registry.names("risk") if name not in assessment.after],
+        "riskiest": [_riskiest(name, assessment, original, table, redactor, rows) for name in measured] if rows else [],
+        "tried": None if selection is None else describe_search(selection, redactor),
+        "losses": [_loss(score, redactor) for score in assessment.losses.values()],
+        "distributions": distributions(original, table, redactor),
         "steps": [
             {
                 "step": entry.step, "method": entry.method, "columns": list(entry.columns), "changed": entry.values_changed,
-                "removed": entry.records_removed, "added": entry.records_added, "notes": _notes(entry.notes, discretion),
+                "removed": entry.records_removed, "added": entry.records_added, "notes": _notes(entry.notes, redactor),
             }
             for entry in (release.log if release else ())
         ],
-        "policy": policy_text(original.policy.with_(plan=release.plan) if release else original.policy, discretion),
+        "policy": policy_text(original.policy.with_(plan=release.plan) if release else original.policy, redactor),
         "seed": (release.plan if release else original.policy.plan).seed if internal else None,
         "key": (release.plan if release else original.policy.plan).key,
-        "assumptions": [_attribute(name, original, discretion) for name in original.columns],
+        "assumptions": [_attribute(name, original, redactor) for name in original.columns],
     }  # fmt: skip
 
 
-def _notes(notes: Iterable[str], discretion: Discretion) -> list[str]:
-    """Sentences of a step or a measure; those with a public text give that, unless the report is internal."""
-    texts = [note if discretion.internal else public_text(note) for note in notes]
-    return [discretion.sentence(text) for text in texts if text]
+def _notes(notes: Iterable[str], redactor: Redactor) -> list[str]:
+    """The notes of a step or a measure; a note with a public text is replaced by it, unless the report is internal."""
+    texts = [note if redactor.internal else public_text(note) for note in notes]
+    return [redactor.redact_sentence(text) for text in texts if text]
 
 
-def policy_text(policy: Policy, discretion: Discretion) -> str:
-    """The policy as a file to copy, without rare values."""
+def policy_text(policy: Policy, redactor: Redactor) -> str:
+    """The policy as YAML, without rare values."""
     content = policy.model_dump(mode="json", exclude_defaults=True)
-    return yaml.safe_dump(discretion.policy(content), sort_keys=False, allow_unicode=True, width=120)
+    return yaml.safe_dump(redactor.redact_policy(content), sort_keys=False, allow_unicode=True, width=120)
 
 
-def _verdict(found: Assessment, release: Release | None, discretion: Discretion) -> dict[str, Any]:
-    """The three states of the verdict with the gaps in the evidence; ``ok`` is None where there are no limits to judge by."""
-    say = discretion.sentence
+def _verdict(assessment: Assessment, release: Release | None, redactor: Redactor) -> dict[str, Any]:
+    """The verdict with its limits and the gaps in the evidence; ``ok`` is None where there are no limits."""
     limits = [
-        one.to_dict() | {"sentence": say(one.sentence) if one.status == "incomplete" else one.sentence} for one in found.verdicts
+        verdict.to_dict()
+        | {"sentence": redactor.redact_sentence(verdict.sentence) if verdict.status == "incomplete" else verdict.sentence}
+        for verdict in assessment.verdicts
     ]
-    warnings = [*found.warnings, *(release.warnings if release else ())]
-    return found.to_dict() | {
-        "ok": found.ok if limits else None,
-        "sentence": " ".join(found.sentences[: len(found.sentences) - len(found.gaps)]),
-        "gaps": _notes(found.gaps, discretion),
+    warnings = [*assessment.warnings, *(release.warnings if release else ())]
+    return assessment.to_dict() | {
+        "ok": assessment.ok if limits else None,
+        "sentence": " ".join(assessment.sentences[: len(assessment.sentences) - len(assessment.gaps)]),
+        "gaps": _notes(assessment.gaps, redactor),
         "limits": limits,
-        "warnings": _notes(warnings, discretion),
+        "warnings": _notes(warnings, redactor),
     }
 
 
-def _histograms(found: Assessment) -> list[dict[str, Any]]:
-    made = []
-    for name, after in found.after.items():
-        one = histogram(found.before[name], after, found.informed.get(name))
-        if one is not None:
-            made.append({"measure": name, **one})
-    return made
+def _histograms(assessment: Assessment) -> list[dict[str, Any]]:
+    histograms = []
+    for name, after in assessment.after.items():
+        counts = histogram(assessment.before[name], after, assessment.informed.get(name))
+        if counts is not None:
+            histograms.append({"measure": name, **counts})
+    return histograms
 
 
-def _adversary(name: str, found: Assessment, original: Microdata, discretion: Discretion) -> dict[str, Any]:
-    loaded = registry.load("risk", name)
+def _adversary(name: str, assessment: Assessment, original: Microdata, redactor: Redactor) -> dict[str, Any]:
+    plugin = registry.load("risk", name)
     measure = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
-    before, after = found.before[name].to_dict(), found.after[name].to_dict()
-    informed = found.informed[name].to_dict() if name in found.informed else {}
+    before, after = assessment.before[name].to_dict(), assessment.after[name].to_dict()
+    informed = assessment.informed[name].to_dict() if name in assessment.informed else {}
     fields = [
         {
-            "field": field, "meaning": loaded.meaning.get(field, ""), "better": loaded.better.get(field, ""),
+            "field": field, "meaning": plugin.meaning.get(field, ""), "better": plugin.better.get(field, ""),
             "before": before.get(field), "after": after[field], "informed": informed.get(field),
         }
         for field in after
@@ -163,70 +164,72 @@ def _adversary(name: str, found: Assessment, original: Microdata, discretion: Di
     ]  # fmt: skip
     return {
         "measure": name,
-        "what": (loaded.__doc__ or "").strip().split("\n")[0],
-        "citation": loaded.citation,
-        "parameters": discretion.policy({"risk": {name: _plain(measure.parameters)}})["risk"][name],
+        "what": (plugin.__doc__ or "").strip().split("\n")[0],
+        "citation": plugin.citation,
+        "parameters": redactor.redact_policy({"risk": {name: _json_values(measure.parameters)}})["risk"][name],
         "fields": fields,
-        "notes": _notes(found.after[name].notes, discretion),
+        "notes": _notes(assessment.after[name].notes, redactor),
     }
 
 
-def _plain(value: Any) -> Any:
+def _json_values(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): _json_values(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_json_values(inner) for inner in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _riskiest(
-    name: str, found: Assessment, original: Microdata, table: Microdata, discretion: Discretion, places: Rows
+    name: str, assessment: Assessment, original: Microdata, table: Microdata, redactor: Redactor, row_numbers: RowNumbers
 ) -> dict[str, Any]:
     """The riskiest released records by one measure, with their rows in the release and in the source."""
     measure = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
-    before = found.before[name]
-    ranked = number_of(before) if before.riskiest is None else None
-    risks = before.per_record if ranked is not None else None
-    rows = riskiest(measure, found.after[name], table)
+    before = assessment.before[name]
+    ranked_by = ranking_field(before) if before.riskiest is None else None
+    risks_before = before.per_record if ranked_by is not None else None
+    rows = riskiest(measure, assessment.after[name], table)
     for row in rows:
-        at = row.pop("record") - 1
-        source = places.source(at)
-        row["release_row"], row["source_row"] = places.release(at), None if source is None else source + 1
+        record = row.pop("record") - 1
+        source = row_numbers.in_source(record)
+        row["release_row"], row["source_row"] = row_numbers.in_release(record), None if source is None else source + 1
         row["before"] = None
-        if risks is not None and ranked is not None and source is not None:
-            row["before"] = float(risks[ranked[0]][source])
-        if discretion.internal:
-            row["cells"] = {name: str(value) for name, value in table.frame.row(at, named=True).items() if value is not None}
-            row["explained"] = measure.explain(table, at, original=original if measure.needs_original(table) else None)
+        if risks_before is not None and ranked_by is not None and source is not None:
+            row["before"] = float(risks_before[ranked_by[0]][source])
+        if redactor.internal:
+            row["cells"] = {
+                column: str(value) for column, value in table.frame.row(record, named=True).items() if value is not None
+            }
+            row["explained"] = measure.explain(table, record, original=original if measure.needs_original(table) else None)
     return {"measure": name, "rows": rows}
 
 
-def _loss(score: Score, discretion: Discretion) -> dict[str, Any]:
-    loaded = registry.load("loss", score.measure)
+def _loss(score: Score, redactor: Redactor) -> dict[str, Any]:
+    plugin = registry.load("loss", score.measure)
     table = score.per_attribute
     return {
         "measure": score.measure,
-        "citation": loaded.citation,
+        "citation": plugin.citation,
         "fields": [
-            {"field": field, "value": value, "meaning": loaded.meaning.get(field, "")}
+            {"field": field, "value": value, "meaning": plugin.meaning.get(field, "")}
             for field, value in score.to_dict().items()
             if not isinstance(value, Mapping)
         ],
-        "attributes": [] if table is None else [_plain(row) for row in table.iter_rows(named=True)],
-        "notes": _notes(score.notes, discretion),
+        "attributes": [] if table is None else [_json_values(row) for row in table.iter_rows(named=True)],
+        "notes": _notes(score.notes, redactor),
     }
 
 
-def _attribute(name: str, original: Microdata, discretion: Discretion) -> dict[str, Any]:
-    """What the policy takes an attribute to be, and an intruder to know of it."""
-    said: Attribute = original.attribute(name)
-    rare = discretion.rare(said.values)
+def _attribute(name: str, original: Microdata, redactor: Redactor) -> dict[str, Any]:
+    """What the policy assumes about an attribute: its role, level, sensitivity and probability of being known."""
+    attribute: Attribute = original.attribute(name)
+    rare = redactor.find_rare(attribute.values)
     return {
         "attribute": name,
-        "role": str(said.role),
+        "role": str(attribute.role),
         "level": str(original.level(name)),
-        "known": said.known,
-        "sensitivity": said.sensitivity,
-        "values": {("(withheld)" if text in rare else text): weight for text, weight in said.values.items()},
-        "default": said.unlisted,
+        "known": attribute.known,
+        "sensitivity": attribute.sensitivity,
+        "values": {(WITHHELD if text in rare else text): weight for text, weight in attribute.values.items()},
+        "default": attribute.unlisted,
     }

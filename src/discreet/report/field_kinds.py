@@ -1,6 +1,6 @@
-"""What the numbers of a measure are: counts of records, sizes of classes, extremes over records, or averages.
+"""The kinds of number that a measure reports: counts of records, class sizes, extremes over records, shares, averages.
 
-A public report treats each kind in its own way. A whole number of a plug-in is taken for a count of records.
+A public report treats each kind differently. An integer field of a third-party plug-in is assumed to count records.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _PLAIN = {
     "propensity.coefficients",
     "target_linkage.pairs_left_out",
 }
-"""Whole numbers that count no records, and say nothing of a single one."""
+"""Integers that do not count records, and do not describe a single record."""
 _SIZES = {"k_anonymity.k", "rare_values.least_count", "repeated_records.k", "repeated_records.min_persons"}
-"""Sizes of the smallest class: counts of records, but not contained in another count of the same measure."""
+"""Sizes of the smallest class: counts of records, but not part of another count of the same measure."""
 _BANDED = {"k_anonymity.classes", "repeated_records.groups"}
-"""Numbers of classes: exact ones would narrow down how many classes hold few records."""
+"""Numbers of classes: an exact one would narrow down how many classes have few records."""
 _SHARES = {"loss", "marketer", "over_threshold", "share", "within_10", "within_2", "within_5"}
 _EXTREME = re.compile(r"^(max|min|t|widest|entropy_l)$|^(max|min)_|_(max|min)$|median|quantile")
 _EXTREME_MEANING = re.compile(
     r"^(the )?(largest|smallest|least|greatest|highest|lowest|fewest|most|maximum|minimum)\b", re.IGNORECASE
 )
 _AVERAGES = {"decision.worst"}
-"""The largest of several averages, which is the risk of no single record."""
+"""The largest of several averages, which is not the risk of a single record."""
 
 
 def kind_of(measure: str, field: str, value: object, meaning: str = "") -> Kind:
-    """The kind of one number of a measure.
+    """The kind of one field of a measure.
 
     >>> kind_of("k_anonymity", "unique", 3), kind_of("known_sets", "max", 0.2), kind_of("known_sets", "mean", 0.1)
     ('count', 'extreme', 'plain')

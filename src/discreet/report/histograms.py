@@ -1,4 +1,4 @@
-"""Records by risk before and after, in classes that are the same for both."""
+"""Records by risk before and after masking, in the same intervals for both."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import Any
 import numpy as np
 
 from discreet.model.score import Score
-from discreet.report.worst import number_of
+from discreet.report.riskiest import ranking_field
 
 _SIZES = (1, 2, 3, 5, 10, 100, 1_000, 10_000)
+"""Lower ends of the intervals of class sizes."""
 _LOWEST = -9
+"""The lowest decade of risk: all positive risks below 1e-9 are counted in it."""
 
 
 def histogram(before: Score, after: Score, informed: Score | None = None) -> dict[str, Any] | None:
-    """Classes with counts before, after and to one who holds true values; None where a measure tells nothing of records."""
-    field, tables = _tables([before, after, *([informed] if informed else [])])
+    """Counts per interval: before, after, and after against an attacker who knows the original values.
+
+    None where a measure gives no number per record.
+    """
+    field, tables = _count_by_interval([before, after, *([informed] if informed else [])])
     if not tables:
         return None
-    keys = sorted({key for one in tables for key in one})
-    if field != "class_size":  # decades without a record in between are shown, so that the scale stays one
+    keys = sorted({key for table in tables for key in table})
+    if field != "class_size":  # empty decades in between are shown too, so that the scale has no gaps
         positive = [key for key in keys if key > -np.inf]
         keys = [key for key in keys if key == -np.inf] + (
             list(range(int(positive[0]), int(positive[-1]) + 1)) if positive else []
@@ -28,43 +33,43 @@ def histogram(before: Score, after: Score, informed: Score | None = None) -> dic
     names = ["before", "after", "informed"][: len(tables)]
     rows = [
         {
-            "label": _size(key) if field == "class_size" else _decade(key),
-            **{n: int(t.get(key, 0)) for n, t in zip(names, tables, strict=True)},
+            "label": _class_size_label(key) if field == "class_size" else _decade_label(key),
+            **{name: int(table.get(key, 0)) for name, table in zip(names, tables, strict=True)},
         }
         for key in keys
     ]
     return {"field": field, "rows": rows}
 
 
-def _tables(scores: list[Score]) -> tuple[str, list[dict[float, int]]]:
+def _count_by_interval(scores: list[Score]) -> tuple[str, list[dict[float, int]]]:
     if all(isinstance(score.summary.get("histogram"), Mapping) for score in scores):
         return "risk", [_from_summary(score.to_dict()["histogram"]) for score in scores]
-    ranked = number_of(scores[0])
-    if ranked is None:
+    ranked_by = ranking_field(scores[0])
+    if ranked_by is None:
         return "", []
-    field = ranked[0]
+    field = ranked_by[0]
     columns = [None if score.per_record is None else score.per_record.get_column(field, default=None) for score in scores]
     if any(column is None for column in columns):
         return "", []
-    made = []
+    tables = []
     for column in columns:
         assert column is not None
         numbers = column.drop_nulls().cast(float).to_numpy()
         if field == "class_size":
-            classes = np.array(_SIZES)[np.searchsorted(_SIZES, numbers, side="right") - 1]
+            intervals = np.array(_SIZES)[np.searchsorted(_SIZES, numbers, side="right") - 1]
         else:
             with np.errstate(divide="ignore"):
-                classes = np.where(numbers > 0, np.maximum(np.floor(np.log10(numbers) + 1e-12), _LOWEST), -np.inf)
-        keys, counts = np.unique(classes, return_counts=True)
-        made.append({float(key): int(count) for key, count in zip(keys, counts, strict=True)})
-    return field, made
+                intervals = np.where(numbers > 0, np.maximum(np.floor(np.log10(numbers) + 1e-12), _LOWEST), -np.inf)
+        keys, counts = np.unique(intervals, return_counts=True)
+        tables.append({float(key): int(count) for key, count in zip(keys, counts, strict=True)})
+    return field, tables
 
 
 def _from_summary(table: Mapping[str, int]) -> dict[float, int]:
     return {-np.inf if key == "0" else float(int(key[2:])): int(count) for key, count in table.items()}
 
 
-def _decade(key: float) -> str:
+def _decade_label(key: float) -> str:
     if key == -np.inf:
         return "0"
     if -4 <= key <= 5:
@@ -72,9 +77,9 @@ def _decade(key: float) -> str:
     return f"1e{int(key)} to 1e{int(key) + 1}"
 
 
-def _size(key: float) -> str:
-    at = _SIZES.index(int(key))
-    if at + 1 == len(_SIZES):
-        return f"{_SIZES[at]:,} and more"
-    top = _SIZES[at + 1] - 1
-    return f"{_SIZES[at]:,}" if top == _SIZES[at] else f"{_SIZES[at]:,} to {top:,}"
+def _class_size_label(key: float) -> str:
+    index = _SIZES.index(int(key))
+    if index + 1 == len(_SIZES):
+        return f"{_SIZES[index]:,} and more"
+    largest = _SIZES[index + 1] - 1
+    return f"{_SIZES[index]:,}" if largest == _SIZES[index] else f"{_SIZES[index]:,} to {largest:,}"

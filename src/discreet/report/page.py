@@ -1,4 +1,4 @@
-"""The evidence as one page: it leads nowhere, its one script is named by its hash, and every text is escaped."""
+"""The evidence as one HTML page: it has no links, allows its one script by its hash, and escapes every text."""
 
 from __future__ import annotations
 
@@ -9,116 +9,126 @@ from typing import Any
 
 from discreet import registry
 from discreet.errors import DiscreetError
-from discreet.report import charts, live
-from discreet.report.live import Gallery
-from discreet.report.public import position
+from discreet.report import charts
+from discreet.report.interactive import ChartCollection, content_security_policy, page_script
+from discreet.report.public import map_coordinate
 from discreet.report.redaction import WITHHELD
 from discreet.report.search_map import risk_map
-from discreet.report.small_counts import height_of
+from discreet.report.small_counts import chart_height
 
-_CHARTS = 40
+_MOST_CHARTS = 40
 _SERIES = {"before": "before", "after": "after", "informed": "after (attacker knows the original values)"}
 
 
 def render(evidence: Mapping[str, Any]) -> str:
-    """The page as text."""
+    """The HTML page of a report."""
     try:
         from jinja2 import Environment
         from markupsafe import Markup
     except ImportError:
         raise DiscreetError("the report needs Jinja2, which is not installed: pip install 'discreet[report]'") from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=number, moment=moment, parameter=parameter)
+    environment.filters.update(number=format_number, moment=format_time, parameter=format_parameter)
     page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
-    gallery, code = Gallery(), live.script()
+    collection, script = ChartCollection(), page_script()
     parts = {
-        "histograms": [_histogram(one, at, gallery) for at, one in enumerate(evidence["histograms"])],
+        "histograms": [_histogram(entry, index, collection) for index, entry in enumerate(evidence["histograms"])],
         "adversaries": [
-            {**one, "informed": any(field["informed"] is not None for field in one["fields"])} for one in evidence["adversaries"]
+            {**entry, "informed": any(field["informed"] is not None for field in entry["fields"])}
+            for entry in evidence["adversaries"]
         ],
-        "tried": _tried(evidence["tried"], gallery),
-        "losses": [_loss(one, at, gallery) for at, one in enumerate(evidence["losses"])],
-        "distributions": [_distribution(one, at, gallery) for at, one in enumerate(evidence["distributions"])],
+        "tried": _search(evidence["tried"], collection),
+        "losses": [_loss(entry, index, collection) for index, entry in enumerate(evidence["losses"])],
+        "distributions": [_distribution(entry, index, collection) for index, entry in enumerate(evidence["distributions"])],
     }
     return page.render(
         e=evidence,
         **parts,
-        specs=Markup(gallery.specs()),  # noqa: S704 - only drawings, numbers and the script of our own go in as they are
-        script=Markup(code),  # noqa: S704
-        csp=live.policy(code),
-        directions={v["limit"]: registry.direction(v["limit"])[3] for v in evidence["verdict"]["limits"]},
-        any_informed=any("informed" in row for one in evidence["histograms"] for row in one["rows"]),
+        specs=Markup(collection.specs()),  # noqa: S704 - only our own charts, numbers and script are not escaped
+        script=Markup(script),  # noqa: S704
+        csp=content_security_policy(script),
+        directions={limit["limit"]: registry.direction(limit["limit"])[3] for limit in evidence["verdict"]["limits"]},
+        any_informed=any("informed" in row for entry in evidence["histograms"] for row in entry["rows"]),
         withheld=WITHHELD in evidence["policy"],
     )
 
 
 def as_json(evidence: Mapping[str, Any]) -> str:
-    """The evidence for machines; a number that JSON cannot hold becomes null."""
-    return json.dumps(_finite(evidence), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    """The evidence as JSON; a number that JSON cannot represent becomes null."""
+    return json.dumps(_replace_non_finite(evidence), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def _histogram(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
-    informed = any("informed" in row for row in one["rows"])
-    rows = _bars(one["rows"], ("before", "after", "informed"))
-    x = "size of the equivalence class" if one["field"] == "class_size" else f"{one['field']} of a record ({one['measure']})"
-    what = "size of their equivalence class" if one["field"] == "class_size" else one["field"]
-    caption = f"{one['measure']}: records by {what}, before and after."
-    words = "; ".join(f"{row['label']}: {number(row['before'])} before, {number(row['after'])} after" for row in one["rows"])
-    drawn = gallery.hang(charts.bars(rows, x, log=True), f"risk{at}", caption, words) if rows else None
-    return {**one, "svg": drawn, "x": x, "caption": caption, "informed": informed}
+def _histogram(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
+    measure, field, rows = entry["measure"], entry["field"], entry["rows"]
+    x_title = "size of the equivalence class" if field == "class_size" else f"{field} of a record ({measure})"
+    quantity = "size of their equivalence class" if field == "class_size" else field
+    caption = f"{measure}: records by {quantity}, before and after."
+    bars = _bars(rows, ("before", "after", "informed"))
+    chart = charts.bar_chart(bars, x_title, log=True) if bars else None
+    svg = None if chart is None else collection.add(chart, f"risk{index}", caption, _describe_counts(rows))
+    return {**entry, "svg": svg, "x": x_title, "caption": caption, "informed": any("informed" in row for row in rows)}
+
+
+def _describe_counts(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The text alternative of a chart of counts before and after."""
+    return "; ".join(
+        f"{row['label']}: {format_number(row['before'])} before, {format_number(row['after'])} after" for row in rows
+    )
 
 
 def _bars(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
     """One bar per label and series; a count that is not shown has none."""
     return [
-        {"label": row["label"], "series": _SERIES[name], "records": height, "shown": number(row[name])}
+        {"label": row["label"], "series": _SERIES[name], "records": height, "shown": format_number(row[name])}
         for row in rows
         for name in names
-        if (height := height_of(row.get(name))) is not None
+        if (height := chart_height(row.get(name))) is not None
     ]
 
 
-def _tried(one: Mapping[str, Any] | None, gallery: Gallery) -> dict[str, Any] | None:
-    if one is None or not one["rows"]:
+def _search(search: Mapping[str, Any] | None, collection: ChartCollection) -> dict[str, Any] | None:
+    """The plans that a search tried, with their risk-utility map."""
+    if search is None or not search["rows"]:
         return None
-    edge = [row for row in one["rows"] if row["frontier"] or row["chosen"]]
-    caption = f"{len(one['rows']):,} plans by {one['risk']} and {one['loss']}; the ring is the chosen one, the line the frontier."
-    told = "; ".join(
-        f"{row['plan']}{' (chosen)' if row['chosen'] else ''}: risk {number(row['risk'])}, loss {number(row['loss'])}, limits "
-        f"{'met' if row['kept'] else 'not met'}"
-        for row in edge
+    frontier = [row for row in search["rows"] if row["frontier"] or row["chosen"]]
+    caption = f"{len(search['rows']):,} plans by {search['risk']} and {search['loss']}; "
+    caption += "the ring marks the chosen plan, the line the frontier."
+    description = "; ".join(
+        f"{row['plan']}{' (chosen)' if row['chosen'] else ''}: risk {format_number(row['risk'])}, "
+        f"loss {format_number(row['loss'])}, limits {'met' if row['kept'] else 'not met'}"
+        for row in frontier
     )
-    placed = [{**row, "risk": position(row["risk"]), "loss": position(row["loss"])} for row in one["rows"]]
-    drawn = gallery.hang(risk_map(placed, one["risk"], one["loss"], one["better"]), "map", caption, told)
-    return {**one, "svg": drawn, "caption": caption, "edge": edge}
+    points = [{**row, "risk": map_coordinate(row["risk"]), "loss": map_coordinate(row["loss"])} for row in search["rows"]]
+    chart = risk_map(points, search["risk"], search["loss"], search["better"])
+    return {**search, "svg": collection.add(chart, "map", caption, description), "caption": caption, "edge": frontier}
 
 
-def _loss(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
-    rows = [
+def _loss(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
+    bars = [
         {"label": row["attribute"], "value": float(row["loss"])}
-        for row in one["attributes"]
+        for row in entry["attributes"]
         if isinstance(row.get("loss"), int | float) and "attribute" in row
     ]
-    if not rows:
-        return {**one, "svg": None, "caption": ""}
-    rows.sort(key=lambda row: -row["value"])
-    caption = f"{one['measure']}: loss by attribute, 0 (kept) to 1 (nothing left)."
-    told = "; ".join(f"{row['label']}: {row['value']:.4g}" for row in rows)
-    drawn = gallery.hang(charts.shares(rows[:_CHARTS], "loss"), f"loss{at}", caption, told)
-    return {**one, "svg": drawn, "caption": caption}
+    if not bars:
+        return {**entry, "svg": None, "caption": ""}
+    bars.sort(key=lambda bar: -bar["value"])
+    caption = f"{entry['measure']}: information loss by attribute, from 0 (unchanged) to 1 (no information left)."
+    description = "; ".join(f"{bar['label']}: {bar['value']:.4g}" for bar in bars)
+    svg = collection.add(charts.share_chart(bars[:_MOST_CHARTS], "loss"), f"loss{index}", caption, description)
+    return {**entry, "svg": svg, "caption": caption}
 
 
-def _distribution(one: Mapping[str, Any], at: int, gallery: Gallery) -> dict[str, Any]:
-    rows = _bars(one["rows"], ("before", "after"))
-    if not rows or at >= _CHARTS:
-        return {**one, "svg": None}
-    told = "; ".join(f"{row['label']}: {number(row['before'])} before, {number(row['after'])} after" for row in one["rows"])
-    drawn = gallery.hang(charts.sideways(rows), f"dist{at}", f"{one['attribute']}: records by value before and after", told)
-    return {**one, "svg": drawn}
+def _distribution(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
+    bars = _bars(entry["rows"], ("before", "after"))
+    if not bars or index >= _MOST_CHARTS:
+        return {**entry, "svg": None}
+    title = f"{entry['attribute']}: records by value, before and after"
+    svg = collection.add(charts.horizontal_bar_chart(bars), f"dist{index}", title, _describe_counts(entry["rows"]))
+    return {**entry, "svg": svg}
 
 
-def number(value: Any) -> str:
-    """A number as a person reads it."""
+def format_number(value: Any) -> str:
+    """A number as text: thousands separators, floats with four significant digits."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -130,21 +140,21 @@ def number(value: Any) -> str:
     return str(value)
 
 
-def moment(text: str) -> str:
-    """A time of the form 2026-11-15T23:05:50+00:00 without its decoration."""
+def format_time(text: str) -> str:
+    """An ISO 8601 time in UTC as text, for example 2026-11-15 at 23:05 UTC."""
     return f"{text[:10]} at {text[11:16]} UTC"
 
 
-def parameter(value: Any) -> str:
-    """A parameter as a policy writes it."""
+def format_parameter(value: Any) -> str:
+    """The value of a parameter as text."""
     if value is None or value in ([], {}, ""):
         return "not set"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else number(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else format_number(value)
 
 
-def _finite(value: Any) -> Any:
+def _replace_non_finite(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return {key: _replace_non_finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
+        return [_replace_non_finite(inner) for inner in value]
     return None if isinstance(value, float) and not float("-inf") < value < float("inf") else value

@@ -1,7 +1,7 @@
-"""Where a report's numbers come from: files with their hashes, versions, time and person.
+"""The provenance of a report: files with their hashes, versions, time and person.
 
-The released file has a SHA-256, which anybody can compute who has the file. A plain hash of the original would let a reader try
-guesses of the whole table until one fits. The original therefore has a keyed hash only (HMAC-SHA256), in the internal report.
+The released file has a SHA-256 hash, which anybody who has the file can compute. A plain hash of the original would let a reader
+test guesses of the whole table. The original therefore has only a keyed hash (HMAC-SHA256), in the internal report.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.convert.writing.atomic import replacing
-from discreet.convert.writing.destinations import shown_place
+from discreet.convert.writing.destinations import format_place
 from discreet.engine.runtime.private_files import create_private_folder, home_folder
 from discreet.errors import DiscreetError, redact_credentials
 from discreet.model.microdata import Microdata
@@ -26,20 +26,20 @@ from discreet.model.microdata import Microdata
 _LIBRARIES = ("numba", "numpy", "polars", "scipy")
 
 
-def table(data: Microdata, place: str | Path | None) -> dict[str, Any]:
-    """What a table is: its name without any password, and its size."""
+def describe_table(data: Microdata, location: str | Path | None) -> dict[str, Any]:
+    """The name of a table, without any password, and its size."""
     return {
-        "source": shown(place if place is not None else data.source),
+        "source": redact_location(location if location is not None else data.source),
         "records": len(data),
         "attributes": len(data.columns),
     }
 
 
-def sha256(place: str | Path | None) -> str | None:
+def sha256(location: str | Path | None) -> str | None:
     """The hash of a file; a database table and a frame in memory have none."""
-    if place is None or "://" in str(place):
+    if location is None or "://" in str(location):
         return None
-    path = Path(place).expanduser()
+    path = Path(location).expanduser()
     if not path.is_file():
         return None
     with path.open("rb") as file:
@@ -47,7 +47,7 @@ def sha256(place: str | Path | None) -> str | None:
 
 
 def hash_key() -> bytes | None:
-    """The key for hashes of originals, a random one in DISCREET_HOME; None where it cannot be kept there."""
+    """The random key for hashes of originals, stored in DISCREET_HOME; None where it cannot be stored."""
     path = home_folder() / "report.key"
     try:
         create_private_folder(path.parent)
@@ -55,7 +55,7 @@ def hash_key() -> bytes | None:
             with replacing(path, private=True, overwrite=False) as temporary:
                 temporary.write_bytes(secrets.token_bytes(32))
     except (OSError, DiscreetError):
-        if not path.exists():  # where another run made it first, that one is taken
+        if not path.exists():  # another run may have created it first
             return None
     try:
         return path.read_bytes()
@@ -63,13 +63,13 @@ def hash_key() -> bytes | None:
         return None
 
 
-def keyed_hash(place: str | Path | None, key: bytes | None) -> dict[str, Any]:
-    """The HMAC-SHA256 of the original's file; nothing where there is no key or no file.
+def keyed_hash(location: str | Path | None, key: bytes | None) -> dict[str, Any]:
+    """The HMAC-SHA256 of the original file; empty where there is no key or no file.
 
-    Two internal reports of one installation have the same hash where they are about the same file, and nobody without the key can
-    try guesses of its content.
+    Internal reports of one installation about the same file have the same hash, and nobody without the key can test guesses of
+    its content.
     """
-    if key is None or place is None or "://" in str(place) or not (path := Path(place).expanduser()).is_file():
+    if key is None or location is None or "://" in str(location) or not (path := Path(location).expanduser()).is_file():
         return {}
     code = hmac.new(key, digestmod=hashlib.sha256)
     with path.open("rb") as file:
@@ -78,19 +78,19 @@ def keyed_hash(place: str | Path | None, key: bytes | None) -> dict[str, Any]:
     return {"hmac_sha256": code.hexdigest(), "hash_key": "this installation"}
 
 
-def shown(place: str | Path) -> str:
-    """A file's name, or a database's address without its password."""
-    text = str(place)
+def redact_location(location: str | Path) -> str:
+    """The name of a file, or the URL of a database without its password."""
+    text = str(location)
     if "://" not in text:
         return redact_credentials(Path(text).name) if text else text
-    return redact_credentials(shown_place(text))
+    return redact_credentials(format_place(text))
 
 
-def made(by: str | None) -> dict[str, Any]:
-    """When, by whom and with what."""
+def describe_run(by: str | None) -> dict[str, Any]:
+    """When, by whom and with which software a report was made."""
     return {
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "by": by if by is not None else _user(),
+        "by": by if by is not None else _user_name(),
         "discreet": version("discreet"),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores",
@@ -98,7 +98,7 @@ def made(by: str | None) -> dict[str, Any]:
     }
 
 
-def _user() -> str:
+def _user_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -1,4 +1,4 @@
-"""The verdict in a public report: each limit with its status; what was measured is as coarse as in the rest of the report."""
+"""The verdict in a public report: each limit with its status, and measured numbers as coarse as in the rest of the report."""
 
 from __future__ import annotations
 
@@ -6,83 +6,90 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet import registry
-from discreet.report.bands import band_text
+from discreet.report.bands import format_band
 from discreet.report.field_kinds import Kind, kind_of
-from discreet.report.public_fields import Public, show_number
-from discreet.report.public_text import soften
-from discreet.report.small_counts import hide_small, text_of
+from discreet.report.public_fields import PublicValue, show_number
+from discreet.report.public_text import coarsen_sentence
+from discreet.report.small_counts import format_count, hide_small
 
-_NUMBERS = ("found", "measured_release", "measured_informed")
-_WORDS = {(True, "low"): "at most", (False, "low"): "more than", (True, "high"): "at least", (False, "high"): "less than"}
-_Shown = Mapping[float, Public]
-"""The exact numbers of one limit with what the tables of measures show in their place."""
+_MEASURED_FIELDS = ("found", "measured_release", "measured_informed")
+_COMPARISONS = {(True, "low"): "at most", (False, "low"): "more than", (True, "high"): "at least", (False, "high"): "less than"}
+_PublicNumbers = Mapping[float, PublicValue]
+"""The exact numbers of one limit, each with its public form in the tables of measures."""
 
 
 def show_verdict(
     evidence: Mapping[str, Any], adversaries: Sequence[Mapping[str, Any]], losses: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The verdict of exact evidence, given the public form of its measures."""
+    """The public form of the verdict, given the public form of the measures."""
     verdict = evidence["verdict"]
     exact, public = _numbers(evidence["adversaries"], evidence["losses"]), _numbers(adversaries, losses)
     records = int(evidence["tables"]["masked"]["records"])
     limits = []
-    for one in verdict["limits"]:
-        values = zip(exact.get(one["limit"], ()), public.get(one["limit"], ()), strict=True)
-        limits.append(_limit(one, {number: shown for number, shown in values if isinstance(number, int | float)}, records))
-    required = [float(one["wanted"]) for one in verdict["limits"]]
-    extremes = [one["limit"] for one in verdict["limits"] if _kind(one["limit"], one["found"]) == "extreme"]
+    for limit in verdict["limits"]:
+        values = zip(exact.get(limit["limit"], ()), public.get(limit["limit"], ()), strict=True)
+        public_numbers = {number: public_number for number, public_number in values if isinstance(number, int | float)}
+        limits.append(_show_limit(limit, public_numbers, records))
+    required = [float(limit["wanted"]) for limit in verdict["limits"]]
+    extremes = [limit["limit"] for limit in verdict["limits"] if _kind(limit["limit"], limit["found"]) == "extreme"]
     sentences = {
-        name: [soften(text, band_numbers=any(one in text for one in extremes), exempt=required) for text in verdict[name]]
+        name: [
+            coarsen_sentence(text, band_numbers=any(limit in text for limit in extremes), exempt=required)
+            for text in verdict[name]
+        ]
         for name in ("warnings", "gaps")
     }
     return {**verdict, "limits": limits, **sentences}
 
 
 def _numbers(adversaries: Sequence[Mapping[str, Any]], losses: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
-    """MEASURE.FIELD with its numbers: for the attacker who knows the originals and the one who does not, or the loss."""
+    """The numbers of MEASURE.FIELD: against the attacker who knows the originals and the one who does not, or the loss."""
     risks = {
-        f"{one['measure']}.{field['field']}": (field["informed"], field["after"])
-        for one in adversaries
-        for field in one["fields"]
+        f"{entry['measure']}.{field['field']}": (field["informed"], field["after"])
+        for entry in adversaries
+        for field in entry["fields"]
     }
-    return risks | {f"{one['measure']}.{field['field']}": (field["value"],) for one in losses for field in one["fields"]}
+    return risks | {f"{entry['measure']}.{field['field']}": (field["value"],) for entry in losses for field in entry["fields"]}
 
 
-def _limit(one: Mapping[str, Any], shown: _Shown, records: int) -> dict[str, Any]:
-    better = registry.direction(one["limit"])[3]
-    made = {**one, **{name: _measured(one, one[name], shown, better, records) for name in _NUMBERS}}
-    if one["found"] is None:
-        return {**made, "sentence": soften(one["sentence"])}
-    word = "at most" if better == "low" else "at least"
-    _, but, why = one["sentence"].partition(", but ")
-    reason = f"{but}{soften(why)}" if one["status"] == "incomplete" else ""
+def _show_limit(limit: Mapping[str, Any], public_numbers: _PublicNumbers, records: int) -> dict[str, Any]:
+    better = registry.direction(limit["limit"])[3]
+    public = {**limit, **{name: _show_measured(limit, limit[name], public_numbers, better, records) for name in _MEASURED_FIELDS}}
+    if limit["found"] is None:
+        return {**public, "sentence": coarsen_sentence(limit["sentence"])}
+    comparison = "at most" if better == "low" else "at least"
+    _, but, why = limit["sentence"].partition(", but ")
+    reason = f"{but}{coarsen_sentence(why)}" if limit["status"] == "incomplete" else ""
     return {
-        **made,
-        "sentence": f"{one['limit']} is {made['found']}; {word} {one['wanted']:g} is required: {one['status']}{reason}",
+        **public,
+        "sentence": f"{limit['limit']} is {public['found']}; {comparison} {limit['wanted']:g} is required: "
+        f"{limit['status']}{reason}",
     }
 
 
-def _measured(one: Mapping[str, Any], number: float | None, shown: _Shown, better: str, records: int) -> Public:
-    """What was measured for a limit, as the table of its measure shows it, and never against the verdict."""
+def _show_measured(
+    limit: Mapping[str, Any], number: float | None, public_numbers: _PublicNumbers, better: str, records: int
+) -> PublicValue:
+    """The measured number of a limit as the table of its measure shows it, and never in contradiction to the verdict."""
     if number is None:
         return None
-    required, kind = float(one["wanted"]), _kind(one["limit"], number)
+    required, kind = float(limit["wanted"]), _kind(limit["limit"], number)
     if kind == "extreme":
-        return band_text(number, at_most=required) if number <= required else band_text(number, at_least=required)
-    if number in shown:
-        public = shown[number]
+        return format_band(number, at_most=required) if number <= required else format_band(number, at_least=required)
+    if number in public_numbers:
+        public = public_numbers[number]
     else:
-        public = text_of(hide_small(int(number))) if kind in ("count", "size") else show_number(number, records)
+        public = format_count(hide_small(int(number))) if kind in ("count", "size") else show_number(number, records)
     if public is None or isinstance(public, str):
         return public
     meets, agrees = ((value <= required) if better == "low" else (value >= required) for value in (number, public))
-    return public if meets == agrees else f"{_WORDS[meets, better]} {required:g}"
+    return public if meets == agrees else f"{_COMPARISONS[meets, better]} {required:g}"
 
 
 def _kind(limit: str, number: float | None) -> Kind:
-    where, measure, field, _ = registry.direction(limit)
-    meaning = (registry.load("risk", measure) if where == "risk" else registry.load("loss", measure)).meaning.get(field, "")
+    family, measure, field, _ = registry.direction(limit)
+    meaning = (registry.load("risk", measure) if family == "risk" else registry.load("loss", measure)).meaning.get(field, "")
     if kind_of(measure, field, 0.5, meaning) == "extreme":
         return "extreme"
-    whole = number is not None and float(number).is_integer() and where == "risk"
+    whole = number is not None and float(number).is_integer() and family == "risk"
     return kind_of(measure, field, int(number) if whole and number is not None else number, meaning)

@@ -1,4 +1,4 @@
-"""What the wizard tried, as a risk-utility map: each plan by its risk and its loss, the frontier, and the one that was chosen.
+"""The plans that a search tried, as a risk-utility map: each plan by its risk and its loss, the frontier, and the chosen plan.
 
 Duncan, G. T., Keller-McNulty, S. A. & Stokes, S. L. (2001). Disclosure risk vs. data utility: the R-U confidentiality map.
 """
@@ -14,93 +14,94 @@ from typing import TYPE_CHECKING, Any
 from discreet import registry
 from discreet.errors import DiscreetError, SourceError
 from discreet.report import charts
-from discreet.report.redaction import Discretion
+from discreet.report.redaction import Redactor
 from discreet.selection.results import Selection
 
 if TYPE_CHECKING:
     import altair as alt
 
-_MOST = 1_000
-_SPREAD = 50
-_SAID = ("method", "columns", "enabled", "reason")
+_MOST_PLANS = 1_000
+_LOG_SCALE_RATIO = 50
+"""A scale is logarithmic where the largest number exceeds the smallest by this factor."""
+_NOT_PARAMETERS = ("method", "columns", "enabled", "reason")
 _LIMITS = {True: "met", False: "not met"}
 
 
 def read_selection(path: Path) -> dict[str, Any]:
-    """What ``discreet select --json`` printed into a file."""
+    """Read a file with the output of ``discreet select --json``."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        _rows(found)
+        selection = json.loads(path.read_text(encoding="utf-8"))
+        _plan_rows(selection)
     except OSError:
         raise SourceError(f"{path}: there is no such file to read") from None
     except (ValueError, KeyError, TypeError, AttributeError, DiscreetError):
-        raise SourceError(f"{path}: is not what 'discreet select … --json' prints") from None
-    return dict(found)
+        raise SourceError(f"{path}: is not the output of 'discreet select … --json'") from None
+    return dict(selection)
 
 
-def tried(selection: Selection | Mapping[str, Any], discretion: Discretion) -> dict[str, Any]:
-    """The search as plain values, without rare values of the data; risks in their measure's own direction."""
-    found = content(selection)
-    rows = _rows(found)
-    plans = {one["name"]: one["plan"].get("steps", []) for one in found["frontier"]}
+def describe_search(selection: Selection | Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """The search as plain values, without rare values of the data; risks in the direction of their measure."""
+    search = selection_content(selection)
+    rows = _plan_rows(search)
+    plans = {plan["name"]: plan["plan"].get("steps", []) for plan in search["frontier"]}
     for row in rows:
-        row["steps"] = [_step_text(step) for step in _discreet(plans.get(row["plan"], []), discretion)]
+        row["steps"] = [_step_text(step) for step in _redact_steps(plans.get(row["plan"], []), redactor)]
     return {
-        "risk": found["risk"]["name"],
-        "loss": found["loss"]["name"],
-        "better": registry.direction(found["risk"]["name"])[3],
-        "met": bool(found["met"]),
-        "tried": int(found["tried"]),
-        "tried_on_sample": int(found["tried_on_sample"]),
+        "risk": search["risk"]["name"],
+        "loss": search["loss"]["name"],
+        "better": registry.direction(search["risk"]["name"])[3],
+        "met": bool(search["met"]),
+        "tried": int(search["tried"]),
+        "tried_on_sample": int(search["tried_on_sample"]),
         "rows": rows,
-        "why": [discretion.sentence(str(sentence)) for sentence in found["why"]],
+        "why": [redactor.redact_sentence(str(sentence)) for sentence in search["why"]],
     }
 
 
-def content(selection: Selection | Mapping[str, Any]) -> Mapping[str, Any]:
-    """A search as ``discreet select --json`` prints it."""
+def selection_content(selection: Selection | Mapping[str, Any]) -> Mapping[str, Any]:
+    """A search in the form of ``discreet select --json``."""
     if isinstance(selection, Selection):
-        return selection.to_dict() | {"placed": [one.to_dict() for one in selection.placed]}
+        return selection.to_dict() | {"placed": [plan.to_dict() for plan in selection.placed]}
     return selection
 
 
-def _rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row a plan: all that were tried on the whole table where they are told, else those of the frontier."""
-    sign = -1.0 if registry.direction(found["risk"]["name"])[3] == "high" else 1.0
-    edge = {one["name"] for one in found["frontier"]}
-    here = (float(found["risk"]["value"]), float(found["loss"]["value"]))
-    placed = found.get("placed") or found["frontier"]
-    placed = sorted(placed, key=lambda one: one["name"] not in edge)[:_MOST]  # the frontier is never left out
+def _plan_rows(search: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row per plan: all that were tried on the whole table where the search lists them, else those of the frontier."""
+    sign = -1.0 if registry.direction(search["risk"]["name"])[3] == "high" else 1.0
+    frontier = {plan["name"] for plan in search["frontier"]}
+    chosen = (float(search["risk"]["value"]), float(search["loss"]["value"]))
+    plans = search.get("placed") or search["frontier"]
+    plans = sorted(plans, key=lambda plan: plan["name"] not in frontier)[:_MOST_PLANS]  # never without the frontier
     rows = [
         {
-            "plan": str(one["name"]), "risk": sign * float(one["risk"]) + 0.0, "loss": float(one["loss"]),
-            "kept": bool(one["kept"]), "frontier": one["name"] in edge, "chosen": False,
+            "plan": str(plan["name"]), "risk": sign * float(plan["risk"]) + 0.0, "loss": float(plan["loss"]),
+            "kept": bool(plan["kept"]), "frontier": plan["name"] in frontier, "chosen": False,
         }
-        for one in placed
-        if math.isfinite(one["risk"]) and math.isfinite(one["loss"])
+        for plan in plans
+        if math.isfinite(plan["risk"]) and math.isfinite(plan["loss"])
     ]  # fmt: skip
     for row in rows:
-        if (row["risk"], row["loss"]) == (sign * here[0] + 0.0, here[1]):
+        if (row["risk"], row["loss"]) == (sign * chosen[0] + 0.0, chosen[1]):
             row["chosen"] = True
             break
     return sorted(rows, key=lambda row: (sign * row["risk"], row["loss"]))
 
 
-def _discreet(steps: Sequence[Mapping[str, Any]], discretion: Discretion) -> list[Mapping[str, Any]]:
-    made: list[Mapping[str, Any]] = discretion.policy({"plan": {"steps": list(steps)}})["plan"].get("steps", [])
-    return made
+def _redact_steps(steps: Sequence[Mapping[str, Any]], redactor: Redactor) -> list[Mapping[str, Any]]:
+    redacted: list[Mapping[str, Any]] = redactor.redact_policy({"plan": {"steps": list(steps)}})["plan"].get("steps", [])
+    return redacted
 
 
 def _step_text(step: Mapping[str, Any]) -> str:
-    said = ", ".join(f"{name} {value}" for name, value in step.items() if name not in _SAID)
+    parameters = ", ".join(f"{name} {value}" for name, value in step.items() if name not in _NOT_PARAMETERS)
     columns = f" of {', '.join(step['columns'])}" if step.get("columns") else ""
-    return f"{step['method']}{columns}" + (f" ({said})" if said else "")
+    return f"{step['method']}{columns}" + (f" ({parameters})" if parameters else "")
 
 
 def risk_map(rows: Sequence[Mapping[str, Any]], risk: str, loss: str, better: str) -> alt.Chart:
-    """The map: loss to the right, risk upwards whichever way its measure counts; drag moves it, shift and wheel zoom."""
-    alt = charts.altair()
-    shown = [
+    """The map: loss to the right, risk upwards whatever the direction of its measure; drag to pan, shift and wheel to zoom."""
+    alt = charts.load_altair()
+    plan_points = [
         {
             "plan": row["plan"] + (" (chosen)" if row["chosen"] else ""), "risk": row["risk"], "loss": row["loss"],
             "limits": _LIMITS[row["kept"]], "frontier": row["frontier"], "chosen": row["chosen"],
@@ -108,19 +109,21 @@ def risk_map(rows: Sequence[Mapping[str, Any]], risk: str, loss: str, better: st
         }
         for row in rows
     ]  # fmt: skip
-    word = "less is riskier" if better == "high" else "more is riskier"
-    y = alt.Y("risk:Q", title=f"{risk} ({word})", scale=_scale(alt, [row["risk"] for row in shown], reverse=better == "high"))
-    x = alt.X("loss:Q", title=f"{loss} (more is lost)", scale=_scale(alt, [row["loss"] for row in shown]))
-    base = alt.Chart(alt.Data(values=shown), width=620, height=320)
+    direction = "less is riskier" if better == "high" else "more is riskier"
+    y = alt.Y(
+        "risk:Q", title=f"{risk} ({direction})", scale=_scale(alt, [row["risk"] for row in plan_points], reverse=better == "high")
+    )
+    x = alt.X("loss:Q", title=f"{loss} (more is lost)", scale=_scale(alt, [row["loss"] for row in plan_points]))
+    base = alt.Chart(alt.Data(values=plan_points), width=620, height=320)
     domain = list(_LIMITS.values())
     colours = alt.Scale(domain=domain, range=[charts.AFTER, charts.BEFORE])
-    told = [alt.Tooltip(f"{field}:Q", title=name, format=".4~g") for field, name in (("risk", risk), ("loss", loss))]
+    numbers = [alt.Tooltip(f"{field}:Q", title=name, format=".4~g") for field, name in (("risk", risk), ("loss", loss))]
     points = base.mark_point(size=70, filled=True, opacity=0.9).encode(
         x=x,
         y=y,
         color=alt.Color("limits:N", title="limits", scale=colours, legend=alt.Legend(orient="top")),
         shape=alt.Shape("limits:N", title="limits", scale=alt.Scale(domain=domain, range=["circle", "cross"])),
-        tooltip=["plan:N", *told, "limits:N", "steps:N"],
+        tooltip=["plan:N", *numbers, "limits:N", "steps:N"],
     )
     line = base.transform_filter("datum.frontier").mark_line(color="currentColor", opacity=0.35, interpolate="step-after")
     ring = base.transform_filter("datum.chosen").mark_point(size=320, color="currentColor", strokeWidth=2)
@@ -130,5 +133,5 @@ def risk_map(rows: Sequence[Mapping[str, Any]], risk: str, loss: str, better: st
 
 def _scale(alt: Any, numbers: Sequence[float], *, reverse: bool = False) -> Any:
     """Logarithmic where the numbers span orders of magnitude."""
-    wide = bool(numbers) and min(numbers) > 0 and max(numbers) > _SPREAD * min(numbers)
+    wide = bool(numbers) and min(numbers) > 0 and max(numbers) > _LOG_SCALE_RATIO * min(numbers)
     return alt.Scale(type="log", reverse=reverse) if wide else alt.Scale(zero=False, reverse=reverse)

@@ -1,4 +1,4 @@
-"""Which row of the release, and which row of the source, a record is: for the data controller alone."""
+"""The row numbers of a record in the source and in the written release; confidential."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The places of the records of a masked table; either is None where nobody knows them."""
+class RowNumbers:
+    """The row numbers of the records of a masked table; None where they are not known."""
 
-    sources: NDArray[np.int64] | None
-    """For each record its row in the source, from 0; -1 where it was simulated."""
-    places: NDArray[np.int64] | None
+    source_rows: NDArray[np.int64] | None
+    """For each record its row in the source, from 0; -1 for a synthetic record."""
+    release_rows: NDArray[np.int64] | None
     """For each record its row in the release as it is written, from 0."""
 
     @classmethod
     def of(cls, original: Microdata, masked: Microdata | Release) -> Self:
-        """The places in a release, or in a masked table that was read from a file.
+        """The row numbers of a release, or of a masked table that was read from a file.
 
-        A release in memory has its rows in the order of the source, and is written in another. A file has them as they are
-        written, and its link to the source is known where ``discreet.link`` gave one.
+        The rows of a release in memory are in the order of the source, and are shuffled when it is written. A file has the
+        written order, and its link to the source is known only after ``discreet.link``.
         """
         if not isinstance(masked, Release):
-            known = not masked.is_initial
-            return cls(linked(masked, original) if known else None, np.arange(len(masked)))
-        sources = linked(masked.masked, original)
+            has_link = not masked.is_initial
+            return cls(linked(masked, original) if has_link else None, np.arange(len(masked)))
+        source_rows = linked(masked.masked, original)
         if is_distributed(masked.masked):
-            return cls(sources, None)
-        return cls(sources, rows_of(masked.masked.records, released(masked).records))
+            return cls(source_rows, None)
+        return cls(source_rows, rows_of(masked.masked.records, released(masked).records))
 
-    def source(self, at: int) -> int | None:
-        """The row of the source, from 0, that a record comes from; None where it has none or nobody knows."""
-        row = -1 if self.sources is None else int(self.sources[at])
+    def in_source(self, record: int) -> int | None:
+        """The source row of a record, from 0; None for a synthetic record and where it is not known."""
+        row = -1 if self.source_rows is None else int(self.source_rows[record])
         return row if row >= 0 else None
 
-    def release(self, at: int) -> int | None:
-        """The row of the written release, from 1."""
-        row = -1 if self.places is None else int(self.places[at])
+    def in_release(self, record: int) -> int | None:
+        """The row of a record in the written release, from 1; None where it is not known."""
+        row = -1 if self.release_rows is None else int(self.release_rows[record])
         return row + 1 if row >= 0 else None

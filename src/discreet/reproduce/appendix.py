@@ -68,7 +68,7 @@ def compare_appendix_a() -> tuple[list[Comparison], object]:
         {"label": f"{uniques} unique", "series": "after", "records": samples}
         for uniques, samples in sorted(samples_by_uniques.items())
     ]
-    return comparisons, charts.bars(rows, f"records unique in Age, by sample ({_SAMPLES} samples)", legend=False)
+    return comparisons, charts.bar_chart(rows, f"records unique in Age, by sample ({_SAMPLES} samples)", legend=False)
 
 
 def _count_unique_ages(data: Microdata, seed: int) -> int:

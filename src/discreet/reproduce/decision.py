@@ -135,7 +135,7 @@ def _dictionary_label(size: float) -> str:
 
 def _chart_estimates(rows: list[dict[str, Any]]) -> Any:
     """Estimated against true risk; points above the dashed diagonal are overestimates."""
-    alt = charts.altair()
+    alt = charts.load_altair()
     largest = max(row["estimated"] for row in rows)
     points = alt.Chart(alt.Data(values=rows), width=360, height=360).mark_point(filled=True, size=70)
     diagonal = alt.Chart(alt.Data(values=[{"end": 0.0}, {"end": largest}])).mark_line(color="gray", strokeDash=[4, 4])
@@ -148,7 +148,7 @@ def _chart_estimates(rows: list[dict[str, Any]]) -> Any:
 
 
 def _chart_risk_by_k(risks: Risks) -> Any:
-    alt = charts.altair()
+    alt = charts.load_altair()
     rows = [
         {"k": share, "risk": risk, "dictionary": _dictionary_label(size)}
         for (form, share, size), risk in risks.items()

@@ -9,7 +9,7 @@ import polars as pl
 from discreet import registry, verbs
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.report.worst import count_agreeing
+from discreet.report.riskiest import count_agreeing
 from discreet.reproduce.results import Comparison, Generators, Reproduction
 from discreet.reproduce.risk_histogram import risk_histogram
 

@@ -62,7 +62,7 @@ def reproduce_repeated_records(generators: Generators, records: int | None) -> R
             )
         )  # fmt: skip
     citation = registry.load("risk", "repeated_records").citation
-    chart = charts.shares(bars, "persons re-identified with more than 50 %")
+    chart = charts.share_chart(bars, "persons re-identified with more than 50 %")
     return Reproduction("003", citation, data.source, tuple(comparisons), {"over": chart})
 
 

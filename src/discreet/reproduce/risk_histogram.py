@@ -17,4 +17,4 @@ def risk_histogram(before: Score, after: Score | None = None) -> Any:
         for row in (counts["rows"] if counts else ())
         for series in (("before",) if after is None else ("before", "after"))
     ]
-    return charts.bars(rows, "risk of a record", log=True, legend=after is not None)
+    return charts.bar_chart(rows, "risk of a record", log=True, legend=after is not None)

@@ -48,7 +48,7 @@ def compare_utility(data: Microdata, keys: list[str], suppression_loss: float) -
         {"label": "one pass of suppression", "value": suppression_loss},
         *({"label": name, "value": loss} for name, loss in losses.items()),
     ]
-    return comparisons, charts.shares(bars, "NCP of the 10 keys")
+    return comparisons, charts.share_chart(bars, "NCP of the 10 keys")
 
 
 def _ncp(data: Microdata, keys: list[str], step: dict[str, Any]) -> float:

@@ -86,7 +86,7 @@ def reproduce_targeted_suppression(generators: Generators, records: int | None) 
     figure_3_comparisons, figure_3 = compare_utility(data, keys, losses["one pass"])
     comparisons += figure_3_comparisons
     bars = [{"label": name, "value": loss} for name, loss in losses.items()]
-    figures = {"figure_2": risk_histogram(before, after), "figure_3": figure_3, "loss": charts.shares(bars, "NCP")}
+    figures = {"figure_2": risk_histogram(before, after), "figure_3": figure_3, "loss": charts.share_chart(bars, "NCP")}
     citation = registry.load("masking", "targeted_suppression").citation
     return Reproduction("001", citation, data.source, tuple(comparisons), figures)
 
