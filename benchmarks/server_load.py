@@ -1,7 +1,7 @@
 """Fifty people at work on one server, on this machine's loopback, for a bounded time.
 
 Each logs in, makes a project, follows what happens in it as a page does (server-sent events), uploads a table, edits the
-policy, runs jobs, and looks at pages, with a pause between clicks as people have. Told are errors, jobs that never ended,
+policy, runs jobs, and looks at pages, with a pause between clicks as people have. It reports errors, jobs that never ended,
 the median answer of a page against the idle server's, and the server's memory over time.
 
     python benchmarks/server_load.py [PEOPLE] [MINUTES]
@@ -46,11 +46,11 @@ class Running:
     process: subprocess.Popen[bytes]
 
     def memory(self) -> int:
-        """Bytes that the server holds, without its jobs."""
+        """Resident memory of the server process in bytes, without its jobs."""
         return int(psutil.Process(self.process.pid).memory_info().rss)
 
     def stop(self) -> None:
-        """End it as a person would."""
+        """Stop the server with SIGTERM."""
         self.process.terminate()
         self.process.wait(20)
 
@@ -58,11 +58,11 @@ class Running:
 def start(home: Path, *options: str) -> Running:
     """Start ``discreet serve`` in a data directory, and read where it is and the administrator's link from its log."""
     command = [str(Path(sys.executable).with_name("discreet")), "serve", "--port", "0", "--home", str(home), *options]
-    place = home.parent / "server.log"
-    with place.open("wb") as log:
+    log_file = home.parent / "server.log"
+    with log_file.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "COLUMNS": "300"})
     for _ in range(1200):
-        text = place.read_text(errors="replace")
+        text = log_file.read_text(errors="replace")
         links = [line.strip() for line in text.splitlines() if line.startswith("http")]
         if " is at http" in text and links:
             return Running(text.split(" is at ")[1].split()[0], links[0], process)
@@ -79,7 +79,7 @@ class Person:
         self.http = httpx.Client(base_url=url, timeout=60, trust_env=False, follow_redirects=True)
 
     def log_in(self, name: str) -> None:
-        """Log in and remember the session's word."""
+        """Log in and store the CSRF token."""
         page = self.http.post("/login", data={"name": name, "password": PASSWORD})
         page.raise_for_status()
         self.http.headers["x-csrf-token"] = page.text.split('name="csrf" content="')[1].split('"')[0]
@@ -90,31 +90,31 @@ class Person:
 
     def ask(self, method: str, path: str, **options: Any) -> Any:
         """One request of the REST interface."""
-        answer = self.http.request(method, f"/api/v1{path}", **options)
-        if answer.status_code >= 400:
-            raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
-        return answer.json() if answer.content else None
+        response = self.http.request(method, f"/api/v1{path}", **options)
+        if response.status_code >= 400:
+            raise RuntimeError(f"{method} {path}: {response.status_code} {response.text[:200]}")
+        return response.json() if response.content else None
 
     def run(self, project: int, kind: str, parameters: dict[str, Any] | None = None, *, patience: float = 600) -> dict[str, Any]:
         """Submit a job and wait until it is over."""
         job = self.ask("POST", f"/projects/{project}/jobs", json={"kind": kind, "parameters": parameters or {}})["id"]
         end = time.monotonic() + patience
         while time.monotonic() < end:
-            found: dict[str, Any] = self.ask("GET", f"/projects/{project}/jobs/{job}")
-            if found["state"] not in ("queued", "running"):
-                return found
+            status: dict[str, Any] = self.ask("GET", f"/projects/{project}/jobs/{job}")
+            if status["state"] not in ("queued", "running"):
+                return status
             time.sleep(0.5)
         raise RuntimeError(f"the job {kind} did not end within {patience:.0f} s")
 
     def upload(self, project: int, content: bytes, name: str = "table.csv") -> dict[str, Any]:
         """Send a table and import it."""
-        sent = self.ask("PUT", f"/projects/{project}/uploads", params={"name": name}, content=content)
-        return self.run(project, "import", {"upload": sent["upload"], "name": name})
+        receipt = self.ask("PUT", f"/projects/{project}/uploads", params={"name": name}, content=content)
+        return self.run(project, "import", {"upload": receipt["upload"], "name": name})
 
 
 @dataclass
 class Tally:
-    """What happened, from all threads."""
+    """Counts and times collected from all threads."""
 
     times: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -125,12 +125,12 @@ class Tally:
 
     def timed(self, act: Callable[[], httpx.Response]) -> None:
         """Time a page."""
-        begun = time.perf_counter()
-        answer = act()
+        started = time.perf_counter()
+        response = act()
         with self.lock:
-            self.times.append(time.perf_counter() - begun)
-            if answer.status_code >= 400:
-                self.errors.append(f"{answer.request.url.path}: {answer.status_code}")
+            self.times.append(time.perf_counter() - started)
+            if response.status_code >= 400:
+                self.errors.append(f"{response.request.url.path}: {response.status_code}")
 
 
 def table(rows: int, seed: int) -> bytes:
@@ -159,7 +159,7 @@ POLICY = {
 }
 
 
-def _work(url: str, name: str, until: float, tally: Tally, pause: float) -> None:
+def _act_as_person(url: str, name: str, until: float, tally: Tally, pause: float) -> None:
     draw = random.Random(name)
     person = Person(url)
     try:
@@ -171,8 +171,8 @@ def _work(url: str, name: str, until: float, tally: Tally, pause: float) -> None
             for path in draw.sample(PAGES, 4):
                 tally.timed(lambda path=path: person.http.get(path.format(id=project)))  # type: ignore[misc]
                 time.sleep(draw.uniform(0.5, 1.5) * pause)
-            _jobs(person, project, content, tally, draw)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what the test is to find
+            _run_next_job(person, project, content, tally, draw)
+    except Exception as error:  # noqa: BLE001 - any error is a finding of the test
         with tally.lock:
             tally.errors.append(f"{name}: {type(error).__name__}: {error}")
     finally:
@@ -180,7 +180,7 @@ def _work(url: str, name: str, until: float, tally: Tally, pause: float) -> None
 
 
 def _follow(url: str, cookies: Any, project: int, until: float, tally: Tally) -> None:
-    """Listen to a project as an open page does, and again where the server ends it; it says something every few seconds."""
+    """Follow the events of a project as an open page does, and reconnect when the server ends the stream."""
     try:
         with httpx.Client(base_url=url, timeout=60, trust_env=False, cookies=dict(cookies)) as listener:
             while time.monotonic() < until:
@@ -201,10 +201,10 @@ def _listen(listener: httpx.Client, project: int, until: float, tally: Tally) ->
                 return
 
 
-def _jobs(person: Person, project: int, content: bytes, tally: Tally, draw: random.Random) -> None:
+def _run_next_job(person: Person, project: int, content: bytes, tally: Tally, draw: random.Random) -> None:
     """Upload, edit and generate, one after the other; every job must end well."""
-    seen = person.ask("GET", f"/projects/{project}")
-    if seen["dataset_id"] is None:
+    current = person.ask("GET", f"/projects/{project}")
+    if current["dataset_id"] is None:
         ended = [person.upload(project, content)]
     else:
         person.ask(
@@ -215,23 +215,23 @@ def _jobs(person: Person, project: int, content: bytes, tally: Tally, draw: rand
         ended = [person.run(project, draw.choice(["generate", "risk", "analyze"]))]
     with tally.lock:
         tally.jobs += len(ended)
-        for one in ended:
-            if one["state"] != "done":
-                tally.errors.append(f"a job {one['kind']} is {one['state']}: {one['what']}")
+        for job in ended:
+            if job["state"] != "done":
+                tally.errors.append(f"a job {job['kind']} is {job['state']}: {job['what']}")
 
 
 def run(people: int = 50, minutes: float = 10.0, *, pause: float = 4.0, say: Callable[[str], None] = print) -> dict[str, float]:
-    """Hold the load; the figures."""
+    """Run the load test; returns its figures."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         (Path(folder) / "home").mkdir()
         server = start(Path(folder) / "home", "--jobs", "1")
         try:
-            return _held(server, people, minutes, pause, say)
+            return _run_load(server, people, minutes, pause, say)
         finally:
             server.stop()
 
 
-def _held(server: Running, people: int, minutes: float, pause: float, say: Callable[[str], None]) -> dict[str, float]:
+def _run_load(server: Running, people: int, minutes: float, pause: float, say: Callable[[str], None]) -> dict[str, float]:
     admin = Person(server.url)
     admin.welcome(server.link)
     admin.log_in("admin")
@@ -248,15 +248,15 @@ def _held(server: Running, people: int, minutes: float, pause: float, say: Calla
         idle.timed(lambda: admin.http.get(random.choice(PAGES).format(id=project)))
     tally = Tally()
     until = time.monotonic() + minutes * 60
-    threads = [threading.Thread(target=_work, args=(server.url, name, until, tally, pause)) for name in names]
-    begun = time.monotonic()
+    threads = [threading.Thread(target=_act_as_person, args=(server.url, name, until, tally, pause)) for name in names]
+    started = time.monotonic()
     for thread in threads:
         thread.start()
         time.sleep(min(0.2, minutes * 6 / people))
     while any(thread.is_alive() for thread in threads):
-        tally.memory.append((time.monotonic() - begun, server.memory()))
+        tally.memory.append((time.monotonic() - started, server.memory()))
         time.sleep(2)
-    settled = [size for at, size in tally.memory if at > min(180.0, minutes * 60 * 0.4)] or [server.memory()]
+    later_sizes = [size for elapsed, size in tally.memory if elapsed > min(180.0, minutes * 60 * 0.4)] or [server.memory()]
     audit = admin.ask("GET", "/audit", params={"limit": 1})
     if not audit["whole"]:
         tally.errors.append(f"audit: {audit['fault']}")
@@ -265,7 +265,7 @@ def _held(server: Running, people: int, minutes: float, pause: float, say: Calla
         say(error)
     return {
         "people": people,
-        "minutes": round((time.monotonic() - begun) / 60, 2),
+        "minutes": round((time.monotonic() - started) / 60, 2),
         "pages": len(tally.times),
         "jobs": tally.jobs,
         "events": tally.events,
@@ -274,8 +274,8 @@ def _held(server: Running, people: int, minutes: float, pause: float, say: Calla
         "median ms": statistics.median(tally.times) * 1000,
         "95th percentile ms": statistics.quantiles(tally.times, n=20)[18] * 1000,
         "median against idle": statistics.median(tally.times) / statistics.median(idle.times),
-        "memory MB": settled[-1] / 1e6,
-        "memory growth after the first minutes": settled[-1] / settled[0],
+        "memory MB": later_sizes[-1] / 1e6,
+        "memory growth after the first minutes": later_sizes[-1] / later_sizes[0],
     }
 
 

@@ -103,8 +103,8 @@ def main() -> None:
 
 
 def _while_a_job_runs(person: Person, project: int) -> None:
-    asked = {"kind": "risk", "parameters": {}}
-    job = person.ask("POST", f"/projects/{project}/jobs", json=asked)["id"]
+    body = {"kind": "risk", "parameters": {}}
+    job = person.ask("POST", f"/projects/{project}/jobs", json=body)["id"]
     busy: list[float] = []
     state = "queued"
     while state in ("queued", "running") and len(busy) < 2000:

@@ -11,16 +11,16 @@ import pytest
 
 
 def _load() -> Any:
-    place = Path(__file__).parents[2] / "benchmarks" / "server_load.py"
-    found = importlib.util.spec_from_file_location("server_load", place)
-    assert found is not None
-    assert found.loader is not None
-    made = importlib.util.module_from_spec(found)
+    path = Path(__file__).parents[2] / "benchmarks" / "server_load.py"
+    specification = importlib.util.spec_from_file_location("server_load", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
     import sys
 
-    sys.modules["server_load"] = made
-    found.loader.exec_module(made)
-    return made
+    sys.modules["server_load"] = module
+    specification.loader.exec_module(module)
+    return module
 
 
 @pytest.mark.trust(
@@ -30,11 +30,11 @@ def _load() -> Any:
 )
 def test_people_at_work(effort: Callable[[int, int], int], record_property: Callable[[str, object], None]) -> None:
     people = effort(2, 50)
-    said: list[str] = []
-    figures = _load().run(people, effort(10, 600) / 60, pause=effort(5, 40) / 10, say=said.append)
+    messages: list[str] = []
+    figures = _load().run(people, effort(10, 600) / 60, pause=effort(5, 40) / 10, say=messages.append)
     for name in ("people", "minutes", "pages", "jobs", "events", "idle median ms", "median ms", "memory MB"):
         record_property(name, round(figures[name]))  # also where one of these is not kept
-    assert figures["errors"] == 0, said
+    assert figures["errors"] == 0, messages
     assert figures["jobs"] >= people
     assert figures["events"] > 0
     assert figures["memory growth after the first minutes"] < effort(150, 120) / 100

@@ -1,4 +1,4 @@
-"""A server's parts on every database, and whole servers to talk to."""
+"""Fixtures: parts of the server on every database, and running servers."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe-core that depend on them, which is all that differs in the dark."""
 FOLLOWED = '[data-job][data-state="queued"], [data-job][data-state="running"]'
 LONG = 120_000
-"""Milliseconds that a job may take on a slow and busy machine."""
+"""Maximum duration of a job in milliseconds on a slow, busy machine."""
 PASSWORD = "a longer password than most"
 _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
 class TableA1:
-    """Seed 002's Table A.1 as somebody has it: a file, and what each attribute is."""
+    """Table A.1 of Truta et al. as a file, with the role of each attribute."""
 
     file: Path
     roles: dict[str, str]
@@ -52,7 +52,7 @@ class TableA1:
 def table_a1(tmp_path: Path) -> TableA1:
     data = patients()
     data.frame.write_csv(tmp_path / "patient.csv")
-    return TableA1(tmp_path / "patient.csv", {name: one.role.value for name, one in data.policy.attributes.items()})
+    return TableA1(tmp_path / "patient.csv", {name: attribute.role.value for name, attribute in data.policy.attributes.items()})
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -80,10 +80,10 @@ def settings(database: str | None, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def store(settings: Settings) -> Iterator[Store]:
-    made = Store(settings.database)
-    made.migrate()
-    yield made
-    made.close()
+    opened = Store(settings.database)
+    opened.migrate()
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def add_user(store: Store) -> Callable[..., User]:
     def add(name: str, *, admin: bool = False) -> User:
         with store.write() as connection:
             _, secret = accounts.add(connection, name, admin=admin)
-            return accounts.use_link(connection, secret, PASSWORD)
+            return accounts.set_password_with_link(connection, secret, PASSWORD)
 
     return add
 
@@ -116,13 +116,13 @@ def client(settings: Settings, anna: User) -> Iterator[TestClient]:
     """The application, its jobs running, nobody logged in."""
     from discreet.web.app import make_app
 
-    with TestClient(make_app(settings), follow_redirects=False) as made:
-        yield made
+    with TestClient(make_app(settings), follow_redirects=False) as test_client:
+        yield test_client
 
 
 @pytest.fixture
 def logged_in(client: TestClient) -> TestClient:
-    """The application with anna logged in; ``client.headers`` say the session's word."""
+    """The application with anna logged in; ``client.headers`` hold the CSRF token."""
     answer = client.post("/login", data={"name": "anna", "password": PASSWORD})
     assert answer.status_code == 303, answer.text
     page = client.get("/").text
@@ -177,23 +177,23 @@ def server(request: pytest.FixtureRequest) -> Server:
     ``pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)`` runs a walk on each.
     """
     kind = getattr(request, "param", "sqlite")
-    made: Server = request.getfixturevalue(f"server_on_{kind}")
-    return made
+    running_server: Server = request.getfixturevalue(f"server_on_{kind}")
+    return running_server
 
 
 @pytest.fixture(scope="session")
 def server_on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``discreet serve`` on SQLite in its data directory."""
-    with running(tmp_path_factory.mktemp("server")) as made:
-        yield made
+    with running(tmp_path_factory.mktemp("server")) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 def server_on_postgresql(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``discreet serve`` on an empty database of a real PostgreSQL."""
     address = new_database(postgresql)
-    with running(tmp_path_factory.mktemp("server"), "--database", address) as made:
-        yield replace(made, database=address)
+    with running(tmp_path_factory.mktemp("server"), "--database", address) as started:
+        yield replace(started, database=address)
 
 
 @pytest.fixture
@@ -201,13 +201,13 @@ def visit(server: Server, watched: Callable[..., Any]) -> Callable[..., Any]:
     """Open a watched page whose browser is logged in as the administrator, or as who is named."""
 
     def open_page(name: str = server.name, password: str = server.password, **options: Any) -> Any:
-        made = watched(**{"viewport": {"width": 1280, "height": 900}, **options})
-        made.page.goto(f"{server.url}/login")
-        made.page.get_by_label("Name").fill(name)
-        made.page.get_by_label("Password").fill(password)
-        made.page.get_by_role("button", name="Log in").click()
-        made.page.wait_for_url(f"{server.url}/")
-        return made
+        opened = watched(**{"viewport": {"width": 1280, "height": 900}, **options})
+        opened.page.goto(f"{server.url}/login")
+        opened.page.get_by_label("Name").fill(name)
+        opened.page.get_by_label("Password").fill(password)
+        opened.page.get_by_role("button", name="Log in").click()
+        opened.page.wait_for_url(f"{server.url}/")
+        return opened
 
     return open_page
 
@@ -215,8 +215,8 @@ def visit(server: Server, watched: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pictures of the pages go: DISCREET_SCREENSHOTS, or a temporary folder."""
-    named = os.environ.get("DISCREET_SCREENSHOTS")
-    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    configured = os.environ.get("DISCREET_SCREENSHOTS")
+    folder = Path(configured) if configured else tmp_path_factory.mktemp("screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -268,9 +268,9 @@ def settled() -> Callable[[Any], None]:
 
 def _wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
     for _ in range(600):
-        said = log.read_text(errors="replace")
-        if found := re.search(r"http://\S+/welcome/\S+", said):
-            return found[0]
+        output = log.read_text(errors="replace")
+        if link := re.search(r"http://\S+/welcome/\S+", output):
+            return link[0]
         if process.poll() is not None:
             break
         time.sleep(0.1)

@@ -16,7 +16,7 @@ from discreet.web.db.tables import audit as audit_table
 from discreet.web.db.tables import chain, users
 from discreet.web.db.tables import sessions as session_table
 from discreet.web.db.tables import tokens as token_table
-from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound, TooMany, Unknown
+from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooManyRequests, Unauthenticated
 from discreet.web.settings import Settings
 
 PASSWORD = "a longer password than most"
@@ -25,10 +25,10 @@ PASSWORD = "a longer password than most"
 def test_a_link_sets_a_password_once(store: Store) -> None:
     with store.write() as connection:
         user, secret = accounts.add(connection, "Bert")
-        assert accounts.by_link(connection, secret).name == "Bert"
-        accounts.use_link(connection, secret, PASSWORD)
+        assert accounts.get_by_link(connection, secret).name == "Bert"
+        accounts.set_password_with_link(connection, secret, PASSWORD)
         with pytest.raises(NotFound, match="used already"):
-            accounts.use_link(connection, secret, PASSWORD)
+            accounts.set_password_with_link(connection, secret, PASSWORD)
     assert accounts.log_in(store, "BERT", PASSWORD, "1.2.3.4").id == user.id
 
 
@@ -36,60 +36,62 @@ def test_a_link_sets_a_password_once(store: Store) -> None:
 def test_weak_passwords_are_refused(store: Store, bad: str) -> None:
     with store.write() as connection:
         _, secret = accounts.add(connection, "Bert")
-        with pytest.raises(Invalid):
-            accounts.use_link(connection, secret, bad)
-        assert accounts.by_link(connection, secret).name == "Bert", "the link is not spent"
+        with pytest.raises(InvalidRequest):
+            accounts.set_password_with_link(connection, secret, bad)
+        assert accounts.get_by_link(connection, secret).name == "Bert", "the link is not spent"
 
 
 @pytest.mark.trust("Nobody in", "Passwords are kept as memory-hard hashes, and no secret is in the database")
 def test_the_password_is_kept_as_a_memory_hard_hash(store: Store, anna: User) -> None:
     with store.read() as connection:
-        kept = connection.execute(select(users.c.password).where(users.c.id == anna.id)).scalar_one()
-    assert kept.startswith("$argon2id$")
-    assert PASSWORD not in kept
+        stored = connection.execute(select(users.c.password).where(users.c.id == anna.id)).scalar_one()
+    assert stored.startswith("$argon2id$")
+    assert PASSWORD not in stored
 
 
 @pytest.mark.parametrize("name", ["", " ", "a/b", "<b>", "x" * 81, "a\nb"])
-def test_names_that_cannot_be(store: Store, name: str) -> None:
-    with store.write() as connection, pytest.raises(Invalid):
+def test_invalid_user_names_are_refused(store: Store, name: str) -> None:
+    with store.write() as connection, pytest.raises(InvalidRequest):
         accounts.add(connection, name)
 
 
-def test_a_name_is_taken_however_it_is_written(store: Store, anna: User) -> None:
+def test_user_names_are_unique_regardless_of_case(store: Store, anna: User) -> None:
     with store.write() as connection, pytest.raises(Conflict, match="'anna'"):
         accounts.add(connection, "ANNA")
 
 
-def test_failed_logins_wait_and_a_right_one_starts_anew(store: Store, anna: User) -> None:
-    for _ in range(throttle.FREE):
-        with pytest.raises(Unknown):
+def test_failed_logins_are_throttled_until_one_succeeds(store: Store, anna: User) -> None:
+    for _ in range(throttle.FREE_FAILURES):
+        with pytest.raises(Unauthenticated):
             accounts.log_in(store, "anna", "wrong", "1.2.3.4")
-    with pytest.raises(TooMany, match="try again in"):
+    with pytest.raises(TooManyRequests, match="try again in"):
         accounts.log_in(store, "anna", PASSWORD, "1.2.3.4")
     time.sleep(2.1)
     assert accounts.log_in(store, "anna", PASSWORD, "1.2.3.4") == anna
-    with pytest.raises(Unknown):
+    with pytest.raises(Unauthenticated):
         accounts.log_in(store, "anna", "wrong", "1.2.3.4")
 
 
-def test_an_address_that_guesses_names_waits_too(store: Store) -> None:
+def test_an_address_that_guesses_names_is_throttled(store: Store) -> None:
     with store.write() as connection:
-        for number in range(throttle.FREE_ADDRESS):
-            throttle.failed(connection, f"name {number}", "6.6.6.6")
-    with pytest.raises(TooMany):
+        for number in range(throttle.FREE_FAILURES_PER_ADDRESS):
+            throttle.record_failure(connection, f"name {number}", "6.6.6.6")
+    with pytest.raises(TooManyRequests):
         accounts.log_in(store, "another", "wrong", "6.6.6.6")
 
 
-def test_disabled_means_out_at_once(store: Store, settings: Settings, anna: User, add_user: Callable[..., User]) -> None:
+def test_a_disabled_user_loses_access_immediately(
+    store: Store, settings: Settings, anna: User, add_user: Callable[..., User]
+) -> None:
     bert = add_user("bert")
     with store.write() as connection:
         cookie = sessions.start(connection, bert, settings)
-        _, secret = tokens.make(connection, bert, "script", ["read"])
+        _, secret = tokens.create(connection, bert, "script", ["read"])
         accounts.disable(connection, "bert", by="anna")
     assert sessions.find(store, cookie, settings) is None
-    with pytest.raises(Unknown):
+    with pytest.raises(Unauthenticated):
         tokens.find(store, secret)
-    with pytest.raises(Unknown):
+    with pytest.raises(Unauthenticated):
         accounts.log_in(store, "bert", PASSWORD, "1.2.3.4")
     with store.write() as connection:
         with pytest.raises(Forbidden, match="only administrator"):
@@ -101,16 +103,16 @@ def test_sessions_expire_and_end_everywhere(store: Store, settings: Settings, an
     with store.write() as connection:
         first, second = (sessions.start(connection, anna, settings) for _ in range(2))
     assert first != second
-    found = sessions.find(store, first, settings)
-    assert found is not None
+    session = sessions.find(store, first, settings)
+    assert session is not None
     with pytest.raises(Forbidden):
-        found.check("guess")
+        session.check_csrf("guess")
     with pytest.raises(Forbidden):
-        found.check(None)
-    found.check(found.csrf)
+        session.check_csrf(None)
+    session.check_csrf(session.csrf)
     with store.write() as connection:
         assert first not in [row.hash for row in connection.execute(select(session_table)).all()]
-        sessions.end(connection, found)
+        sessions.end(connection, session)
     assert sessions.find(store, second, settings) is None
     with store.write() as connection:
         old = sessions.start(connection, anna, settings)
@@ -118,47 +120,47 @@ def test_sessions_expire_and_end_everywhere(store: Store, settings: Settings, an
     assert sessions.find(store, old, settings) is None
     with store.write() as connection:
         busy = sessions.start(connection, anna, settings)
-        connection.execute(update(session_table).values(created=now() - sessions.LONGEST - 1))
+        connection.execute(update(session_table).values(created=now() - sessions.MAX_SESSION_SECONDS - 1))
     assert sessions.find(store, busy, settings) is None
 
 
 def test_a_changed_password_ends_sessions(store: Store, settings: Settings, anna: User) -> None:
     with store.write() as connection:
         cookie = sessions.start(connection, anna, settings)
-        with pytest.raises(Invalid, match="old password"):
+        with pytest.raises(InvalidRequest, match="old password"):
             accounts.change_password(connection, anna, "wrong", "another long password")
         accounts.change_password(connection, anna, PASSWORD, "another long password")
     assert sessions.find(store, cookie, settings) is None
 
 
-def test_tokens_have_scopes_and_an_end(store: Store, anna: User, add_user: Callable[..., User]) -> None:
+def test_tokens_have_scopes_and_expire(store: Store, anna: User, add_user: Callable[..., User]) -> None:
     bert = add_user("bert")
     with store.write() as connection:
-        with pytest.raises(Invalid):
-            tokens.make(connection, bert, "script", ["admin"])
-        with pytest.raises(Invalid):
-            tokens.make(connection, bert, "script", ["everything"])
-        with pytest.raises(Invalid):
-            tokens.make(connection, bert, "script", ["read"], days=1000)
-        made, secret = tokens.make(connection, bert, "script", ["read", "write"], days=1)
+        with pytest.raises(InvalidRequest):
+            tokens.create(connection, bert, "script", ["admin"])
+        with pytest.raises(InvalidRequest):
+            tokens.create(connection, bert, "script", ["everything"])
+        with pytest.raises(InvalidRequest):
+            tokens.create(connection, bert, "script", ["read"], days=1000)
+        token, secret = tokens.create(connection, bert, "script", ["read", "write"], days=1)
     assert tokens.find(store, secret) == (bert, ("read", "write"))
     with store.write() as connection:
-        assert [one.id for one in tokens.of(connection, bert)] == [made.id]
+        assert [listed.id for listed in tokens.list_tokens(connection, bert)] == [token.id]
         with pytest.raises(NotFound):
-            tokens.revoke(connection, anna, made.id)
+            tokens.revoke(connection, anna, token.id)
         connection.execute(update(token_table).values(expires=now() - 1))
-    with pytest.raises(Unknown, match="expired"):
+    with pytest.raises(Unauthenticated, match="expired"):
         tokens.find(store, secret)
 
 
 @pytest.mark.trust("Nobody in", "An entry of the audit log that was changed, taken out or cut off shows")
-def test_the_audit_log_shows_an_edit_a_gap_and_a_cut(store: Store, anna: User) -> None:
+def test_the_audit_log_detects_edited_missing_and_truncated_entries(store: Store, anna: User) -> None:
     with store.write() as connection:
         for number in range(5):
-            audit.note(connection, "anna", "tested", number=number)
+            audit.record(connection, "anna", "tested", number=number)
     with store.read() as connection:
-        assert audit.check(connection) is None
-        last = audit.entries(connection)[0]["id"]
+        assert audit.verify_chain(connection) is None
+        last = audit.list_entries(connection)[0]["id"]
     for change in (
         update(audit_table).where(audit_table.c.id == 3).values(who="bert"),
         audit_table.delete().where(audit_table.c.id == 4),
@@ -168,19 +170,19 @@ def test_the_audit_log_shows_an_edit_a_gap_and_a_cut(store: Store, anna: User) -
         connection = store.engine.connect()
         connection.begin()
         connection.execute(change)
-        assert audit.check(connection) is not None
+        assert audit.verify_chain(connection) is not None
         connection.rollback()
         connection.close()
     with store.read() as connection:
-        assert audit.check(connection) is None
+        assert audit.verify_chain(connection) is None
 
 
 @pytest.mark.trust("Nobody in", "Passwords are kept as memory-hard hashes, and no secret is in the database")
 def test_secrets_are_not_in_the_database(store: Store, settings: Settings, anna: User) -> None:
     with store.write() as connection:
         cookie = sessions.start(connection, anna, settings)
-        _, token = tokens.make(connection, anna, "script", ["read"])
-        _, link = accounts.reset(connection, "anna")
+        _, token = tokens.create(connection, anna, "script", ["read"])
+        _, link = accounts.reset_password(connection, "anna")
         from discreet.web.db.tables import metadata
 
         everything = "".join(str(connection.execute(select(table)).all()) for table in metadata.sorted_tables)

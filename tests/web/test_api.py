@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fastapi.testclient import TestClient
 
 
-def test_the_same_key_does_it_once(logged_in: TestClient) -> None:
+def test_an_idempotency_key_executes_a_request_once(logged_in: TestClient) -> None:
     headers = {"Idempotency-Key": "abc"}
     first = logged_in.post("/api/v1/projects", json={"name": "Mine"}, headers=headers)
     again = logged_in.post("/api/v1/projects", json={"name": "Mine"}, headers=headers)
@@ -18,7 +18,7 @@ def test_the_same_key_does_it_once(logged_in: TestClient) -> None:
     assert len(logged_in.get("/api/v1/projects").json()) == 1
 
 
-def test_the_same_key_at_the_same_time_does_it_once(logged_in: TestClient) -> None:
+def test_simultaneous_requests_with_one_key_execute_once(logged_in: TestClient) -> None:
     def make(_number: int) -> tuple[int, int]:
         answer = logged_in.post("/api/v1/projects", json={"name": "Mine"}, headers={"Idempotency-Key": "abc"})
         return answer.status_code, answer.json().get("id", -1)
@@ -29,9 +29,9 @@ def test_the_same_key_at_the_same_time_does_it_once(logged_in: TestClient) -> No
     assert next(iter(answers))[0] == 201
 
 
-def test_failures_are_sentences(logged_in: TestClient) -> None:
+def test_errors_are_json_with_a_message(logged_in: TestClient) -> None:
     assert logged_in.get("/api/v1/projects/77").json() == {
-        "status": 404, "message": "there is no project number 77 that you may see", "detail": {},
+        "status": 404, "message": "project 77 does not exist or is not visible to you", "detail": {},
     }  # fmt: skip
     assert logged_in.post("/api/v1/projects", json={"nam": "x"}).status_code == 422
     assert "message" in logged_in.post("/api/v1/projects", content=b"{").json()
@@ -39,7 +39,7 @@ def test_failures_are_sentences(logged_in: TestClient) -> None:
     assert logged_in.put("/api/v1/me").json()["status"] == 405
 
 
-def test_two_people_edit_a_policy(logged_in: TestClient) -> None:
+def test_conflicting_policy_edits_are_refused_and_others_merged(logged_in: TestClient) -> None:
     identity = logged_in.post("/api/v1/projects", json={"name": "Mine"}).json()["id"]
     path = f"/api/v1/projects/{identity}/policy"
     first = logged_in.patch(path, json={"base": 0, "sections": {"attributes.age": {"role": "key"}}})
@@ -53,27 +53,27 @@ def test_two_people_edit_a_policy(logged_in: TestClient) -> None:
     file = {"base": 2, "yaml": "attributes:\n  sex: {role: key}\n"}
     assert logged_in.put(path, json=file).json()["policy"] == {"attributes": {"sex": {"role": "key"}}}
     assert logged_in.post(f"{path}/restore?revision=1").json()["policy"] == {"attributes": {"age": {"role": "key"}}}
-    assert [one["revision"] for one in logged_in.get(f"{path}/history").json()] == [4, 3, 2, 1, 0]
+    assert [change["revision"] for change in logged_in.get(f"{path}/history").json()] == [4, 3, 2, 1, 0]
 
 
-def test_the_page_names_every_request(logged_in: TestClient) -> None:
+def test_the_documentation_page_lists_every_request(logged_in: TestClient) -> None:
     document = logged_in.get("/api/openapi.json").json()
     page = logged_in.get("/api/docs")
     assert page.status_code == 200
     for path, methods in document["paths"].items():
         assert f"<code>{path}</code>" in page.text
-        assert all("500" not in one["responses"] for one in methods.values())
+        assert all("500" not in operation["responses"] for operation in methods.values())
 
 
-def test_users_by_rest(logged_in: TestClient) -> None:
-    made = logged_in.post("/api/v1/users", json={"name": "bert"}).json()
-    assert made["user"]["name"] == "bert"
-    path = made["link"].removeprefix("http://testserver")
+def test_administrators_manage_users_by_rest(logged_in: TestClient) -> None:
+    invitation = logged_in.post("/api/v1/users", json={"name": "bert"}).json()
+    assert invitation["user"]["name"] == "bert"
+    path = invitation["link"].removeprefix("http://testserver")
     assert logged_in.get(path).status_code == 200
     assert logged_in.post("/api/v1/users/bert/disable").json()["disabled"]
     assert not logged_in.post("/api/v1/users/bert/enable").json()["disabled"]
-    assert logged_in.post("/api/v1/users/bert/reset").json()["link"] != made["link"]
+    assert logged_in.post("/api/v1/users/bert/reset").json()["link"] != invitation["link"]
     assert logged_in.get(path).status_code == 404
     log = logged_in.get("/api/v1/audit").json()
     assert log["whole"]
-    assert {"user added", "user disabled", "password reset"} <= {one["action"] for one in log["entries"]}
+    assert {"user added", "user disabled", "password reset"} <= {entry["action"] for entry in log["entries"]}

@@ -14,13 +14,13 @@ from discreet.errors import DataError, SourceError
 from discreet.web.client import Client, ServerError
 
 
-class _Through:
+class _InProcessTransport:
     """Sends a client's requests to an application in this process."""
 
     def __init__(self, to: TestClient) -> None:
         self.to = to
 
-    def __enter__(self) -> _Through:
+    def __enter__(self) -> _InProcessTransport:
         return self
 
     def __exit__(self, *_ended: object) -> None: ...
@@ -38,21 +38,21 @@ def database() -> None:
 
 @pytest.fixture
 def program(logged_in: TestClient) -> Iterator[Client]:
-    asked = {"name": "a program", "scopes": ["read", "write", "release"]}
-    secret = logged_in.post("/api/v1/tokens", json=asked).json()["secret"]
-    with Client("http://testserver", secret, transport=_Through(logged_in)) as made:  # type: ignore[arg-type]
-        yield made
+    body = {"name": "a program", "scopes": ["read", "write", "release"]}
+    secret = logged_in.post("/api/v1/tokens", json=body).json()["secret"]
+    with Client("http://testserver", secret, transport=_InProcessTransport(logged_in)) as client:  # type: ignore[arg-type]
+        yield client
 
 
-def test_the_walk_of_a_program(program: Client, tmp_path: Path) -> None:
+def test_a_program_can_upload_mask_download_and_sign_off(program: Client, tmp_path: Path) -> None:
     source = tmp_path / "patients.csv"
     pl.DataFrame({"name": [f"P{n}" for n in range(20)], "age": [20 + n for n in range(20)]}).write_csv(source)
     assert program.me()["name"] == "anna"
     project = program.create_project("Clinic", key="once")["id"]
     assert program.create_project("Clinic", key="once")["id"] == project
-    told: list[tuple[str, float]] = []
-    dataset = program.upload(project, source, progress=lambda what, share: told.append((what, share)))["dataset"]
-    assert told
+    progress: list[tuple[str, float]] = []
+    dataset = program.upload(project, source, progress=lambda what, share: progress.append((what, share)))["dataset"]
+    assert progress
     assert program.datasets(project)[0]["records"] == 20
     rows = program.rows(project, dataset, sort="age", descending=True, limit=2, filters={"age": "<30"})
     assert [row[rows["columns"].index("age")] for row in rows["rows"]] == [29, 28]
@@ -78,14 +78,14 @@ def test_the_walk_of_a_program(program: Client, tmp_path: Path) -> None:
     assert sorted(local.masked.frame["age"].to_list()) == sorted(masked["age"].to_list()), "the same as without a server"
 
 
-def test_failures_are_told(program: Client, tmp_path: Path) -> None:
-    with pytest.raises(ServerError, match="no project number 99") as told:
+def test_refusals_failed_jobs_and_missing_servers_raise_errors(program: Client, tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match="project 99 does not exist") as refused:
         program.project(99)
-    assert told.value.status == 404
+    assert refused.value.status == 404
     project = program.create_project("Clinic")["id"]
     source = tmp_path / "bad.parquet"
     source.write_bytes(b"this is not Parquet")
     with pytest.raises(DataError, match="the job import is failed"):
         program.upload(project, source)
-    with Client("http://127.0.0.1:9", "token") as nobody, pytest.raises(SourceError, match="does not answer"):
+    with Client("http://127.0.0.1:9", "token") as nobody, pytest.raises(SourceError, match="does not respond"):
         nobody.me()

@@ -26,7 +26,7 @@ from discreet.web.db import sweeping
 from discreet.web.db.store import Store
 from discreet.web.db.tables import datasets as dataset_table
 from discreet.web.db.tables import projects as project_table
-from discreet.web.errors import Forbidden, Invalid, NotFound, TooLarge
+from discreet.web.errors import Forbidden, InvalidRequest, NotFound, TooLarge
 from discreet.web.projects import datasets, projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
@@ -40,7 +40,7 @@ def small(tmp_path: Path) -> Settings:
 
 def uploads(settings: Settings, project: Project) -> list[str]:
     folder = settings.folder(project.id) / "uploads"
-    return [one.name for one in folder.iterdir()] if folder.is_dir() else []
+    return [file.name for file in folder.iterdir()] if folder.is_dir() else []
 
 
 class TestReceiving:
@@ -50,25 +50,25 @@ class TestReceiving:
 
     def test_a_file_arrives_as_it_was_sent_under_a_name_of_our_own(self, tmp_path: Path, ours: Project) -> None:
         settings = small(tmp_path)
-        made = datasets.receive(settings, ours, iter([b"a,b\n", b"1,2\n"]), "../../etc/passwd/x y.CSV.gz")
-        assert made.read_bytes() == b"a,b\n1,2\n"
-        assert datasets.UPLOAD.fullmatch(made.name)
-        assert made.name.endswith(".csv.gz")
-        assert made.parent == settings.folder(1) / "uploads"
-        assert made.stat().st_mode & 0o077 == 0
-        with made.open("rb") as file:
-            assert datasets.receive(settings, ours, file, "x.csv").read_bytes() == b"a,b\n1,2\n"
+        stored = datasets.receive_upload(settings, ours, iter([b"a,b\n", b"1,2\n"]), "../../etc/passwd/x y.CSV.gz")
+        assert stored.read_bytes() == b"a,b\n1,2\n"
+        assert datasets.UPLOAD_NAME.fullmatch(stored.name)
+        assert stored.name.endswith(".csv.gz")
+        assert stored.parent == settings.folder(1) / "uploads"
+        assert stored.stat().st_mode & 0o077 == 0
+        with stored.open("rb") as file:
+            assert datasets.receive_upload(settings, ours, file, "x.csv").read_bytes() == b"a,b\n1,2\n"
 
     def test_a_file_that_is_too_large_empty_or_unknown_leaves_nothing(self, tmp_path: Path, ours: Project) -> None:
         settings = small(tmp_path)
         limited = Settings(**{**vars(settings), "upload_limit": 10})
         with pytest.raises(TooLarge, match="MiB"):
-            datasets.receive(limited, ours, iter([b"123456", b"123456"]), "x.csv")
-        with pytest.raises(Invalid, match="empty"):
-            datasets.receive(settings, ours, iter([]), "x.csv")
+            datasets.receive_upload(limited, ours, iter([b"123456", b"123456"]), "x.csv")
+        with pytest.raises(InvalidRequest, match="empty"):
+            datasets.receive_upload(settings, ours, iter([]), "x.csv")
         for name in ("x.exe", "csv", "", "x.csv/", "x.csv\0.sh"):
-            with pytest.raises(Invalid, match="known format"):
-                datasets.receive(settings, ours, iter([b"1"]), name)
+            with pytest.raises(InvalidRequest, match="known format"):
+                datasets.receive_upload(settings, ours, iter([b"1"]), name)
         assert uploads(settings, ours) == []
 
     def test_an_upload_that_breaks_off_leaves_nothing(self, tmp_path: Path, ours: Project) -> None:
@@ -78,10 +78,12 @@ class TestReceiving:
 
         settings = small(tmp_path)
         with pytest.raises(ConnectionResetError):
-            datasets.receive(settings, ours, broken(), "x.csv")
+            datasets.receive_upload(settings, ours, broken(), "x.csv")
         assert uploads(settings, ours) == []
 
-    def test_a_full_disk_is_a_sentence(self, tmp_path: Path, ours: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_full_disk_is_reported_and_leaves_nothing(
+        self, tmp_path: Path, ours: Project, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         settings = small(tmp_path)
 
         class Full:
@@ -95,23 +97,23 @@ class TestReceiving:
             return Full()
 
         monkeypatch.setattr("discreet.web.projects.datasets.os.fdopen", full)
-        with pytest.raises(datasets.NoRoom, match="no room"):
-            datasets.receive(settings, ours, iter([b"1"]), "x.csv")
+        with pytest.raises(datasets.DiskFull, match="disk is full"):
+            datasets.receive_upload(settings, ours, iter([b"1"]), "x.csv")
         assert uploads(settings, ours) == []
 
     def test_readers_may_not_upload(self, tmp_path: Path, ours: Project) -> None:
         reader = Project(**{**vars(ours), "role": "reader"})
         with pytest.raises(Forbidden):
-            datasets.receive(small(tmp_path), reader, iter([b"1"]), "x.csv")
+            datasets.receive_upload(small(tmp_path), reader, iter([b"1"]), "x.csv")
 
     def test_memory_does_not_grow_with_the_file(self, tmp_path: Path, ours: Project) -> None:
         settings = small(tmp_path)
         chunk = b"x" * 65536
         tracemalloc.start()
-        made = datasets.receive(settings, ours, (chunk for _ in range(1600)), "x.csv")
+        stored = datasets.receive_upload(settings, ours, (chunk for _ in range(1600)), "x.csv")
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert made.stat().st_size == 1600 * 65536
+        assert stored.stat().st_size == 1600 * 65536
         assert peak < 5 << 20
 
 
@@ -155,7 +157,7 @@ class TestPaging:
     @profile(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         content=FRAMES, sort=st.none() | st.sampled_from(list(SCHEMA)), descending=st.booleans(), offset=st.integers(0, 14),
-        limit=st.integers(1, 14), chosen=st.lists(st.sampled_from(FILTERS), max_size=2, unique_by=lambda one: one[0]),
+        limit=st.integers(1, 14), chosen=st.lists(st.sampled_from(FILTERS), max_size=2, unique_by=lambda choice: choice[0]),
         near=st.sampled_from([0, 5000]), few=st.sampled_from([0, 1000]), sample=st.sampled_from([2, 5, 4000]),
         slack=st.sampled_from([0, 1, 130]),
     )  # fmt: skip
@@ -163,63 +165,63 @@ class TestPaging:
         self, content: Any, sort: str | None, descending: bool, offset: int, limit: int, chosen: Any, near: int, few: int,
         sample: int, slack: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        monkeypatch.setattr(paging, "_NEAR", near)
-        monkeypatch.setattr(paging, "_FEW", few)
-        monkeypatch.setattr(paging, "_SAMPLE", sample)
-        monkeypatch.setattr(paging, "_SLACK", slack)
+        monkeypatch.setattr(paging, "_SORT_UP_TO", near)
+        monkeypatch.setattr(paging, "_FEW_VALUES", few)
+        monkeypatch.setattr(paging, "_SAMPLE_ROWS", sample)
+        monkeypatch.setattr(paging, "_SAMPLE_MARGIN", slack)
         frame = pl.DataFrame(content, schema=SCHEMA)
         path = tmp_path / "t.parquet"
         frame.write_parquet(path)
         rows = list(enumerate(frame.iter_rows(named=True)))
-        rows = [(at, row) for at, row in rows if all(holds(row[name]) for name, _, holds in chosen)]
+        rows = [(index, row) for index, row in rows if all(holds(row[name]) for name, _, holds in chosen)]
         if sort is not None:
-            there = [one for one in rows if one[1][sort] is not None]
-            there.sort(key=lambda one: one[1][sort], reverse=descending)
+            present = [indexed_row for indexed_row in rows if indexed_row[1][sort] is not None]
+            present.sort(key=lambda indexed_row: indexed_row[1][sort], reverse=descending)
             if descending:  # a reversed sort would turn ties around, which keep their order here
-                there.sort(key=lambda one: one[0])
-                there.sort(key=lambda one: one[1][sort], reverse=True)
-            rows = there + [one for one in rows if one[1][sort] is None]
-        found = paging.page(
+                present.sort(key=lambda indexed_row: indexed_row[0])
+                present.sort(key=lambda indexed_row: indexed_row[1][sort], reverse=True)
+            rows = present + [indexed_row for indexed_row in rows if indexed_row[1][sort] is None]
+        page = paging.read_page(
             path, offset=offset, limit=limit, sort=sort, descending=descending, filters={name: text for name, text, _ in chosen}
         )
-        assert found.total == len(rows)
-        assert found.numbers == [at for at, _ in rows[offset : offset + limit]]
-        assert found.frame.rows() == [tuple(row.values()) for _, row in rows[offset : offset + limit]]
+        assert page.total == len(rows)
+        assert page.numbers == [index for index, _ in rows[offset : offset + limit]]
+        assert page.frame.rows() == [tuple(row.values()) for _, row in rows[offset : offset + limit]]
 
-    def test_hostile_names_and_values_are_names_and_values(self, tmp_path: Path) -> None:
+    def test_hostile_names_and_values_are_treated_as_text(self, tmp_path: Path) -> None:
         settings = small(tmp_path)
         path = settings.folder(1) / "t.parquet"
-        pl.DataFrame({name: [f"{name}{at}" for at in (2, 1)] for name in NAMES}).write_parquet(path)
+        pl.DataFrame({name: [f"{name}{number}" for number in (2, 1)] for name in NAMES}).write_parquet(path)
         for name in NAMES:
-            page = datasets.rows(settings, path, sort=name, filters={name: f"{name}1"})
+            page = datasets.read_rows(settings, path, sort=name, filters={name: f"{name}1"})
             assert page.columns == NAMES
-            assert page.rows == [[f"{one}1" for one in NAMES]]
+            assert page.rows == [[f"{column}1" for column in NAMES]]
             assert page.numbers == [2]
         for text in ("' OR 1=1 --", "\0", "%s", "🙂" * 100, "1; DROP TABLE t"):
-            assert datasets.rows(settings, path, filters={"Age": text}).total == 0
+            assert datasets.read_rows(settings, path, filters={"Age": text}).total == 0
 
-    def test_what_cannot_be_asked_is_told(self, tmp_path: Path) -> None:
+    def test_invalid_page_requests_are_refused(self, tmp_path: Path) -> None:
         settings = small(tmp_path)
         path = settings.folder(1) / "t.parquet"
         pl.DataFrame({"age": [1], "born": [dt.date(2000, 1, 1)], "sex": [True]}).write_parquet(path)
-        with pytest.raises(Invalid, match="agee"):
-            datasets.rows(settings, path, sort="agee")
-        with pytest.raises(Invalid, match="agee"):
-            datasets.rows(settings, path, filters={"agee": "1"})
+        with pytest.raises(InvalidRequest, match="agee"):
+            datasets.read_rows(settings, path, sort="agee")
+        with pytest.raises(InvalidRequest, match="agee"):
+            datasets.read_rows(settings, path, filters={"agee": "1"})
         for name, text in (("age", "old"), ("born", ">=yesterday"), ("sex", "f"), ("age", "1..x")):
-            with pytest.raises(Invalid, match="no filter"):
-                datasets.rows(settings, path, filters={name: text})
+            with pytest.raises(InvalidRequest, match="no filter"):
+                datasets.read_rows(settings, path, filters={name: text})
         for offset, limit in ((-1, 50), (0, 0), (0, 100_000)):
-            with pytest.raises(Invalid, match="a page begins"):
-                datasets.rows(settings, path, offset=offset, limit=limit)
+            with pytest.raises(InvalidRequest, match="the offset must be"):
+                datasets.read_rows(settings, path, offset=offset, limit=limit)
         outside = tmp_path / "secret.parquet"
         pl.DataFrame({"age": [1]}).write_parquet(outside)
         for place in (outside, settings.folder(1) / ".." / ".." / ".." / "secret.parquet", settings.folder(1) / "none.parquet"):
             with pytest.raises(NotFound):
-                datasets.rows(settings, place)
+                datasets.read_rows(settings, place)
         (settings.folder(1) / "bad.parquet").write_bytes(b"PAR1 nonsense")
-        with pytest.raises(Invalid, match="cannot be looked at"):
-            datasets.rows(settings, settings.folder(1) / "bad.parquet")
+        with pytest.raises(InvalidRequest, match="cannot be read"):
+            datasets.read_rows(settings, settings.folder(1) / "bad.parquet")
 
     def test_every_kind_of_value_is_plain_json(self, tmp_path: Path) -> None:
         settings = small(tmp_path)
@@ -230,20 +232,20 @@ class TestPaging:
              "zoned": pl.Series([moment]).dt.replace_time_zone("UTC"), "time": [dt.time(1, 2)], "day": [dt.date(9999, 12, 31)],
              "none": [None], "word": pl.Series(["x"], dtype=pl.Categorical)}
         ).write_parquet(path)  # fmt: skip
-        page = datasets.rows(settings, path)
+        page = datasets.read_rows(settings, path)
         assert json.loads(json.dumps(page.rows, allow_nan=False)) == page.rows
         assert page.rows[0][:4] == [2**63 - 1, 2**64 - 1, "inf", "2020-01-02 03:04:05"]
 
     def test_far_pages_of_a_column_of_few_values_agree_with_a_sort(self, tmp_path: Path) -> None:
         path = tmp_path / "t.parquet"
-        frame = pl.DataFrame({"x": [(at * 7919) % 13 if at % 11 else None for at in range(30_000)]})
+        frame = pl.DataFrame({"x": [(number * 7919) % 13 if number % 11 else None for number in range(30_000)]})
         frame.write_parquet(path)
         ordered = frame.with_row_index("at").sort("x", "at", descending=[True, False], nulls_last=True)["at"].to_list()
         for offset in (0, 5_000, 17_321, 27_200, 29_990, 40_000):
-            found = paging.page(path, offset=offset, limit=50, sort="x", descending=True)
-            assert found.numbers == ordered[offset : offset + 50]
+            page = paging.read_page(path, offset=offset, limit=50, sort="x", descending=True)
+            assert page.numbers == ordered[offset : offset + 50]
         with pytest.raises(DataError):
-            paging.page(path, sort="y")
+            paging.read_page(path, sort="y")
 
 
 def test_the_current_dataset_is_the_last_or_the_chosen_one(store: Store, anna: User, project: Project) -> None:
@@ -254,19 +256,17 @@ def test_the_current_dataset_is_the_last_or_the_chosen_one(store: Store, anna: U
             row = {"project_id": project.id, "name": name, "file": f"data/{name}.parquet", "records": 1, "bytes": 1.0}
             more = {"sha256": "0" * 64, "columns": [{"name": "age"}], "created": 1.0, "user_id": anna.id}
             connection.execute(insert(dataset_table).values(**row, **more))
-        first, second = sorted(one.id for one in datasets.all_of(connection, project))
+        first, second = sorted(dataset.id for dataset in datasets.list_datasets(connection, project))
         assert datasets.choose(connection, anna, project, first).name == "one"
         again = projects.get(connection, anna, project.id)
         assert datasets.get(connection, again).id == first
         assert datasets.get(connection, again, second).columns == [{"name": "age"}]
         assert datasets.get(connection, again).user == "anna"
-        with pytest.raises(NotFound, match="number 99"):
+        with pytest.raises(NotFound, match="no dataset 99"):
             datasets.choose(connection, anna, project, 99)
 
 
-def test_sweeping_keeps_what_rows_speak_of_and_nothing_else(
-    settings: Settings, store: Store, anna: User, project: Project
-) -> None:
+def test_cleanup_keeps_only_files_that_rows_refer_to(settings: Settings, store: Store, anna: User, project: Project) -> None:
     folder = settings.folder(project.id)
     for name in ("data/kept.parquet", "data/kept.labels.json", "data/lost.parquet", "data/.kept.123.part.parquet",
                  "releases/abc/masked.parquet", "uploads/new.csv", "uploads/old.csv", "uploads/.x.part"):  # fmt: skip
@@ -278,11 +278,11 @@ def test_sweeping_keeps_what_rows_speak_of_and_nothing_else(
     with store.write() as connection:
         row = {"project_id": project.id, "name": "k", "file": "data/kept.parquet", "records": 1, "bytes": 1.0, "sha256": "0"}
         connection.execute(insert(dataset_table).values(**row, columns=[], created=1.0, user_id=anna.id))
-    sweeping.sweep(settings, store)
-    left = {str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()}
+    sweeping.delete_orphaned_files(settings, store)
+    left = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
     assert left == {"data/kept.parquet", "data/kept.labels.json", "uploads/new.csv"}
     assert not other.exists()
     with store.write() as connection:
         connection.execute(delete(project_table).where(project_table.c.id == project.id))
-    datasets.forget(settings, project.id)
+    datasets.delete_project_files(settings, project.id)
     assert not folder.exists()

@@ -22,20 +22,20 @@ def _two_of_a_name(connection: Connection, user: accounts.User) -> None:
     projects.create(connection, user, "Half made")
 
 
-def test_all_of_it_on_mysql(mysql: str, tmp_path: object) -> None:
+def test_the_store_works_on_mysql(mysql: str, tmp_path: object) -> None:
     settings = Settings.make(str(tmp_path), mysql)
     store = Store(settings.database)
     store.migrate()
     store.migrate()
     with store.write() as connection:
         _, link = accounts.add(connection, "Zoë", admin=True)
-        user = accounts.use_link(connection, link, PASSWORD)
+        user = accounts.set_password_with_link(connection, link, PASSWORD)
         project = projects.create(connection, user, "Patients – été 🏥")
-        assert projects.TABLE.fullmatch(project.table_name)
+        assert projects.TABLE_NAME.fullmatch(project.table_name)
     assert accounts.log_in(store, "zoë", PASSWORD, "127.0.0.1") == user
     with store.write() as connection:
         cookie = sessions.start(connection, user, settings)
-        _, secret = tokens.make(connection, user, "script", ["read"])
+        _, secret = tokens.create(connection, user, "script", ["read"])
         policies.edit(connection, user, project, 0, {"attributes.âge": {"role": "key"}, "limits": {"k_anonymity.k": 5}})
     assert sessions.find(store, cookie, settings) is not None
     assert tokens.find(store, secret)[0] == user
@@ -43,15 +43,15 @@ def test_all_of_it_on_mysql(mysql: str, tmp_path: object) -> None:
         seen = projects.get(connection, user, project.id)
         with pytest.raises(Conflict):
             policies.edit(connection, user, seen, 0, {"limits": {"k_anonymity.k": 7}})
-        assert policies.current(connection, seen).limits == {"k_anonymity.k": 5}
+        assert policies.current_policy(connection, seen).limits == {"k_anonymity.k": 5}
         job = queue.submit(connection, user, seen, "import", {"upload": "0" * 32 + ".csv", "name": "x.csv"})
         assert queue.get(connection, seen, job.id).state == "queued"
         assert queue.cancel(connection, user, seen, job.id).state == "cancelled"
     with pytest.raises(Conflict), store.write() as connection:
         _two_of_a_name(connection, user)
     with store.read() as connection:
-        assert [row["project"].name for row in projects.mine(connection, user)] == ["Patients – été 🏥"]
-        assert audit.check(connection) is None
+        assert [row["project"].name for row in projects.list_projects(connection, user)] == ["Patients – été 🏥"]
+        assert audit.verify_chain(connection) is None
     _delete(store, settings, user, project)
     store.close()
 
@@ -66,8 +66,8 @@ def _delete(store: Store, settings: Settings, user: accounts.User, project: proj
         connection.exec_driver_sql(f"CREATE TABLE {project.table_name} (age INTEGER)")
     with store.write() as connection:
         connection.execute(insert(releases).values(**row))
-    removal.remove(store, settings, user, project)
+    removal.delete_project(store, settings, user, project)
     with store.read() as connection:
-        assert projects.mine(connection, user) == []
+        assert projects.list_projects(connection, user) == []
         assert project.table_name not in inspect(connection).get_table_names()
-        assert audit.check(connection) is None
+        assert audit.verify_chain(connection) is None

@@ -13,7 +13,7 @@ from discreet.errors import PolicyError
 from discreet.model.policy import Policy
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
-from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
+from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.projects import policies, projects
 from discreet.web.projects.projects import Project
 
@@ -21,68 +21,68 @@ from discreet.web.projects.projects import Project
 def test_names_are_unique_and_a_free_one_is_suggested(store: Store, anna: User, project: Project) -> None:
     assert project.table_name == "patients_masked"
     with store.write() as connection:
-        with pytest.raises(Conflict) as told:
+        with pytest.raises(Conflict) as refused:
             projects.create(connection, anna, "PATIENTS")
-        assert told.value.detail["suggestion"] == "PATIENTS 2"
-        with pytest.raises(Conflict) as told:
+        assert refused.value.detail["suggestion"] == "PATIENTS 2"
+        with pytest.raises(Conflict) as refused:
             projects.create(connection, anna, "Others", "Patients_Masked")
-        assert told.value.detail == {"suggestion": "patients_masked_2", "field": "table_name"}
+        assert refused.value.detail == {"suggestion": "patients_masked_2", "field": "table_name"}
         assert projects.create(connection, anna, "Patients 2").table_name == "patients_2_masked"
 
 
 @pytest.mark.parametrize("table", ["1st", "a b", "discreet_users", "pg_class", "x" * 51, 'a"; DROP TABLE x', "sqlite_master"])
-def test_table_names_that_cannot_be(store: Store, anna: User, table: str) -> None:
-    with store.write() as connection, pytest.raises(Invalid, match="would do"):
+def test_invalid_table_names_are_refused(store: Store, anna: User, table: str) -> None:
+    with store.write() as connection, pytest.raises(InvalidRequest, match="for example"):
         projects.create(connection, anna, "New", table)
 
 
 @pytest.mark.parametrize("name", ["2026", "été", "___", "discreet", "a" * 120, "'; --"])
 def test_a_table_name_can_be_made_from_any_name(store: Store, anna: User, name: str) -> None:
     with store.write() as connection:
-        assert projects.TABLE.fullmatch(projects.create(connection, anna, name).table_name)
+        assert projects.TABLE_NAME.fullmatch(projects.create(connection, anna, name).table_name)
 
 
-def test_roles(store: Store, anna: User, project: Project, add_user: Callable[..., User]) -> None:
+def test_roles_limit_what_members_may_do(store: Store, anna: User, project: Project, add_user: Callable[..., User]) -> None:
     bert = add_user("bert")
     with store.write() as connection:
         with pytest.raises(NotFound):
             projects.get(connection, bert, project.id)
-        assert projects.mine(connection, bert) == []
-        projects.share(connection, anna, project, "bert", "reader")
-        seen = projects.get(connection, bert, project.id)
+        assert projects.list_projects(connection, bert) == []
+        projects.set_role(connection, anna, project, "bert", "reader")
+        shared = projects.get(connection, bert, project.id)
         with pytest.raises(Forbidden, match="editor"):
-            policies.edit(connection, bert, seen, 0, {"limits": {"k_anonymity.k": 3}})
+            policies.edit(connection, bert, shared, 0, {"limits": {"k_anonymity.k": 3}})
         with pytest.raises(Forbidden):
-            projects.share(connection, bert, seen, "bert", "owner")
+            projects.set_role(connection, bert, shared, "bert", "owner")
         with pytest.raises(Conflict, match="only owner"):
-            projects.share(connection, anna, project, "anna", "reader")
-        projects.share(connection, anna, project, "bert", "editor")
-        seen = projects.get(connection, bert, project.id)
-        assert policies.edit(connection, bert, seen, 0, {"limits": {"k_anonymity.k": 3}}) == 1
-        projects.share(connection, anna, project, "bert", None)
+            projects.set_role(connection, anna, project, "anna", "reader")
+        projects.set_role(connection, anna, project, "bert", "editor")
+        shared = projects.get(connection, bert, project.id)
+        assert policies.edit(connection, bert, shared, 0, {"limits": {"k_anonymity.k": 3}}) == 1
+        projects.set_role(connection, anna, project, "bert", None)
         with pytest.raises(NotFound):
             projects.get(connection, bert, project.id)
 
 
-def test_edits_of_different_sections_go_together(store: Store, anna: User, project: Project) -> None:
+def test_edits_of_different_sections_are_merged(store: Store, anna: User, project: Project) -> None:
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"attributes.age": {"role": "key"}})
         assert policies.edit(connection, anna, project, 0, {"attributes.sex": {"role": "key"}}) == 2
         assert policies.edit(connection, anna, project, 1, {"attributes.sex": {"role": "key"}}) == 2, "nothing new, no revision"
-        content = policies.document(connection, projects.get(connection, anna, project.id))
+        content = policies.policy_document(connection, projects.get(connection, anna, project.id))
     assert content == {"attributes": {"age": {"role": "key"}, "sex": {"role": "key"}}}
 
 
-def test_a_conflicting_edit_is_told_and_nothing_is_saved(store: Store, anna: User, project: Project, add_user: Any) -> None:
+def test_a_conflicting_edit_is_refused_with_both_versions(store: Store, anna: User, project: Project, add_user: Any) -> None:
     bert = add_user("bert")
     with store.write() as connection:
-        projects.share(connection, anna, project, "bert", "editor")
+        projects.set_role(connection, anna, project, "bert", "editor")
         policies.edit(connection, bert, projects.get(connection, bert, project.id), 0, {"attributes.age": {"role": "key"}})
-        with pytest.raises(Conflict, match=r"bert changed attributes\.age") as told:
+        with pytest.raises(Conflict, match=r"bert changed attributes\.age") as refused:
             policies.edit(connection, anna, project, 0, {"limits": {"k_anonymity.k": 3}, "attributes.age": {"role": "other"}})
-        assert told.value.detail["theirs"] == {"role": "key"}
-        assert told.value.detail["yours"] == {"role": "other"}
-        content = policies.document(connection, projects.get(connection, anna, project.id))
+        assert refused.value.detail["theirs"] == {"role": "key"}
+        assert refused.value.detail["yours"] == {"role": "other"}
+        content = policies.policy_document(connection, projects.get(connection, anna, project.id))
     assert content == {"attributes": {"age": {"role": "key"}}}
 
 
@@ -93,53 +93,53 @@ def test_a_conflicting_edit_is_told_and_nothing_is_saved(store: Store, anna: Use
         {"plan": {"steps": [{"method": "sampling", "fraction": 7}]}}, {"risk": {"known_sets": {"alphabet": 1}}},
     ],
 )  # fmt: skip
-def test_an_edit_that_breaks_a_rule_changes_nothing(store: Store, anna: User, project: Project, sections: dict[str, Any]) -> None:
+def test_an_invalid_edit_changes_nothing(store: Store, anna: User, project: Project, sections: dict[str, Any]) -> None:
     with store.write() as connection:
         with pytest.raises(PolicyError):
             policies.edit(connection, anna, project, 0, sections)
         assert policies.history(connection, projects.get(connection, anna, project.id))[0]["revision"] == 0
 
 
-def test_going_back(store: Store, anna: User, project: Project) -> None:
+def test_an_earlier_revision_can_be_restored(store: Store, anna: User, project: Project) -> None:
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"attributes.age": {"role": "key"}, "limits": {"k_anonymity.k": 3}})
         policies.edit(connection, anna, project, 1, {"attributes.age": None, "limits": {"k_anonymity.k": 9}})
         assert policies.restore(connection, anna, projects.get(connection, anna, project.id), 1) == 3
-        seen = projects.get(connection, anna, project.id)
-        assert policies.document(connection, seen) == policies.document(connection, seen, 1)
-        assert policies.history(connection, seen)[0]["what"] == "back to revision 1"
+        current = projects.get(connection, anna, project.id)
+        assert policies.policy_document(connection, current) == policies.policy_document(connection, current, 1)
+        assert policies.history(connection, current)[0]["what"] == "restored revision 1"
 
 
 NAMES = st.text(min_size=1, max_size=6)
 
 
 @given(st.dictionaries(NAMES, st.fixed_dictionaries({"known": st.floats(0, 1)}), max_size=4), NAMES)
-def test_put_and_take_are_inverse(attributes: dict[str, Any], name: str) -> None:
+def test_setting_and_reading_a_section_are_inverse(attributes: dict[str, Any], name: str) -> None:
     content = {"attributes": attributes} if attributes else {}
-    put = policies.put(content, f"attributes.{name}", {"known": 0.5})
-    assert policies.take(put, f"attributes.{name}") == {"known": 0.5}
-    gone = policies.put(put, f"attributes.{name}", None)
-    assert policies.take(gone, f"attributes.{name}") is None
+    put = policies.with_section(content, f"attributes.{name}", {"known": 0.5})
+    assert policies.get_section(put, f"attributes.{name}") == {"known": 0.5}
+    gone = policies.with_section(put, f"attributes.{name}", None)
+    assert policies.get_section(gone, f"attributes.{name}") is None
     assert {k: v for k, v in put.get("attributes", {}).items() if k != name} == gone.get("attributes", {})
 
 
 @pytest.mark.parametrize("path", ["", "attributes", "attributes.", "plan.steps", "nothing", "limits.k_anonymity.k"])
-def test_paths_that_are_none(path: str) -> None:
-    with pytest.raises(Invalid):
-        policies.take({}, path)
+def test_invalid_section_paths_are_refused(path: str) -> None:
+    with pytest.raises(InvalidRequest):
+        policies.get_section({}, path)
 
 
-def test_replace_takes_a_whole_policy(store: Store, anna: User, project: Project) -> None:
+def test_replace_sets_the_whole_policy(store: Store, anna: User, project: Project) -> None:
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"attributes.age": {"role": "key"}, "limits": {"k_anonymity.k": 3}})
         new = Policy.from_dict({"attributes": {"sex": {"role": "key"}}, "plan": {"seed": 5}})
         policies.replace(connection, anna, project, 1, new, "from a file")
-        content = policies.document(connection, projects.get(connection, anna, project.id))
+        content = policies.policy_document(connection, projects.get(connection, anna, project.id))
     assert content == {"attributes": {"sex": {"role": "key"}}, "plan": {"seed": 5}}
 
 
-def test_a_signed_project_cannot_be_deleted_and_another_can(store: Store, anna: User, project: Project) -> None:
+def test_a_project_without_signed_releases_can_be_deleted(store: Store, anna: User, project: Project) -> None:
     with store.write() as connection:
-        projects.remove(connection, anna, project)
+        projects.delete_project_rows(connection, anna, project)
         with pytest.raises(NotFound):
             projects.get(connection, anna, project.id)

@@ -20,13 +20,12 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store
 from discreet.web.db.tables import jobs
-from discreet.web.errors import Conflict, Forbidden, Invalid, NotFound
-from discreet.web.jobs import outcomes as endings
-from discreet.web.jobs import queue, releasing
-from discreet.web.jobs.inputs import brief
-from discreet.web.jobs.messages import Voice
-from discreet.web.jobs.results import settle
-from discreet.web.jobs.worker import perform
+from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from discreet.web.jobs import outcomes, queue, releasing
+from discreet.web.jobs.inputs import gather_inputs
+from discreet.web.jobs.messages import MessageWriter
+from discreet.web.jobs.results import store_result
+from discreet.web.jobs.worker import run_job
 from discreet.web.projects import datasets, policies, projects, releases, removal
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
@@ -49,20 +48,20 @@ def run(settings: Settings, store: Store, user: User, project: Project, kind: st
 
 
 def work(settings: Settings, store: Store, user: User, job: str) -> dict[str, Any]:
-    this = jobs.c.id == job
+    this_job = jobs.c.id == job
     with store.write() as connection:
-        told = brief(connection, settings, connection.execute(select(jobs).where(this)).one())
-        connection.execute(update(jobs).where(this).values(state="running", parameters=told["parameters"]))
+        inputs = gather_inputs(connection, settings, connection.execute(select(jobs).where(this_job)).one())
+        connection.execute(update(jobs).where(this_job).values(state="running", parameters=inputs["parameters"]))
     out = io.BytesIO()
-    perform(told, Voice(out))
-    said = json.loads(out.getvalue().splitlines()[-1])
-    if said["say"] != "result":
-        raise DiscreetError(str(said))
+    run_job(inputs, MessageWriter(out))
+    message = json.loads(out.getvalue().splitlines()[-1])
+    if message["event"] != "result":
+        raise DiscreetError(str(message))
     with store.write() as connection:
-        row = connection.execute(select(jobs).where(this)).one()
-        result, sentence = settle(connection, row, said, user.name)
-        endings.end(connection, job, "done", sentence, result=result)
-        for other in queue.all_of(connection, projects.get(connection, user, row.project_id)):
+        row = connection.execute(select(jobs).where(this_job)).one()
+        result, sentence = store_result(connection, row, message, user.name)
+        outcomes.finish_job(connection, job, "done", sentence, result=result)
+        for other in queue.list_jobs(connection, projects.get(connection, user, row.project_id)):
             if other.kind == "analyze" and other.active:
                 queue.cancel(connection, user, projects.get(connection, user, row.project_id), other.id)
     return result
@@ -80,8 +79,8 @@ def published(settings: Settings, table: str) -> list[tuple[Any, ...]]:
 @pytest.fixture
 def released(settings: Settings, store: Store, anna: User, project: Project) -> Project:
     """A project with one release."""
-    place = datasets.receive(settings, project, iter([CONTENT.encode()]), "people.csv")
-    run(settings, store, anna, project, "import", upload=place.name, name="people.csv")
+    uploaded = datasets.receive_upload(settings, project, iter([CONTENT.encode()]), "people.csv")
+    run(settings, store, anna, project, "import", upload=uploaded.name, name="people.csv")
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {**POLICY, "limits": {"k_anonymity.k": 2}})
     run(settings, store, anna, project, "generate")
@@ -102,22 +101,22 @@ def test_a_release_is_signed_once_superseded_and_its_table_kept(
     with store.write() as connection:
         with pytest.raises(Forbidden):
             releases.sign(connection, anna, Project(**{**vars(released), "role": "editor"}), 1, "", "Anna A.")
-        with pytest.raises(Invalid, match="a name of"):
+        with pytest.raises(InvalidRequest, match="the name of the person"):
             releases.sign(connection, anna, released, 1, "", "  ")
         signed = releases.sign(connection, anna, released, 1, "checked by hand", "Anna A.")
     assert (signed.signed_by, signed.signed_note) == ("Anna A. (anna)", "checked by hand")
     with store.write() as connection:
         with pytest.raises(Conflict, match="only be superseded"):
             releases.sign(connection, anna, released, 1, "", "Bert")
-        with pytest.raises(Conflict, match="signed off, so it stays"):
-            projects.remove(connection, anna, released)
+        with pytest.raises(Conflict, match="signed release, so it cannot be deleted"):
+            projects.delete_project_rows(connection, anna, released)
         plan = {**POLICY["plan"], "steps": POLICY["plan"]["steps"][:1]}  # type: ignore[index, dict-item]
         policies.edit(connection, anna, released, released.revision, {"plan": plan})
     for number in (2, 3):
         assert run(settings, store, anna, released, "generate")["release"] == number
     with store.read() as connection:
-        third, second, first = releases.all_of(connection, released)
-    assert [one.table_name for one in (first, second, third)] == [f"{released.table_name}_1", "", released.table_name]
+        third, second, first = releases.list_releases(connection, released)
+    assert [release.table_name for release in (first, second, third)] == [f"{released.table_name}_1", "", released.table_name]
     assert published(settings, f"{released.table_name}_1") == first_rows
     assert published(settings, released.table_name) != first_rows
     assert (third.ok, first.sha256, first.policy["plan"]["steps"]) == (False, signed.sha256, POLICY["plan"]["steps"])
@@ -125,16 +124,16 @@ def test_a_release_is_signed_once_superseded_and_its_table_kept(
         with pytest.raises(Conflict, match="exists already"):
             projects.create(connection, anna, "Another", f"{released.table_name}_1")
         signed = releases.sign(connection, anna, released, 2, "", "anna")
-        job = queue.latest(connection, released, "publish", "queued")
+        job = queue.latest_job(connection, released, "publish", "queued")
         assert releases.get(connection, released, 1).superseded_by == 2
-        assert audit.check(connection) is None
+        assert audit.verify_chain(connection) is None
     assert job is not None, "a release whose table was taken gets one of its own"
     work(settings, store, anna, job.id)
     with store.read() as connection:
         assert releases.get(connection, released, 2).table_name == f"{released.table_name}_2"
-        points = releases.points(connection, released, "k_anonymity.k", "ncp.loss")
+        points = releases.risk_loss_points(connection, released, "k_anonymity.k", "ncp.loss")
     assert sorted(published(settings, f"{released.table_name}_2")) == sorted(published(settings, released.table_name))
-    assert [(one["release"], one["ok"], one["signed"]) for one in points] == [
+    assert [(release["release"], release["ok"], release["signed"]) for release in points] == [
         (1, True, True),
         (2, False, True),
         (3, False, False),
@@ -145,92 +144,92 @@ def test_a_release_is_signed_once_superseded_and_its_table_kept(
 def tables(settings: Settings) -> list[str]:
     """What the database of releases holds that is not the server's own."""
     engine = create_engine(settings.published.replace("postgresql://", "postgresql+psycopg://"))
-    found = [name for name in inspect(engine).get_table_names() if not name.startswith(("discreet_", "alembic"))]
+    names = [name for name in inspect(engine).get_table_names() if not name.startswith(("discreet_", "alembic"))]
     engine.dispose()
-    return found
+    return names
 
 
-def test_a_deleted_project_takes_its_published_table_and_files_with_it_and_leaves_the_log(
+def test_deleting_a_project_removes_its_table_and_files_but_not_the_audit_log(
     settings: Settings, store: Store, anna: User, released: Project
 ) -> None:
     with store.write() as connection:
         waiting = queue.submit(connection, anna, released, "risk")
-    with pytest.raises(Conflict, match="still at work"):
-        removal.remove(store, settings, anna, released)
+    with pytest.raises(Conflict, match="still active"):
+        removal.delete_project(store, settings, anna, released)
     with store.write() as connection:
         queue.cancel(connection, anna, released, waiting.id)
         other = projects.create(connection, anna, "Other")
     assert tables(settings) == [released.table_name]
-    removal.remove(store, settings, anna, released)
+    removal.delete_project(store, settings, anna, released)
     assert tables(settings) == []
     assert not (settings.home / "projects" / str(released.id)).exists()
     with store.read() as connection:
-        assert [one["project"].name for one in projects.mine(connection, anna)] == [other.name]
-        actions = [entry["action"] for entry in audit.entries(connection, released.id)]
-        assert audit.check(connection) is None
+        assert [listed["project"].name for listed in projects.list_projects(connection, anna)] == [other.name]
+        actions = [entry["action"] for entry in audit.list_entries(connection, released.id)]
+        assert audit.verify_chain(connection) is None
     assert {"project made", "release made", "project deleted"} <= set(actions)
 
 
-def test_a_project_whose_table_cannot_be_taken_away_stays(
+def test_a_project_whose_table_cannot_be_dropped_remains(
     settings: Settings, store: Store, anna: User, released: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def busy(*_: Any) -> None:
         raise OperationalError("DROP TABLE", {}, Exception("the table is being read"))
 
-    monkeypatch.setattr(removal, "_dropped", busy)
+    monkeypatch.setattr(removal, "_drop_each", busy)
     with pytest.raises(Conflict, match=released.table_name):
-        removal.remove(store, settings, anna, released)
+        removal.delete_project(store, settings, anna, released)
     with store.read() as connection:
         assert releases.get(connection, projects.get(connection, anna, released.id)).table_name == released.table_name
     assert len(published(settings, released.table_name)) == 12
     monkeypatch.undo()
     with store.write() as connection:
         releases.sign(connection, anna, released, 1, "", "Anna")
-    with pytest.raises(Conflict, match="signed off"):
-        removal.remove(store, settings, anna, released)
+    with pytest.raises(Conflict, match="signed release"):
+        removal.delete_project(store, settings, anna, released)
     assert len(published(settings, released.table_name)) == 12
 
 
-def test_a_release_is_repeated_by_its_key_alone(settings: Settings, store: Store, anna: User, released: Project) -> None:
+def test_the_same_key_reproduces_a_release(settings: Settings, store: Store, anna: User, released: Project) -> None:
     run(settings, store, anna, released, "generate")
     with store.write() as connection:
-        other, first = releases.all_of(connection, released)
+        other, first = releases.list_releases(connection, released)
         policies.edit(connection, anna, released, released.revision, {"plan": first.policy["plan"]})
     assert other.sha256 != first.sha256
     run(settings, store, anna, released, "generate")
     with store.read() as connection:
-        second, _, first = releases.all_of(connection, released)
+        second, _, first = releases.list_releases(connection, released)
     assert releases.path(settings, first).read_bytes() == releases.path(settings, second).read_bytes()
     assert first.sha256 == second.sha256
 
 
-def test_every_format_and_report_can_be_had_and_nothing_else(
+def test_a_release_can_be_exported_in_every_format_with_its_reports(
     settings: Settings, store: Store, anna: User, released: Project
 ) -> None:
     with store.read() as connection:
         release = releases.get(connection, released)
-        with pytest.raises(NotFound, match="no release number 9"):
+        with pytest.raises(NotFound, match="no release 9"):
             releases.get(connection, released, 9)
-        with pytest.raises(Invalid, match="is not a loss"):
-            releases.points(connection, released, "k_anonymity.k", "k_anonymity.k")
+        with pytest.raises(InvalidRequest, match="is not a loss"):
+            releases.risk_loss_points(connection, released, "k_anonymity.k", "k_anonymity.k")
     wanted = discreet.read(releases.path(settings, release)).frame
     for form in ("csv", ".JSONL", "xlsx", "parquet"):
-        place = releases.export(settings, release, form)
-        assert discreet.read(place).frame.cast(pl.String).rows() == wanted.cast(pl.String).rows()
+        exported = releases.export(settings, release, form)
+        assert discreet.read(exported).frame.cast(pl.String).rows() == wanted.cast(pl.String).rows()
     before = releases.export(settings, release, "csv").stat().st_mtime_ns
     assert releases.export(settings, release, "csv").stat().st_mtime_ns == before, "made once"
     for form in ("sas7bdat", "exe", "../x", ""):
-        with pytest.raises(Invalid, match="no format"):
+        with pytest.raises(InvalidRequest, match="not a format"):
             releases.export(settings, release, form)
-    assert "sas7bdat" not in releases.formats()
-    told = json.loads(releases.report_path(settings, release, "json").read_text())
-    assert told["tables"]["original"]["source"] == "people.csv"
-    assert told["made"]["by"] == "anna"
-    assert told["confidential"] is False
-    assert "riskiest" not in told
-    assert set(told["tables"]["original"]) == {"source", "records", "attributes"}, "no hash of the original"
+    assert "sas7bdat" not in releases.list_formats()
+    public_report = json.loads(releases.report_path(settings, release, "json").read_text())
+    assert public_report["tables"]["original"]["source"] == "people.csv"
+    assert public_report["made"]["by"] == "anna"
+    assert public_report["confidential"] is False
+    assert "riskiest" not in public_report
+    assert set(public_report["tables"]["original"]) == {"source", "records", "attributes"}, "no hash of the original"
     assert "person3" not in releases.report_path(settings, release).read_text()
-    with pytest.raises(NotFound, match="a job of the kind report"):
+    with pytest.raises(NotFound, match="a job of kind report"):
         releases.report_path(settings, release, "html", internal=True)
     run(settings, store, anna, released, "report", release=1, internal=True)
     assert releases.report_path(settings, release, "html", internal=True).stat().st_mode & 0o077 == 0
@@ -241,7 +240,7 @@ def test_every_format_and_report_can_be_had_and_nothing_else(
     assert "rounding" in releases.policy_yaml(release)
 
 
-def test_what_labels_stand_for_stays_with_a_release(
+def test_the_meaning_of_labels_is_stored_with_a_release(
     settings: Settings, store: Store, anna: User, released: Project, tmp_path: Path
 ) -> None:
     steps = [
@@ -256,10 +255,12 @@ def test_what_labels_stand_for_stays_with_a_release(
     run(settings, store, anna, released, "report", release=2, format="json", internal=True)
     with store.read() as connection:
         release = releases.get(connection, released, 2)
-    told = json.loads(releases.report_path(settings, release, "json", internal=True).read_text())
-    assert told["verdict"]["limits"] == release.assessment["verdict"]["limits"], "judged on the file as on the table in memory"
-    informed = told["adversaries"][0]["fields"]
-    assert all(one["informed"] for one in informed if one["field"] == "mean"), "the labels hold the true ages"
+    internal_report = json.loads(releases.report_path(settings, release, "json", internal=True).read_text())
+    assert internal_report["verdict"]["limits"] == release.assessment["verdict"]["limits"], (
+        "judged on the file as on the table in memory"
+    )
+    informed = internal_report["adversaries"][0]["fields"]
+    assert all(field["informed"] for field in informed if field["field"] == "mean"), "the labels hold the true ages"
     (tmp_path / "people.csv").write_text(CONTENT)
     (tmp_path / "policy.yaml").write_text(releases.policy_yaml(release))
     original = discreet.read(tmp_path / "people.csv", tmp_path / "policy.yaml")
@@ -267,25 +268,23 @@ def test_what_labels_stand_for_stays_with_a_release(
     assert discreet.assess(original, downloaded).after["known_sets"]["mean"] > 0
 
 
-def test_risks_are_told_to_the_owner_record_by_record(settings: Settings, store: Store, anna: User, released: Project) -> None:
-    found = run(settings, store, anna, released, "risk")
-    told = {one["measure"]: one for one in found["measures"]}
-    assert set(told) == {"k_anonymity", "known_sets", "target_linkage", "decision"}
-    assert [one["measure"] for one in found["not_measured"]] == ["repeated_records"]
-    assert "person" in found["not_measured"][0]["why"]
-    worst = told["k_anonymity"]["worst"][0]
+def test_the_risk_job_reports_records_to_the_owner(settings: Settings, store: Store, anna: User, released: Project) -> None:
+    result = run(settings, store, anna, released, "risk")
+    measures = {entry["measure"]: entry for entry in result["measures"]}
+    assert set(measures) == {"k_anonymity", "known_sets", "target_linkage", "decision"}
+    assert [entry["measure"] for entry in result["not_measured"]] == ["repeated_records"]
+    assert "person" in result["not_measured"][0]["why"]
+    worst = measures["k_anonymity"]["worst"][0]
     assert (worst["risk"], worst["cells"]["name"]) == (1.0, f"person{worst['record'] - 1}")
-    assert told["k_anonymity"]["histogram"]["rows"][0] == {"label": "1", "records": 12}
-    assert [one["measure"] for one in found["adversaries"]] == ["known_sets", "k_anonymity", "target_linkage", "decision"]
-    assert found["most_in_danger"][0]["chance"] == 1.0
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert measures["k_anonymity"]["histogram"]["rows"][0] == {"label": "1", "records": 12}
+    assert [entry["measure"] for entry in result["adversaries"]] == ["known_sets", "k_anonymity", "target_linkage", "decision"]
+    assert result["most_in_danger"][0]["chance"] == 1.0
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
     only = run(settings, store, anna, released, "risk", measures=["k_anonymity"])
-    assert [one["measure"] for one in only["measures"]] == ["k_anonymity"]
+    assert [entry["measure"] for entry in only["measures"]] == ["k_anonymity"]
 
 
-def test_a_plan_that_cannot_run_is_told_and_leaves_no_release(
-    settings: Settings, store: Store, anna: User, released: Project
-) -> None:
+def test_an_invalid_plan_fails_and_leaves_no_release(settings: Settings, store: Store, anna: User, released: Project) -> None:
     with store.write() as connection:
         steps = [{"method": "noise", "columns": ["town"], "level": 0.1}]
         policies.edit(connection, anna, released, released.revision, {"plan": {"steps": steps}})
@@ -295,15 +294,15 @@ def test_a_plan_that_cannot_run_is_told_and_leaves_no_release(
         assert releases.get(connection, released).number == 1
 
 
-def test_labels_of_codes_go_with_the_table(
+def test_value_labels_are_kept_through_import_and_export(
     settings: Settings, store: Store, anna: User, project: Project, tmp_path: Path
 ) -> None:
     data = discreet.read(pl.DataFrame({"sex": [1, 2, 1], "age": [30, 40, 50]}))
     labelled = type(data)(data.frame, labels={"sex": {1: "female", 2: "male"}}, variable_labels={"age": "Age in years"})
     discreet.write(labelled, tmp_path / "x.sav")
     with (tmp_path / "x.sav").open("rb") as file:
-        place = datasets.receive(settings, project, file, "x.sav")
-    run(settings, store, anna, project, "import", upload=place.name, name="x.sav")
+        uploaded = datasets.receive_upload(settings, project, file, "x.sav")
+    run(settings, store, anna, project, "import", upload=uploaded.name, name="x.sav")
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"attributes.sex": {"role": "key"}})
     run(settings, store, anna, project, "generate")
@@ -321,13 +320,13 @@ def test_a_release_with_a_numeric_seed_is_refused_and_says_what_to_do(
     with pytest.raises(PolicyError, match=r"remove plan\.seed"):
         releasing.refuse_seed(discreet.Policy.from_dict({"plan": plan}).plan.seed)
     with pytest.raises(PolicyError, match="anybody can try seeds"):
-        releasing.publish({"release": {"policy": {"plan": plan}}})
+        releasing.publish_release({"release": {"policy": {"plan": plan}}})
 
 
-def test_a_job_that_is_cut_and_runs_again_has_the_same_key(tmp_path: Path) -> None:
+def test_an_interrupted_job_gets_the_same_key_again(tmp_path: Path) -> None:
     data = discreet.read(pl.DataFrame({"age": [1, 2, 3]}), {"plan": {"steps": []}})
-    brief = {"home": str(tmp_path), "job": "ab12", "dataset": {"name": "people.csv"}}
-    plan, secret = releasing.release_key(data, brief)
+    inputs = {"home": str(tmp_path), "job": "ab12", "dataset": {"name": "people.csv"}}
+    plan, secret = releasing.plan_with_key(data, inputs)
     assert (plan.key, len(secret)) == ("job-ab12", 32)
-    assert releasing.release_key(data, brief) == (plan, secret)
-    assert releasing.release_key(data, brief | {"job": "cd34"})[1] != secret
+    assert releasing.plan_with_key(data, inputs) == (plan, secret)
+    assert releasing.plan_with_key(data, inputs | {"job": "cd34"})[1] != secret

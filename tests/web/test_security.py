@@ -8,7 +8,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from discreet.web.auth.security import COOKIE, HEADERS
+from discreet.web.auth.security import SECURITY_HEADERS, SESSION_COOKIE
 from discreet.web.db.store import Store
 from discreet.web.settings import Settings
 
@@ -21,24 +21,24 @@ PAGES = ["/", "/projects/new", "/account", "/admin/users", "/projects/1", "/proj
 def test_every_answer_has_the_headers(client: TestClient) -> None:
     for path in (*PAGES, "/login", "/healthz", "/api/v1/me", "/nothing", "/static/style.css"):
         answer = client.get(path)
-        for name, value in HEADERS.items():
+        for name, value in SECURITY_HEADERS.items():
             assert answer.headers[name] == value, path
         assert "unsafe" not in answer.headers["content-security-policy"]
         if not path.startswith("/static"):
             assert answer.headers["cache-control"] == "no-store", path
 
 
-def test_a_stranger_is_sent_to_the_login(client: TestClient) -> None:
+def test_pages_redirect_to_the_login(client: TestClient) -> None:
     for path in PAGES:
         answer = client.get(path)
         assert answer.status_code == 303
         assert answer.headers["location"] == f"/login?next={path}"
 
 
-def test_the_cookie_is_out_of_reach(client: TestClient) -> None:
+def test_the_session_cookie_is_httponly_and_samesite(client: TestClient) -> None:
     answer = client.post("/login", data={"name": "anna", "password": PASSWORD})
     cookie = answer.headers["set-cookie"]
-    assert cookie.startswith(f"{COOKIE}=")
+    assert cookie.startswith(f"{SESSION_COOKIE}=")
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert "Secure" not in cookie, "this server is not behind TLS"
@@ -61,25 +61,25 @@ def test_a_login_is_a_new_session_and_a_logout_ends_all(client: TestClient) -> N
     for _ in range(2):
         client.cookies.clear()
         client.post("/login", data={"name": "anna", "password": PASSWORD})
-        cookies.append(client.cookies[COOKIE])
+        cookies.append(client.cookies[SESSION_COOKIE])
     assert cookies[0] != cookies[1]
     word = re.search(r'name="csrf" content="([^"]+)"', client.get("/").text)
     assert word is not None
     assert client.post("/logout", data={"csrf": word[1]}).headers["location"] == "/login"
     for cookie in cookies:
         client.cookies.clear()
-        client.cookies.set(COOKIE, cookie)
+        client.cookies.set(SESSION_COOKIE, cookie)
         assert client.get("/").status_code == 303
 
 
-def test_a_planted_cookie_is_not_taken_over(client: TestClient) -> None:
-    answer = client.post("/login", data={"name": "anna", "password": PASSWORD}, headers={"Cookie": f"{COOKIE}=planted"})
-    assert f"{COOKIE}=" in answer.headers["set-cookie"]
+def test_a_planted_session_cookie_is_replaced(client: TestClient) -> None:
+    answer = client.post("/login", data={"name": "anna", "password": PASSWORD}, headers={"Cookie": f"{SESSION_COOKIE}=planted"})
+    assert f"{SESSION_COOKIE}=" in answer.headers["set-cookie"]
     assert "planted" not in answer.headers["set-cookie"]
 
 
 @pytest.mark.trust("Nobody in", "A form or request of another site is refused")
-def test_a_form_without_the_sessions_word_is_refused(logged_in: TestClient) -> None:
+def test_a_request_without_the_csrf_token_is_refused(logged_in: TestClient) -> None:
     for data in ({}, {"csrf": ""}, {"csrf": "guess"}):
         assert logged_in.post("/projects/new", data={"name": "Mine", **data}).status_code == 403
     del logged_in.headers["x-csrf-token"]
@@ -88,14 +88,14 @@ def test_a_form_without_the_sessions_word_is_refused(logged_in: TestClient) -> N
 
 
 @pytest.mark.trust("Nobody in", "A form or request of another site is refused")
-def test_another_sites_page_cannot_send(logged_in: TestClient) -> None:
+def test_cross_site_requests_are_refused(logged_in: TestClient) -> None:
     word = logged_in.headers["x-csrf-token"]
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://elsewhere.example"}):
         assert logged_in.post("/projects/new", data={"name": "Mine", "csrf": word}, headers=headers).status_code == 403
         assert logged_in.post("/login", data={"name": "anna", "password": PASSWORD}, headers=headers).status_code == 403
 
 
-def test_the_login_sends_nobody_elsewhere(client: TestClient) -> None:
+def test_the_login_redirects_only_within_the_site(client: TestClient) -> None:
     for to in ("https://elsewhere.example", "//elsewhere.example", "/\\elsewhere.example", "javascript:x"):
         answer = client.post("/login", data={"name": "anna", "password": PASSWORD, "next": to})
         assert answer.headers["location"] == "/"
@@ -109,13 +109,13 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(client: TestClient) -> 
 
 
 @pytest.mark.trust("Nobody in", "Login attempts are throttled")
-def test_too_many_failures_say_when_to_come_back(client: TestClient) -> None:
+def test_repeated_failed_logins_are_throttled(client: TestClient) -> None:
     for _ in range(5):
         assert client.post("/login", data={"name": "anna", "password": "wrong"}).status_code == 401
     assert client.post("/login", data={"name": "anna", "password": PASSWORD}).status_code == 429
 
 
-def test_names_are_escaped(logged_in: TestClient) -> None:
+def test_project_names_are_escaped_in_html(logged_in: TestClient) -> None:
     word = logged_in.headers["x-csrf-token"]
     name = "<script>alert(1)</script>\"'&"
     logged_in.post("/projects/new", data={"name": name, "csrf": word})
@@ -137,12 +137,12 @@ def test_the_log_holds_no_secret(client: TestClient, caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.trust("Nobody in", "A token can do no more than its scopes")
-def test_tokens_and_their_scopes(logged_in: TestClient) -> None:
-    made = logged_in.post("/api/v1/tokens", json={"name": "script", "scopes": ["read"]}).json()
-    assert made["secret"].startswith("discreet_")
+def test_a_token_is_limited_to_its_scopes(logged_in: TestClient) -> None:
+    token = logged_in.post("/api/v1/tokens", json={"name": "script", "scopes": ["read"]}).json()
+    assert token["secret"].startswith("discreet_")
     logged_in.cookies.clear()
     del logged_in.headers["x-csrf-token"]
-    bearer = {"Authorization": f"Bearer {made['secret']}"}
+    bearer = {"Authorization": f"Bearer {token['secret']}"}
     assert logged_in.get("/api/v1/me", headers=bearer).json() == {"name": "anna", "admin": True, "scopes": ["read"]}
     for method, path, body in (
         ("POST", "/api/v1/projects", {"name": "Mine"}),
@@ -159,7 +159,7 @@ def test_tokens_and_their_scopes(logged_in: TestClient) -> None:
 
 
 @pytest.mark.trust("Nobody in", "A project that was not shared does not exist for others")
-def test_somebody_elses_project_does_not_exist(logged_in: TestClient, add_user: object) -> None:
+def test_projects_of_others_are_not_found(logged_in: TestClient, add_user: object) -> None:
     identity = logged_in.post("/api/v1/projects", json={"name": "Mine"}).json()["id"]
     add_user("bert")  # type: ignore[operator]
     logged_in.cookies.clear()
@@ -169,14 +169,14 @@ def test_somebody_elses_project_does_not_exist(logged_in: TestClient, add_user: 
     assert "Mine" not in logged_in.get("/").text
 
 
-def test_the_database_that_does_not_answer(settings: Settings) -> None:
+def test_database_errors_hide_the_password(settings: Settings) -> None:
     from discreet.errors import SourceError
 
-    made = Store("postgresql://nobody:secret@127.0.0.1:9/none")
-    with pytest.raises(SourceError) as told:
-        made.migrate()
-    assert "secret" not in str(told.value)
+    unreachable = Store("postgresql://nobody:secret@127.0.0.1:9/none")
+    with pytest.raises(SourceError) as refused:
+        unreachable.migrate()
+    assert "secret" not in str(refused.value)
     with pytest.raises(SourceError, match="use postgresql://"):
         Store("oracle://x/y")
-    with pytest.raises(SourceError, match="not one"):
+    with pytest.raises(SourceError, match="invalid database URL"):
         Store("nonsense")

@@ -46,8 +46,8 @@ class Killable:
         store.migrate()
         with store.write() as connection:
             _, link = accounts.add(connection, "anna", admin=True)
-            user = accounts.use_link(connection, link, "a longer password than most")
-            _, self.token = tokens.make(connection, user, "test", ["read", "write", "release"])
+            user = accounts.set_password_with_link(connection, link, "a longer password than most")
+            _, self.token = tokens.create(connection, user, "test", ["read", "write", "release"])
         store.close()
 
     def start(self) -> Client:
@@ -79,22 +79,22 @@ class Killable:
 def settled(client: Client, project: int, job: str) -> dict[str, Any]:
     """A job once it is over."""
     for _ in range(1200):
-        found = client.job(project, job)
-        if found["state"] not in ("queued", "running"):
-            return found
+        status = client.job(project, job)
+        if status["state"] not in ("queued", "running"):
+            return status
         time.sleep(0.1)
-    raise AssertionError(f"the job is still {found['state']}: {found['what']}")
+    raise AssertionError(f"the job is still {status['state']}: {status['what']}")
 
 
 def whole(server: Killable, client: Client, project: int) -> int:
     """Every release that is told is there, byte for byte, and as many rows are published as it says; how many there are."""
     releases = client.releases(project)
-    for one in releases:
-        place = server.home / f"{one['number']}.parquet"
-        client.download(project, one["number"], place)
-        assert pl.read_parquet(place).height == one["records"] == 300
+    for release in releases:
+        downloaded = server.home / f"{release['number']}.parquet"
+        client.download(project, release["number"], downloaded)
+        assert pl.read_parquet(downloaded).height == release["records"] == 300
         assert any(
-            hashlib.sha256(path.read_bytes()).hexdigest() == one["sha256"]
+            hashlib.sha256(path.read_bytes()).hexdigest() == release["sha256"]
             for path in (server.home / "projects" / str(project)).rglob("*.parquet")
         )
     if releases:
@@ -106,7 +106,7 @@ def whole(server: Killable, client: Client, project: int) -> int:
 @pytest.mark.trust(
     "Nothing lost", "A server killed at any moment of a job starts again with all that was saved, and no job is lost or untrue"
 )
-def test_the_server_can_be_killed(
+def test_a_killed_server_restarts_without_losing_data_or_jobs(
     tmp_path: Path, seed: int, effort: Callable[[int, int], int], record_property: Callable[[str, object], None]
 ) -> None:
     chance, server = random.Random(seed), Killable(tmp_path)
@@ -116,15 +116,15 @@ def test_the_server_can_be_killed(
     project = client.create_project("Clinic")["id"]
     client.upload(project, source)
     client.edit(project, SECTIONS)
-    begun = time.monotonic()
+    started = time.monotonic()
     client.run(project, "generate")
-    lasts = time.monotonic() - begun
+    duration = time.monotonic() - started
     kills = effort(2, 30)
     states: dict[str, int] = {}
     for number in range(kills):
         saved = client.edit(project, {"limits": {"k_anonymity.k": 3 + number}})["revision"]
         job = client.submit(project, "generate")
-        time.sleep(chance.uniform(0, 1.2 * lasts))
+        time.sleep(chance.uniform(0, 1.2 * duration))
         client.close()
         server.kill()
         client = server.start()
@@ -139,7 +139,7 @@ def test_the_server_can_be_killed(
     server.stop()
     store = Store(server.settings.database)
     with store.read() as connection:
-        assert audit.check(connection) is None
+        assert audit.verify_chain(connection) is None
     store.close()
     record_property("servers killed", kills)
     record_property("jobs that ended well all the same", states.get("done", 0))

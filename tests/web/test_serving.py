@@ -12,35 +12,35 @@ from discreet.web import serving
 from discreet.web.db.store import Store
 
 
-def test_answers_do_not_wait_for_acknowledgements() -> None:
+def test_responses_are_sent_without_nagle_delay() -> None:
     async def option() -> int:
-        asked: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        option_value: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
         def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            asked.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            option_value.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             writer.close()
 
-        server = await asyncio.start_server(answer, sock=serving._listen("127.0.0.1", 0))
+        server = await asyncio.start_server(answer, sock=serving._open_listener("127.0.0.1", 0))
         async with server:
             _, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
-            found = await asyncio.wait_for(asked, 10)
+            no_delay = await asyncio.wait_for(option_value, 10)
             writer.close()
-        return found
+        return no_delay
 
     assert asyncio.run(option())
 
 
-def test_a_port_that_is_taken_is_told() -> None:
-    taken = serving._listen("127.0.0.1", 0)
+def test_a_port_in_use_is_reported() -> None:
+    taken = serving._open_listener("127.0.0.1", 0)
     port = taken.getsockname()[1]
     try:
         with pytest.raises(SourceError, match=f"port {port}.*--port"):
-            serving._listen("127.0.0.1", port)
+            serving._open_listener("127.0.0.1", port)
     finally:
         taken.close()
 
 
 @pytest.mark.parametrize("address", ["sqlite://", "sqlite:///:memory:"])
-def test_projects_are_not_kept_in_memory(address: str) -> None:
-    with pytest.raises(SourceError, match="gone with the server; name a file"):
+def test_in_memory_databases_are_refused(address: str) -> None:
+    with pytest.raises(SourceError, match="lost when the server stops; name a file"):
         Store(address)

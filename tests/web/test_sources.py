@@ -20,24 +20,28 @@ from discreet.web.projects import projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
-MADE = ("CREATE TABLE people (age INTEGER)", "CREATE VIEW adults AS SELECT * FROM people", "CREATE TABLE discreet_users (x TEXT)")
+STATEMENTS = (
+    "CREATE TABLE people (age INTEGER)",
+    "CREATE VIEW adults AS SELECT * FROM people",
+    "CREATE TABLE discreet_users (x TEXT)",
+)
 
 
 @pytest.fixture
 def settings(settings: Settings, database: str | None, tmp_path: Path) -> Settings:
     """A server with two databases connected: one of its own kind that answers, and one that does not."""
     if database is None:
-        here = f"sqlite:///{tmp_path}/source.db"
+        source_url = f"sqlite:///{tmp_path}/source.db"
         with closing(sqlite3.connect(tmp_path / "source.db")) as link:
-            for line in MADE:
-                link.execute(line)
+            for statement in STATEMENTS:
+                link.execute(statement)
             link.commit()
     else:
-        here = database
+        source_url = database
         with psycopg.connect(database) as other:
-            for line in MADE[:2]:  # the server has tables of its own there
-                other.execute(line.encode())
-    return replace(settings, sources={"clinic": here, "gone": "postgresql://bob:hunter2@127.0.0.1:1/d"})
+            for statement in STATEMENTS[:2]:  # the server has tables of its own there
+                other.execute(statement.encode())
+    return replace(settings, sources={"clinic": source_url, "gone": "postgresql://bob:hunter2@127.0.0.1:1/d"})
 
 
 def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, project: Project) -> None:
@@ -45,14 +49,14 @@ def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, 
     first = logged_in.get(address).text
     assert "Show its tables" in first
     assert "<option>people</option>" not in first, "no database is asked before somebody wants it"
-    shown = logged_in.get(f"{address}?source=clinic").text
-    assert "<option>people</option>" in shown
-    assert "<option>adults</option>" in shown
-    assert "discreet_" not in shown
-    told = html.unescape(logged_in.get(f"{address}?source=gone").text)
-    assert "the database 'gone': cannot be looked at" in told
-    assert 'name="table" required' in told, "its name can still be typed"
-    assert "hunter2" not in told
+    listed = logged_in.get(f"{address}?source=clinic").text
+    assert "<option>people</option>" in listed
+    assert "<option>adults</option>" in listed
+    assert "discreet_" not in listed
+    unreachable = html.unescape(logged_in.get(f"{address}?source=gone").text)
+    assert "the database 'gone': cannot be read" in unreachable
+    assert 'name="table" required' in unreachable, "its name can still be typed"
+    assert "hunter2" not in unreachable
     assert logged_in.get(f"{address}?source=nothing").status_code == 200
 
 
@@ -65,7 +69,7 @@ def test_a_listed_table_and_one_that_is_typed_are_imported(logged_in: TestClient
     assert sorted(job["parameters"]["table"] for job in jobs if job["kind"] == "import") == ["adults", "people"]
 
 
-def test_programs_list_them_too_and_readers_do_not(
+def test_the_api_lists_tables_for_editors_but_not_readers(
     logged_in: TestClient, store: Store, anna: User, project: Project, add_user: Callable[..., User]
 ) -> None:
     api = f"/api/v1/projects/{project.id}/sources"
@@ -77,7 +81,7 @@ def test_programs_list_them_too_and_readers_do_not(
     assert "hunter2" not in gone.text
     add_user("rita")
     with store.write() as connection:
-        projects.share(connection, anna, project, "rita", "reader")
+        projects.set_role(connection, anna, project, "rita", "reader")
     logged_in.cookies.clear()
     assert logged_in.post("/login", data={"name": "rita", "password": "a longer password than most"}).status_code == 303
     assert logged_in.get(api).status_code == 403

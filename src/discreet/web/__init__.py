@@ -1,10 +1,11 @@
-"""The web application: pages, REST and jobs on the same core as the command line; no statistics.
+"""The web application: pages, REST interface and jobs, on the same library as the command line. It computes no statistics itself.
 
-settings    where it lives and what it allows
-tables      what the database holds; store opens it and brings it up to date (migrations/)
-accounts, sessions, tokens, throttle    who is who
-projects, policies, datasets, releases  what they work on
-audit       who did what, in a chain that shows an edit
-jobs/       long work, one process each
-app         all of it as one FastAPI application: api/ is REST, pages/ the walk
+settings    data directory, database and limits of a server
+db/         database schema (tables), connections and migrations (store), hash-chained audit log (audit)
+auth/       accounts, sessions, API tokens, throttling of failed logins, checks of every request (security)
+projects/   projects, their policies, datasets and releases
+jobs/       long-running work, one process per job
+api/        the REST interface
+pages/      the HTML pages
+app         the FastAPI application that combines them
 """

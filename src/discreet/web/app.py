@@ -1,4 +1,4 @@
-"""The application: pages at /, REST at /api/v1, its page at /api/docs, health at /healthz."""
+"""The application: pages at /, REST at /api/v1, documentation of the REST interface at /api/docs, health at /healthz."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet import __version__
 from discreet.errors import DiscreetError
 from discreet.web import api, pages
-from discreet.web.auth.security import HEADERS, same_origin
+from discreet.web.auth.security import SECURITY_HEADERS, check_same_origin
 from discreet.web.core import Core
 from discreet.web.db.store import Store
-from discreet.web.errors import Invalid, WebError
+from discreet.web.errors import InvalidRequest, WebError
 from discreet.web.jobs.events import Watcher
 from discreet.web.jobs.supervisor import Supervisor
 from discreet.web.settings import Settings
@@ -34,13 +34,13 @@ log = logging.getLogger("discreet.web")
 
 
 def make_app(settings: Settings) -> FastAPI:
-    """An application on a database that is brought up to date; its jobs run while it does."""
+    """Create the application and migrate its database; the job supervisor runs for as long as the application."""
     store = Store(settings.database)
     store.migrate()
     core = Core(settings, store, Supervisor(settings, store), Watcher(store))
 
     @asynccontextmanager
-    async def living(_app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         core.supervisor.start()
         try:
             yield
@@ -55,17 +55,17 @@ def make_app(settings: Settings) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
-        lifespan=living,
+        lifespan=lifespan,
     )
     app.state.core = core
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     app.include_router(api.router)
     app.include_router(pages.router)
     app.add_api_route("/healthz", _health, include_in_schema=False)
-    app.add_middleware(Guard, core=core)
-    app.add_exception_handler(DiscreetError, _told)
-    app.add_exception_handler(RequestValidationError, _not_valid)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_middleware(RequestGuard, core=core)
+    app.add_exception_handler(DiscreetError, _handle_discreet_error)
+    app.add_exception_handler(RequestValidationError, _handle_validation_error)
+    app.add_exception_handler(HTTPException, _handle_http_error)
     return app
 
 
@@ -75,14 +75,14 @@ def _health(request: Request) -> Response:
         with core.store.read() as connection:
             connection.execute(text("SELECT 1"))
     except OperationalError:
-        return PlainTextResponse("the database does not answer\n", status_code=503)
+        return PlainTextResponse("the database does not respond\n", status_code=503)
     return PlainTextResponse("ok\n")
 
 
-class Guard:
-    """Around every request: refuses what another site sent, adds the headers, turns an error of the program into an answer.
+class RequestGuard:
+    """Middleware around every request: refuses cross-site requests, adds security headers, answers unexpected errors with 500.
 
-    Logs a line a request without anything secret: the route, not the address.
+    Logs one line per request. The line holds the route template, not the address, because addresses can hold secrets.
     """
 
     def __init__(self, app: ASGIApp, core: Core) -> None:
@@ -94,30 +94,37 @@ class Guard:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        begun, status = time.perf_counter(), 0
+        started, status = time.perf_counter(), 0
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._dress(request, MutableHeaders(scope=message))
+                self._add_headers(request, MutableHeaders(scope=message))
             await send(message)
 
         try:
-            same_origin(request, self.core.settings)
-            await self.app(scope, receive, sending)
+            check_same_origin(request, self.core.settings)
+            await self.app(scope, receive, send_with_headers)
         except WebError as error:
-            await _answer(request, error.status, str(error), error.detail)(scope, receive, sending)
-        except Exception as error:  # whatever it is, the next request is answered
-            log.error("%s failed", _route(request), exc_info=error)
+            await _error_response(request, error.status, str(error), error.detail)(scope, receive, send_with_headers)
+        except Exception as error:  # the server must survive any error in a handler
+            log.error("%s failed", _route_template(request), exc_info=error)
             if not status:
-                message = "an error of the program; it is in the server's log, and nothing was saved"
-                await _answer(request, 500, message)(scope, receive, sending)
-        spent = (time.perf_counter() - begun) * 1000
-        log.info("%s %s %s %.0f ms %s", request.method, _route(request), status, spent, getattr(request.state, "who", "-"))
+                message = "internal error; the details are in the server's log, and nothing was saved"
+                await _error_response(request, 500, message)(scope, receive, send_with_headers)
+        elapsed_ms = (time.perf_counter() - started) * 1000
+        log.info(
+            "%s %s %s %.0f ms %s",
+            request.method,
+            _route_template(request),
+            status,
+            elapsed_ms,
+            getattr(request.state, "who", "-"),
+        )
 
-    def _dress(self, request: Request, headers: MutableHeaders) -> None:
-        for name, value in HEADERS.items():
+    def _add_headers(self, request: Request, headers: MutableHeaders) -> None:
+        for name, value in SECURITY_HEADERS.items():
             headers.setdefault(name, value)
         if self.core.settings.secure:
             headers.setdefault("Strict-Transport-Security", "max-age=31536000")
@@ -125,20 +132,20 @@ class Guard:
             headers.setdefault("Cache-Control", "no-store")
 
 
-def _route(request: Request) -> str:
+def _route_template(request: Request) -> str:
     return str(getattr(request.scope.get("route"), "path", "-"))
 
 
-def _answer(request: Request, status: int, message: str, detail: dict[str, object] | None = None) -> Response:
-    """An error for whoever asked: JSON for a program, a page for a person."""
+def _error_response(request: Request, status: int, message: str, detail: dict[str, object] | None = None) -> Response:
+    """An error response: JSON under /api/, otherwise an HTML page."""
     if request.url.path.startswith("/api/"):
         return JSONResponse({"status": status, "message": message, "detail": detail or {}}, status_code=status)
     return pages.error_page(request, status, message, detail or {})
 
 
-def _told(request: Request, error: Exception) -> Response:
+def _handle_discreet_error(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, WebError) else 422
-    response = _answer(request, status, str(error), getattr(error, "detail", {}))
+    response = _error_response(request, status, str(error), getattr(error, "detail", {}))
     if status == 429 and isinstance(error, WebError):
         response.headers["Retry-After"] = str(int(error.detail.get("seconds", 1)) + 1)
     if status == 401 and request.url.path.startswith("/api/"):
@@ -146,16 +153,16 @@ def _told(request: Request, error: Exception) -> Response:
     return response
 
 
-def _not_valid(request: Request, error: Exception) -> Response:
+def _handle_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-    return _answer(request, Invalid.status, f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}")
+    location = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    return _error_response(request, InvalidRequest.status, f"{location}: {first['msg'][:1].lower()}{first['msg'][1:]}")
 
 
-def _http(request: Request, error: Exception) -> Response:
+def _handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    words = {404: "there is nothing at this address", 405: "this address cannot be used in this way"}
-    response = _answer(request, error.status_code, words.get(error.status_code, str(error.detail)))
+    messages = {404: "page not found", 405: "method not allowed for this address"}
+    response = _error_response(request, error.status_code, messages.get(error.status_code, str(error.detail)))
     response.headers.update(error.headers or {})
     return response

@@ -1,4 +1,4 @@
-"""What every request needs, in one place: the settings, the database, the jobs' supervisor, and the watcher of projects."""
+"""The objects that every request needs: settings, database, job supervisor and project watcher."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Core:
-    """One running server."""
+    """The state of one running server."""
 
     settings: Settings
     store: Store
     supervisor: Supervisor
     watcher: Watcher
 
-    def first_link(self) -> str | None:
-        """On the very first start: an administrator, and the link that sets the password; later None."""
+    def first_admin_link(self) -> str | None:
+        """On the first start, create an administrator and return the link that sets the password; None on later starts."""
         with self.store.write() as connection:
-            if accounts.all_users(connection):
+            if accounts.list_users(connection):
                 return None
-            _, secret = accounts.add(connection, "admin", admin=True, by="the first start")
-        return self.link(secret)
+            _, secret = accounts.add(connection, "admin", admin=True, by="first start")
+        return self.welcome_url(secret)
 
-    def link(self, secret: str) -> str:
-        """The address of a one-time link."""
+    def welcome_url(self, secret: str) -> str:
+        """The URL of a one-time link that sets a password."""
         return f"{self.settings.url}/welcome/{secret}"
 
 
-def core_of(request: Request) -> Core:
-    """The server that a request came to."""
-    found: Core = request.app.state.core
-    return found
+def get_core(request: Request) -> Core:
+    """The server that handles a request."""
+    core: Core = request.app.state.core
+    return core

@@ -1,4 +1,4 @@
-"""What a request can fail with, each with its HTTP status; the text is a sentence for a person."""
+"""Errors of requests, each with its HTTP status; the message is a sentence for the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet.errors import DiscreetError
 
 
 class WebError(DiscreetError):
-    """Base: a request that cannot be answered as asked."""
+    """Base class: a request that cannot be fulfilled."""
 
     status = 400
 
@@ -17,43 +17,43 @@ class WebError(DiscreetError):
         self.detail = detail
 
 
-class Invalid(WebError):
-    """What was sent breaks a rule."""
+class InvalidRequest(WebError):
+    """The request is invalid."""
 
     status = 422
 
 
-class Unknown(WebError):
-    """Nobody is logged in, or the token is not one."""
+class Unauthenticated(WebError):
+    """Nobody is logged in, or the token is invalid."""
 
     status = 401
 
 
 class Forbidden(WebError):
-    """The person may not do this."""
+    """The user is not allowed to do this."""
 
     status = 403
 
 
 class NotFound(WebError):
-    """There is no such thing, or this person may not know of it."""
+    """The object does not exist, or the user is not allowed to see it."""
 
     status = 404
 
 
 class Conflict(WebError):
-    """Somebody else changed it, or it is taken; ``detail`` says what and by whom."""
+    """Somebody else changed the object, or the name is taken; ``detail`` says what and by whom."""
 
     status = 409
 
 
 class TooLarge(WebError):
-    """More bytes than are allowed."""
+    """The upload exceeds the size limit."""
 
     status = 413
 
 
-class TooMany(WebError):
-    """Too many tries; ``detail['seconds']`` says how long to wait."""
+class TooManyRequests(WebError):
+    """Too many attempts; ``detail['seconds']`` is the time to wait."""
 
     status = 429

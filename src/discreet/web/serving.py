@@ -1,4 +1,4 @@
-"""A server run from the command line."""
+"""Run the server from the command line."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ try:
     from discreet.web.db.store import Store
     from discreet.web.settings import Settings
 except ModuleNotFoundError as error:
-    raise SourceError(f"the web application needs '{error.name}'; pip install 'discreet[web]' brings all it needs") from None
+    raise SourceError(f"the web application needs '{error.name}'; install it with: pip install 'discreet[web]'") from None
 
 
-def run(
+def run_server(
     host: str,
     port: int,
     *,
@@ -33,31 +33,35 @@ def run(
     sources: Sequence[str] = (),
     say: Callable[[str], None],
 ) -> None:
-    """Serve until stopped."""
-    os.umask(0o077)  # what a library writes by itself is private too, in the jobs' processes as well
-    listener = _listen(host, port)
+    """Run the server until it is stopped."""
+    os.umask(0o077)  # files that libraries create must be private too; job processes inherit the mask
+    listener = _open_listener(host, port)
     port = listener.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    settings = Settings.make(home, database, url=url or f"http://{shown}:{port}", jobs=jobs, sources=sources)
+    url_host = f"[{host}]" if ":" in host else host
+    settings = Settings.make(home, database, url=url or f"http://{url_host}:{port}", jobs=jobs, sources=sources)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     for noisy in ("alembic", "uvicorn.access"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     app = make_app(settings)
-    link = app.state.core.first_link()
-    say(f"discreet is at {settings.url} (data in {settings.home}, projects in {app.state.core.store.shown}); Ctrl-C stops it")
+    link = app.state.core.first_admin_link()
+    say(
+        f"discreet is at {settings.url} (data in {settings.home}, "
+        f"projects in {app.state.core.store.redacted_address}); Ctrl-C stops it"
+    )
     if link is not None:
         say(f"the administrator is 'admin' and sets a password here, once:\n{link}")
-    # the access log would hold addresses, and one-time links are addresses: the application writes its own
-    # and programs close idle connections after some seconds: the server must not do so at the moment a request comes
-    options = uvicorn.Config(
+    # uvicorn's access log would record one-time links, so the application writes its own log.
+    # The keep-alive time is longer than that of usual clients, so that the server never closes a connection just as a
+    # request arrives on it.
+    config = uvicorn.Config(
         app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, timeout_keep_alive=75, server_header=False
     )
-    uvicorn.Server(options).run(sockets=[listener])
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 @contextmanager
-def changing(home: Path | None, database: str | None) -> Iterator[Connection]:
-    """A transaction on the store of a data directory, for commands beside the server."""
+def open_transaction(home: Path | None, database: str | None) -> Iterator[Connection]:
+    """Open a write transaction on the database of a data directory, for commands that run without the server."""
     store = Store(Settings.make(home, database).database)
     try:
         store.migrate()
@@ -67,9 +71,9 @@ def changing(home: Path | None, database: str | None) -> Iterator[Connection]:
         store.close()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _open_listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # named as TCP, because asyncio sends at once only then: else each answer waits 40 ms for an acknowledgement
+    # IPPROTO_TCP is explicit because asyncio sets TCP_NODELAY only then; otherwise each response waits 40 ms for an ACK
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

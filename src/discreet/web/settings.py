@@ -1,4 +1,4 @@
-"""Where a server lives and what it allows: from the command line, else from the environment."""
+"""Settings of a server: from the command line, otherwise from environment variables."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from discreet.convert.databases.address import check_address
 from discreet.engine.runtime.private_files import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError
 
-_INSIDE = (".server.lock", "projects", "keys")
-_DATABASES = ("discreet.db", "releases.db")
-"""What is ours in a data directory, with SQLite's -wal, -shm and -journal; what else lies there is left alone."""
+_PRIVATE_NAMES = (".server.lock", "projects", "keys")
+_PRIVATE_PREFIXES = ("discreet.db", "releases.db")
+"""Names of the server's own files in a data directory, including SQLite's -wal, -shm and -journal files. Permissions of other
+files there are not changed."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One server's settings."""
+    """Settings of one server."""
 
     home: Path
-    """The data directory: tables as Parquet, reports, and the SQLite files where no other database is named."""
+    """Data directory: tables as Parquet, reports, and the SQLite files unless another database is configured."""
     database: str = field(repr=False)
-    """The address of the database of users, projects and jobs, such as ``postgresql://…``."""
+    """URL of the database of users, projects and jobs, for example ``postgresql://…``."""
     published: str = field(repr=False)
-    """The address of the database that masked tables are stored in, for other programs to read."""
+    """URL of the database to which masked tables are published, for other programs to read."""
     url: str = "http://127.0.0.1:8080"
-    """How browsers reach it; cookies are Secure where this is https."""
+    """Public URL of the server; cookies are marked Secure if it is https."""
     jobs: int = 1
-    """Jobs that run at once."""
+    """Number of jobs that run at the same time."""
     upload_limit: int = 4 << 30
-    """Bytes that one upload may have."""
+    """Maximum size of an upload in bytes."""
     session_hours: float = 12.0
-    """How long a session lasts that nobody uses."""
+    """Hours after which an unused session expires."""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Databases by name whose tables projects may use; their addresses, which hold passwords, are told to nobody."""
+    """Connected databases (name: URL) whose tables can be imported. The URLs hold passwords and are never shown."""
 
     @classmethod
     def make(
@@ -48,38 +49,40 @@ class Settings:
         jobs: int = 1,
         sources: Sequence[str] = (),
     ) -> Self:
-        """Settings with DISCREET_HOME (else ``~/.discreet``) and by default an SQLite file in it.
+        """Settings for a data directory (default: DISCREET_HOME, otherwise ``~/.discreet``), with SQLite as the default database.
 
-        A data directory that other accounts can read is tightened, or refused where its rights cannot be changed.
+        If other accounts can read the data directory, its permissions are restricted; if that fails, it is refused.
         """
-        place = create_private_folder(Path(home).expanduser().resolve() if home else home_folder())
-        for inside in place.iterdir():
-            if inside.name in _INSIDE or inside.name.startswith(_DATABASES):
-                make_tree_private(inside)
-        named = database or os.environ.get("DISCREET_DATABASE")
+        data_directory = create_private_folder(Path(home).expanduser().resolve() if home else home_folder())
+        for entry in data_directory.iterdir():
+            if entry.name in _PRIVATE_NAMES or entry.name.startswith(_PRIVATE_PREFIXES):
+                make_tree_private(entry)
+        database_address = database or os.environ.get("DISCREET_DATABASE")
         return cls(
-            home=place,
-            database=named or f"sqlite:///{place / 'discreet.db'}",
-            published=named or f"sqlite:///{place / 'releases.db'}",
+            home=data_directory,
+            database=database_address or f"sqlite:///{data_directory / 'discreet.db'}",
+            published=database_address or f"sqlite:///{data_directory / 'releases.db'}",
             url=url.rstrip("/"),
             jobs=jobs,
-            sources=dict(map(_source, [*os.environ.get("DISCREET_SOURCES", "").split(), *sources])),
+            sources=dict(map(_parse_source, [*os.environ.get("DISCREET_SOURCES", "").split(), *sources])),
         )
 
     @property
     def secure(self) -> bool:
-        """Whether browsers come over TLS."""
+        """Whether browsers connect over TLS."""
         return self.url.startswith("https://")
 
     def folder(self, project: int) -> Path:
-        """Where the tables and results of one project are kept."""
-        place = self.home / "projects" / str(project)
-        return create_private_folder(place)
+        """The folder of a project's tables and results, created if it does not exist."""
+        project_folder = self.home / "projects" / str(project)
+        return create_private_folder(project_folder)
 
 
-def _source(text: str) -> tuple[str, str]:
+def _parse_source(text: str) -> tuple[str, str]:
     name, equals, address = text.partition("=")
     if not equals or not name.isidentifier() or "://" not in address:
-        raise SourceError("a source is NAME=ADDRESS, such as clinic=postgresql://host/name; the name is letters, digits and _")
+        raise SourceError(
+            "a source is NAME=URL, for example clinic=postgresql://host/name; NAME consists of letters, digits and _"
+        )
     check_address(address)
     return name, address

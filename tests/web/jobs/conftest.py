@@ -19,15 +19,15 @@ from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
 from discreet.web.db.tables import jobs as job_table
 from discreet.web.jobs import process, queue
-from discreet.web.jobs.inputs import brief
-from discreet.web.jobs.messages import Voice
+from discreet.web.jobs.inputs import gather_inputs
+from discreet.web.jobs.messages import MessageWriter
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.jobs.worker import perform
+from discreet.web.jobs.worker import run_job
 from discreet.web.projects import datasets, projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
-SAYS = "import sys, json, time\ndef say(**m): print(json.dumps(m), flush=True)\nbrief = json.loads(sys.stdin.readline())\n"
+PRELUDE = "import sys, json, time\ndef send(**m): print(json.dumps(m), flush=True)\ninputs = json.loads(sys.stdin.readline())\n"
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Desk:
     def imported(self, content: str | None = None) -> queue.Job:
         """An import of a file, of Table A.1 where nothing else is said."""
         text = patients().frame.write_csv() if content is None else content
-        place = datasets.receive(self.settings, self.project, iter([text.encode()]), "patients.csv")
-        return self.submit("import", upload=place.name, name="patients.csv")
+        uploaded = datasets.receive_upload(self.settings, self.project, iter([text.encode()]), "patients.csv")
+        return self.submit("import", upload=uploaded.name, name="patients.csv")
 
     def look(self, job: queue.Job) -> queue.Job:
         with self.store.read() as connection:
@@ -57,20 +57,20 @@ class Desk:
         """The job once it is over, or as is said."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            found = self.look(job)
-            if until(found) if until is not None else not found.active:
-                return found
+            current = self.look(job)
+            if until(current) if until is not None else not current.active:
+                return current
             time.sleep(0.05)
-        raise AssertionError(f"still {found.state}: {found.what}")
+        raise AssertionError(f"still {current.state}: {current.what}")
 
     def pid_of(self, job: queue.Job) -> int:
         """The process that a job has, once it has one."""
         end = time.monotonic() + 120
         while time.monotonic() < end:
             with self.store.read() as connection:
-                found = connection.execute(select(job_table.c.pid).where(job_table.c.id == job.id)).scalar()
-            if found:
-                return int(found)
+                pid = connection.execute(select(job_table.c.pid).where(job_table.c.id == job.id)).scalar()
+            if pid:
+                return int(pid)
             time.sleep(0.05)
         raise AssertionError("no process was started")
 
@@ -79,13 +79,13 @@ class Desk:
         job = self.submit(kind, **parameters)
         this = select(job_table).where(job_table.c.id == job.id)
         with self.store.write() as connection:
-            told = brief(connection, self.settings, connection.execute(this).one())
+            inputs = gather_inputs(connection, self.settings, connection.execute(this).one())
         out = io.BytesIO()
-        perform(json.loads(json.dumps(told)), Voice(out))
+        run_job(json.loads(json.dumps(inputs)), MessageWriter(out))
         with self.store.write() as connection:
             queue.cancel(connection, self.user, projects.get(connection, self.user, self.project.id), job.id)
-        said: dict[str, Any] = json.loads(out.getvalue().splitlines()[-1])
-        return said
+        message: dict[str, Any] = json.loads(out.getvalue().splitlines()[-1])
+        return message
 
     @staticmethod
     def alive(pid: int) -> bool:
@@ -98,7 +98,7 @@ class Desk:
     @staticmethod
     def group(leader: int) -> list[int]:
         """The processes of a group that live."""
-        found = []
+        members = []
         for place in Path("/proc").iterdir():
             if not place.name.isdigit():
                 continue
@@ -107,8 +107,8 @@ class Desk:
             except (FileNotFoundError, ProcessLookupError):
                 continue  # it ended while the others were looked at
             if int(group) == leader and state != "Z":
-                found.append(int(place.name))
-        return found
+                members.append(int(place.name))
+        return members
 
     def gone(self, pid: int, seconds: float = 60) -> bool:
         """Whether a process ends within some time, which a slow machine may need."""
@@ -126,10 +126,10 @@ def desk(settings: Settings, store: Store, anna: User, project: Project) -> Desk
 
 @pytest.fixture
 def supervisor(settings: Settings, store: Store) -> Iterator[Supervisor]:
-    made = Supervisor(settings, store)
-    made.start()
-    yield made
-    made.stop()
+    started = Supervisor(settings, store)
+    started.start()
+    yield started
+    started.stop()
 
 
 @pytest.fixture
@@ -137,6 +137,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Have jobs done by a small program instead."""
 
     def use(program: str) -> None:
-        monkeypatch.setattr(process, "COMMAND", [sys.executable, "-S", "-c", SAYS + program])
+        monkeypatch.setattr(process, "COMMAND", [sys.executable, "-S", "-c", PRELUDE + program])
 
     return use

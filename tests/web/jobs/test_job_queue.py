@@ -13,7 +13,7 @@ from sqlalchemy import event, update
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
 from discreet.web.db.tables import jobs as job_table
-from discreet.web.errors import Forbidden, NotFound, TooMany
+from discreet.web.errors import Forbidden, NotFound, TooManyRequests
 from discreet.web.jobs import events, queue
 from discreet.web.jobs.supervisor import Supervisor
 from discreet.web.projects import policies, projects
@@ -29,29 +29,29 @@ class TestQueue:
         bert = add_user("bert")
         with store.write() as connection:
             other = projects.create(connection, bert, "Other")
-            projects.share(connection, anna, project, "bert", "editor")
-        fake("time.sleep(0.5)\nsay(say='failed', sentence='over')")
+            projects.set_role(connection, anna, project, "bert", "editor")
+        fake("time.sleep(0.5)\nsend(event='failed', sentence='over')")
         supervisor = Supervisor(replace(settings, jobs=2), store)
         first = [replace(desk, user=user).imported() for user in (anna, bert)]
         second = replace(desk, user=bert, project=other).imported()
         supervisor.start()
         try:
-            one, two = (desk.wait(job) for job in first)
-            three = replace(desk, project=other).wait(second)
+            annas, berts = (desk.wait(job) for job in first)
+            in_other_project = replace(desk, project=other).wait(second)
         finally:
             supervisor.stop()
-        assert (one.user, two.user, three.user) == ("anna", "bert", "bert")
-        assert None not in (one.finished, two.started, three.started)
-        assert (one.finished or 0) <= (two.started or 0), "a project's jobs run one after the other"
-        assert (three.started or 0) < (one.finished or 0), "two projects' jobs run at once"
+        assert (annas.user, berts.user, in_other_project.user) == ("anna", "bert", "bert")
+        assert None not in (annas.finished, berts.started, in_other_project.started)
+        assert (annas.finished or 0) <= (berts.started or 0), "a project's jobs run one after the other"
+        assert (in_other_project.started or 0) < (annas.finished or 0), "two projects' jobs run at once"
 
-    def test_the_queue_is_bounded_and_asks_who_is_there(
+    def test_the_queue_is_bounded_and_checks_roles(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(queue, "IN_PROJECT", 2)
+        monkeypatch.setattr(queue, "MAX_PER_PROJECT", 2)
         first = desk.submit("analyze")
         desk.submit("analyze")
-        with pytest.raises(TooMany, match="2 jobs waiting"):
+        with pytest.raises(TooManyRequests, match="2 queued or running jobs"):
             desk.submit("analyze")
         with store.write() as connection:
             assert queue.cancel(connection, anna, project, first.id).state == "cancelled"
@@ -61,32 +61,32 @@ class TestQueue:
                 queue.cancel(connection, anna, replace(project, role="reader"), first.id)
             with pytest.raises(NotFound):
                 queue.get(connection, project, "nothing")
-            found = queue.latest(connection, project, "analyze", "cancelled")
-            assert found is not None
-            assert found.id == first.id
-            assert queue.latest(connection, project, "risk") is None
+            latest = queue.latest_job(connection, project, "analyze", "cancelled")
+            assert latest is not None
+            assert latest.id == first.id
+            assert queue.latest_job(connection, project, "risk") is None
 
-    def test_a_list_of_jobs_does_not_read_what_they_found(self, store: Store, anna: User, project: Project, desk: Any) -> None:
+    def test_a_list_of_jobs_does_not_read_their_results(self, store: Store, anna: User, project: Project, desk: Any) -> None:
         job = desk.submit("analyze")
         with store.write() as connection:
             this = job_table.c.id == job.id
             connection.execute(update(job_table).where(this).values(result={"large": 1}, partial=[1]))
-        asked: list[str] = []
+        statements: list[str] = []
         with store.read() as connection:
-            event.listen(connection, "before_cursor_execute", lambda *given: asked.append(given[2]))
-            (listed,) = queue.all_of(connection, project)
+            event.listen(connection, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
+            (listed,) = queue.list_jobs(connection, project)
             assert (listed.result, listed.partial) == (None, None)
             assert (listed.id, listed.kind, listed.user) == (job.id, "analyze", "anna")
-            assert "discreet_jobs.what" in asked[0]
-            assert "discreet_jobs.result" not in asked[0]
-            assert "discreet_jobs.partial" not in asked[0]
+            assert "discreet_jobs.what" in statements[0]
+            assert "discreet_jobs.result" not in statements[0]
+            assert "discreet_jobs.partial" not in statements[0]
             assert queue.get(connection, project, job.id).result == {"large": 1}
 
     @pytest.mark.parametrize(
         ("kind", "parameters", "words"),
         [
-            ("dance", {}, "no kind of job"),
-            ("import", {}, "names an upload"),
+            ("dance", {}, "not a kind of job"),
+            ("import", {}, "needs either an upload"),
             ("import", {"upload": "../../../etc/passwd"}, "'upload'"),
             ("import", {"source": "x"}, "name the table"),
             ("import", {"upload": "0" * 32 + ".csv", "address": "postgresql://u:p@h/d"}, "'address' is not a field"),
@@ -96,84 +96,82 @@ class TestQueue:
             ("analyze", {"dataset": "one"}, "'dataset'"),
         ],
     )
-    def test_wrong_parameters_are_told_before_anything_waits(self, kind: str, parameters: dict[str, Any], words: str) -> None:
+    def test_invalid_parameters_are_refused_before_queueing(self, kind: str, parameters: dict[str, Any], words: str) -> None:
         from discreet.errors import DiscreetError
-        from discreet.web.jobs import job_types as kinds
+        from discreet.web.jobs import job_types
 
         project = Project(1, "P", "p", "anna", "owner", 0.0, 0.0, 4, None)
         with pytest.raises(DiscreetError, match=words):
-            kinds.check(project, kind, parameters)
-        assert kinds.check(project, "generate", {}) == {"revision": 4}
+            job_types.check_parameters(project, kind, parameters)
+        assert job_types.check_parameters(project, "generate", {}) == {"revision": 4}
 
 
-def test_what_changes_in_a_project_is_told(store: Store, anna: User, project: Project, desk: Any) -> None:
-    before = events.pictures(store, [project.id])[project.id]
+def test_changes_of_a_project_are_sent_as_events(store: Store, anna: User, project: Project, desk: Any) -> None:
+    before = events.project_snapshots(store, [project.id])[project.id]
     assert (before["revision"], before["by"], before["jobs"], before["release"], before["signed"]) == (0, "anna", [], None, 0)
     desk.submit("analyze")
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"missing": ["n/a"]})
-    after = events.pictures(store, [project.id, 77])
+    after = events.project_snapshots(store, [project.id, 77])
     assert list(after) == [project.id]
-    seen = after[project.id]
-    assert (seen["revision"], seen["by"], [one["kind"] for one in seen["jobs"]]) == (1, "anna", ["analyze"])
+    snapshot = after[project.id]
+    assert (snapshot["revision"], snapshot["by"], [job["kind"] for job in snapshot["jobs"]]) == (1, "anna", ["analyze"])
 
     async def first() -> str:
         return await anext(events.Watcher(store).follow(project))
 
     assert asyncio.run(first()).startswith("event: change\n")
     with store.write() as connection:
-        projects.remove(connection, anna, project)
+        projects.delete_project_rows(connection, anna, project)
     assert '"gone"' in asyncio.run(first())
 
 
-def test_all_who_follow_projects_share_a_look(
+def test_followers_of_projects_share_one_query(
     store: Store, anna: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.write() as connection:
         other = projects.create(connection, anna, "Another", "")
-    looks: list[list[int]] = []
-    look = events.pictures
+    queries: list[list[int]] = []
+    real_snapshots = events.project_snapshots
 
     def counted(store: Store, numbers: list[int]) -> dict[int, dict[str, Any]]:
-        looks.append(sorted(numbers))
-        return look(store, numbers)
+        queries.append(sorted(numbers))
+        return real_snapshots(store, numbers)
 
-    monkeypatch.setattr(events, "pictures", counted)
+    monkeypatch.setattr(events, "project_snapshots", counted)
 
     async def follow() -> list[str]:
         watcher = events.Watcher(store)
-        streams = [watcher.follow(one, pause=0.2) for one in [project, other] * 10]
+        streams = [watcher.follow(followed, pause=0.2) for followed in [project, other] * 10]
         first = await asyncio.gather(*(anext(stream) for stream in streams))
         assert all(text.startswith("event: change") for text in first)
-        assert len(looks) <= 2  # of twenty
+        assert len(queries) <= 2  # of twenty
         late = [asyncio.ensure_future(anext(stream)) for stream in streams]
         await asyncio.sleep(0.05)
         late[0].cancel()  # somebody leaves
         with store.write() as connection:
             policies.edit(connection, anna, project, 0, {"missing": ["n/a"]})
-            projects.remove(connection, anna, other)
-        told = await asyncio.gather(*late[1:])
-        for one in streams:
-            await one.aclose()
+            projects.delete_project_rows(connection, anna, other)
+        last_events = await asyncio.gather(*late[1:])
+        for followed in streams:
+            await followed.aclose()
         assert not watcher._followed
-        return told
+        return last_events
 
-    told = asyncio.run(follow())
-    assert all('"revision": 1' in text for text in told[1::2])
-    assert all('"gone"' in text for text in told[0::2])
-    assert looks[-1] == sorted([project.id, other.id])
+    last_events = asyncio.run(follow())
+    assert all('"revision": 1' in text for text in last_events[1::2])
+    assert all('"gone"' in text for text in last_events[0::2])
+    assert queries[-1] == sorted([project.id, other.id])
 
 
-def test_a_look_that_was_cut_off_with_its_loop_is_not_waited_for(
-    store: Store, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_query_of_a_closed_event_loop_is_not_awaited(store: Store, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     watcher = events.Watcher(store)
 
     async def first() -> str:
         return await anext(watcher.follow(project))
 
     async def cut_off() -> None:
-        monkeypatch.setattr(watcher, "_look_at_all", lambda: asyncio.sleep(60))
+        monkeypatch.setattr(watcher, "_read_all", lambda: asyncio.sleep(60))
         asking = asyncio.ensure_future(first())
         await asyncio.sleep(0.05)
         asking.cancel()
@@ -183,10 +181,10 @@ def test_a_look_that_was_cut_off_with_its_loop_is_not_waited_for(
     assert asyncio.run(first()).startswith("event: change")
 
 
-def test_a_reader_of_a_project_comes_again_and_is_asked_anew(
+def test_project_streams_end_so_that_browsers_reauthenticate(
     store: Store, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "VISIT", 0.3)
+    monkeypatch.setattr(events, "PROJECT_STREAM_SECONDS", 0.3)
 
     async def follow() -> list[str]:
         return [text async for text in events.Watcher(store).follow(project, pause=0.1)]

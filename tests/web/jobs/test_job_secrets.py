@@ -17,17 +17,16 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store
 from discreet.web.db.tables import jobs as job_table
-from discreet.web.errors import Invalid
+from discreet.web.errors import InvalidRequest
 from discreet.web.jobs import work
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.projects import datasets
-from discreet.web.projects import policy_sandbox as confined
+from discreet.web.projects import datasets, policy_sandbox
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
 
 class TestSecrets:
-    def test_a_connected_database_is_read_and_its_password_told_to_nobody(
+    def test_the_password_of_a_connected_database_is_never_shown(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, tmp_path: Path, postgresql: str
     ) -> None:
         import sqlite3
@@ -44,25 +43,25 @@ class TestSecrets:
                 "there": "postgresql://bob:hunter2@127.0.0.1:1/d?connect_timeout=2",
             },
         )
-        assert datasets.sources(connected) == ["here", "there"]
-        assert datasets.tables(connected, "here") == ["people"]
-        with pytest.raises(SourceError) as told:
-            datasets.tables(connected, "there")
-        assert "hunter2" not in str(told.value)
-        found = replace(desk, settings=connected).in_process("import", source="here", table="people")
-        assert (found["say"], found["made"]["records"], found["made"]["name"]) == ("result", 2, "people")
-        found = replace(desk, settings=connected).in_process("import", source="there", table="people")
-        assert found["say"] == "failed"
-        assert "hunter2" not in json.dumps(found)
-        for source, table, words in (("here", "discreet_users", "the server's own"), ("nowhere", "people", "no database")):
-            with pytest.raises(Invalid, match=words):
+        assert datasets.list_sources(connected) == ["here", "there"]
+        assert datasets.list_tables(connected, "here") == ["people"]
+        with pytest.raises(SourceError) as refused:
+            datasets.list_tables(connected, "there")
+        assert "hunter2" not in str(refused.value)
+        message = replace(desk, settings=connected).in_process("import", source="here", table="people")
+        assert (message["event"], message["row"]["records"], message["row"]["name"]) == ("result", 2, "people")
+        message = replace(desk, settings=connected).in_process("import", source="there", table="people")
+        assert message["event"] == "failed"
+        assert "hunter2" not in json.dumps(message)
+        for source, table, words in (("here", "discreet_users", "belong to the server"), ("nowhere", "people", "no database")):
+            with pytest.raises(InvalidRequest, match=words):
                 replace(desk, settings=connected).in_process("import", source=source, table=table)
         with store.read() as connection:
             written = json.dumps([dict(row._mapping) for row in connection.execute(select(job_table))], default=str)
             assert "hunter2" not in written
-            assert "hunter2" not in json.dumps(audit.entries(connection))
+            assert "hunter2" not in json.dumps(audit.list_entries(connection))
 
-    def test_errors_of_the_program_tell_where_but_no_values(
+    def test_internal_errors_are_logged_without_data_values(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, monkeypatch: pytest.MonkeyPatch,
         fake: Callable[[str], None], caplog: pytest.LogCaptureFixture,
     ) -> None:  # fmt: skip
@@ -71,28 +70,28 @@ class TestSecrets:
         def broken(*_: Any) -> Any:
             raise ValueError(value)
 
-        monkeypatch.setitem(work.WORK, "import", broken)
-        place = datasets.receive(settings, project, iter([b"x"]), "x.csv")
-        found = desk.in_process("import", upload=place.name, name="x.csv")
-        assert (found["say"], found["type"]) == ("error", "ValueError")
-        assert value not in json.dumps(found)
-        fake("say(say='error', type='ValueError', trace='File x.py, line 1')")
+        monkeypatch.setitem(work.HANDLERS, "import", broken)
+        place = datasets.receive_upload(settings, project, iter([b"x"]), "x.csv")
+        message = desk.in_process("import", upload=place.name, name="x.csv")
+        assert (message["event"], message["type"]) == ("error", "ValueError")
+        assert value not in json.dumps(message)
+        fake("send(event='error', type='ValueError', trace='File x.py, line 1')")
         supervisor = Supervisor(settings, store)
         supervisor.start()
         with caplog.at_level(logging.ERROR):
-            made = desk.wait(desk.imported())
+            job = desk.wait(desk.imported())
         supervisor.stop()
-        assert made.what.startswith("an error of the program (ValueError)")
+        assert job.what.startswith("internal error (ValueError)")
         assert "File x.py, line 1" in caplog.text
 
-    def test_a_file_that_cannot_be_read_is_told_by_the_name_it_came_with(
+    def test_an_unreadable_file_is_reported_by_its_original_name(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any
     ) -> None:
-        place = datasets.receive(settings, project, iter([b"no workbook"]), "x.xlsx")
-        found = desk.in_process("import", upload=place.name, name="/home/me/Budget.xlsx")
-        assert found["say"] == "failed"
-        assert "'Budget.xlsx'" in found["sentence"]
-        assert str(settings.home) not in found["sentence"]
+        place = datasets.receive_upload(settings, project, iter([b"no workbook"]), "x.xlsx")
+        message = desk.in_process("import", upload=place.name, name="/home/me/Budget.xlsx")
+        assert message["event"] == "failed"
+        assert "'Budget.xlsx'" in message["sentence"]
+        assert str(settings.home) not in message["sentence"]
 
     @pytest.mark.parametrize(
         "policy",
@@ -106,10 +105,12 @@ class TestSecrets:
             {"plan": {"steps": [{"method": "pseudonymization", "key_file": "C:\\key"}]}},
         ],
     )
-    def test_a_policy_from_the_web_names_nothing_outside_its_project(self, policy: dict[str, Any]) -> None:
-        with pytest.raises(Invalid, match="a policy on this server cannot name"):
-            confined.check(policy)
+    def test_a_policy_from_the_web_cannot_name_outside_files(self, policy: dict[str, Any]) -> None:
+        with pytest.raises(InvalidRequest, match="a policy on this server cannot name"):
+            policy_sandbox.check_confined(policy)
 
     def test_values_that_look_like_paths_are_values(self) -> None:
-        confined.check({"attributes": {"road": {"values": {"/a/b.csv": 1.0}, "hierarchy": {"file": "roads.csv"}}}})
-        confined.check({"plan": {"steps": [{"method": "global_recoding", "columns": ["road"], "map": {"x": "/north"}}]}})
+        policy_sandbox.check_confined({"attributes": {"road": {"values": {"/a/b.csv": 1.0}, "hierarchy": {"file": "roads.csv"}}}})
+        policy_sandbox.check_confined(
+            {"plan": {"steps": [{"method": "global_recoding", "columns": ["road"], "map": {"x": "/north"}}]}}
+        )

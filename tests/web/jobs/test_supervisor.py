@@ -40,28 +40,28 @@ PLAN = {
     ],
 }
 ROLES = {"Name": "identifier", "SSN": "identifier", "Age": "key", "State": "key", "Diagnosis": "confidential"}
-RESULT = "say(say='result', result={'n': 1}, sentence='made')\n"
+RESULT = "send(event='result', result={'n': 1}, sentence='made')\n"
 
 
 def test_table_a1_goes_from_upload_to_a_table_of_eight_records(
     settings: Settings, store: Store, anna: User, project: Project, desk: Any, supervisor: Supervisor
 ) -> None:
-    made = desk.imported()
+    imported = desk.imported()
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"attributes.State": {"role": "key"}})
     analyzed = desk.submit("analyze", apply=True)
     supervisor.wake()
-    assert desk.wait(made).what == "10 records with 7 attributes were read"
-    found = desk.wait(analyzed)
-    assert (found.state, found.share) == ("done", 1.0), found.what
-    assert found.what.endswith("the proposal is the policy now")
+    assert desk.wait(imported).what == "10 records with 7 attributes were read"
+    analysis = desk.wait(analyzed)
+    assert (analysis.state, analysis.share) == ("done", 1.0), analysis.what
+    assert analysis.what.endswith("the proposal is now the policy")
     with store.write() as connection:
-        now = projects.get(connection, anna, project.id)
-        dataset = datasets.get(connection, now)
+        current = projects.get(connection, anna, project.id)
+        dataset = datasets.get(connection, current)
         assert dataset.profile is not None
-        proposed = policies.document(connection, now)["attributes"]
+        proposed = policies.policy_document(connection, current)["attributes"]
         assert {name: proposed[name]["role"] for name in ROLES} == ROLES
-        policies.edit(connection, anna, now, now.revision, {"plan": PLAN, "limits": {"k_anonymity.k": 1}})
+        policies.edit(connection, anna, current, current.revision, {"plan": PLAN, "limits": {"k_anonymity.k": 1}})
     job = desk.submit("generate")
     supervisor.wake()
     done = desk.wait(job)
@@ -73,15 +73,15 @@ def test_table_a1_goes_from_upload_to_a_table_of_eight_records(
     assert not any("Wayne" in str(cell) for row in rows for cell in row)
     with store.read() as connection:
         release = releases.get(connection, projects.get(connection, anna, project.id))
-        assert audit.check(connection) is None
+        assert audit.verify_chain(connection) is None
     assert release.assessment["steps"][1]["method"] == "microaggregation"
     assert releases.report_path(settings, release).read_text().startswith("<!")
-    beside = datasets.compare(settings, dataset, release, limit=100)
-    assert (beside.total, beside.removed) == (8, ["Name", "SSN"])
+    compared = datasets.compare(settings, dataset, release, limit=100)
+    assert (compared.total, compared.removed) == (8, ["Name", "SSN"])
     ages = patients().frame["Age"].to_list()
-    at = beside.columns.index("Age")
-    for row in beside.rows:
-        cell = row["cells"][at]
+    age_index = compared.columns.index("Age")
+    for row in compared.rows:
+        cell = row["cells"][age_index]
         assert cell["before"] == ages[row["record"] - 1]
         assert cell["changed"] == (cell["before"] != cell["after"])
     assert not list((settings.folder(project.id) / "uploads").iterdir()), "an upload is not kept twice"
@@ -101,25 +101,25 @@ def published(settings: Settings, query: str) -> list[tuple[Any, ...]]:
         return link.execute(query.encode()).fetchall()
 
 
-class TestEndings:
-    def test_garbage_and_endless_lines_do_no_harm(
+class TestOutcomes:
+    def test_malformed_and_endless_output_is_tolerated(
         self, store: Store, anna: User, project: Project, desk: Any, supervisor: Supervisor, fake: Callable[[str], None],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        monkeypatch.setattr(process, "LONGEST", 10_000)
+        monkeypatch.setattr(process, "MAX_LINE_BYTES", 10_000)
         fake(
-            "print('hello'); print('{'); print('[1]'); print('{\"say\": 3}'); print('x' * 300000)\n"
+            "print('hello'); print('{'); print('[1]'); print('{\"event\": 3}'); print('x' * 300000)\n"
             "sys.stdout.buffer.write(bytes(range(256)) + b'\\n')\n"
-            "say(say='progress', what='half', done='x', total=2)\n"
-            "say(say='progress', what='half\\0way', done=1, total=2)\n"
-            "say(say='nothing')\nsys.stderr.write('y' * 300000)\n" + RESULT
+            "send(event='progress', what='half', done='x', total=2)\n"
+            "send(event='progress', what='half\\0way', done=1, total=2)\n"
+            "send(event='nothing')\nsys.stderr.write('y' * 300000)\n" + RESULT
         )
         job = desk.imported()
-        made = desk.wait(job)
-        assert made.state == "failed", "an import that made nothing is none"
-        assert made.what.startswith("an error of the program (KeyError)")
+        ended = desk.wait(job)
+        assert ended.state == "failed", "an import that made nothing is none"
+        assert ended.what.startswith("internal error (KeyError)")
         job = desk.submit("publish", release=1)
-        assert "no release number 1" in desk.wait(job).what
+        assert "no release 1" in desk.wait(job).what
 
     def test_a_process_that_dies_fails_its_job_alone(
         self, store: Store, anna: User, project: Project, desk: Any, supervisor: Supervisor, fake: Callable[[str], None]
@@ -127,35 +127,35 @@ class TestEndings:
         fake("time.sleep(60)")
         job = desk.imported()
         os.kill(desk.pid_of(job), signal.SIGKILL)
-        made = desk.wait(job)
-        assert (made.state, "signal 9" in made.what, "memory" in made.what) == ("failed", True, True)
+        ended = desk.wait(job)
+        assert (ended.state, "signal 9" in ended.what, "memory" in ended.what) == ("failed", True, True)
         fake("raise ImportError('x')")
         job = desk.imported()
-        assert desk.wait(job).what.startswith("the job's process ended before it was done (exit code 1)")
-        fake("say(say='failed', sentence='there is no room')")
+        assert desk.wait(job).what.startswith("the job's process ended before the job was done (exit code 1)")
+        fake("send(event='failed', sentence='the disk is full')")
         job = desk.imported()
-        made = desk.wait(job)
-        assert (made.state, made.what) == ("failed", "there is no room")
+        ended = desk.wait(job)
+        assert (ended.state, ended.what) == ("failed", "the disk is full")
 
-    def test_a_job_that_does_not_stop_when_asked_is_ended(
+    def test_a_job_that_does_not_stop_when_asked_is_killed(
         self, store: Store, anna: User, project: Project, desk: Any, supervisor: Supervisor, fake: Callable[[str], None],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        monkeypatch.setattr(process, "PATIENCE", 0.5)
+        monkeypatch.setattr(process, "STOP_SECONDS", 0.5)
         fake("import subprocess\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\ntime.sleep(60)")
         job = desk.imported()
         pid = desk.pid_of(job)
         with store.write() as connection:
             queue.cancel(connection, anna, project, job.id)
-        made = desk.wait(job)
-        assert made.state == "cancelled"
-        assert "did not stop by itself" in made.what
+        ended = desk.wait(job)
+        assert ended.state == "cancelled"
+        assert "did not stop when asked" in ended.what
         assert not desk.alive(pid)
         assert desk.group(pid) == [], "what it had started ended with it"
         with store.write() as connection, pytest.raises(Conflict, match="cancelled"):
             queue.cancel(connection, anna, project, job.id)
 
-    def test_a_search_stops_when_asked_and_keeps_what_it_found(
+    def test_a_cancelled_search_keeps_its_intermediate_results(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, supervisor: Supervisor
     ) -> None:
         desk.imported()
@@ -166,42 +166,42 @@ class TestEndings:
         followed: list[str] = []
 
         async def follow() -> None:
-            followed.extend([text async for text in events.stream(store, project, job.id, 0.1)])
+            followed.extend([text async for text in events.stream_job(store, project, job.id, 0.1)])
 
         reader = threading.Thread(target=lambda: asyncio.run(follow()))
         reader.start()
-        desk.wait(job, lambda one: bool(one.partial))
+        desk.wait(job, lambda current: bool(current.partial))
         with store.write() as connection:
             queue.cancel(connection, anna, project, job.id)
         supervisor.wake()
-        made = desk.wait(job)
-        assert (made.state, made.what) == ("cancelled", "cancelled")
-        assert made.partial[0]["number"] == 1
+        ended = desk.wait(job)
+        assert (ended.state, ended.what) == ("cancelled", "cancelled")
+        assert ended.partial[0]["number"] == 1
         reader.join(120)
         assert followed[0].startswith("event: progress\ndata: {")
         assert followed[-1].startswith("event: end\n")
         assert json.loads(followed[-1].split("data: ")[1])["state"] == "cancelled"
 
-    def test_a_result_waits_while_the_database_is_away(
+    def test_a_result_is_recorded_once_the_database_responds(
         self, store: Store, anna: User, project: Project, desk: Any, supervisor: Supervisor, fake: Callable[[str], None],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        from discreet.web.jobs import outcomes as endings
+        from discreet.web.jobs import outcomes
 
-        real, tried = endings.conclude, []
+        real, tried = outcomes.record_outcome, []
 
-        def away(*given: Any) -> None:
+        def away(*arguments: Any) -> None:
             tried.append(1)
             if len(tried) < 3:
                 raise exc.OperationalError("statement", {}, Exception("gone"))
-            real(*given)
+            real(*arguments)
 
-        monkeypatch.setattr(endings, "conclude", away)
-        fake("say(say='failed', sentence='told at last')")
+        monkeypatch.setattr(outcomes, "record_outcome", away)
+        fake("send(event='failed', sentence='recorded at last')")
         job = desk.imported()
-        assert desk.wait(job).what == "told at last"
+        assert desk.wait(job).what == "recorded at last"
 
-    def test_a_deleted_project_takes_its_job_with_it(
+    def test_deleting_a_project_kills_its_job(
         self,
         settings: Settings,
         store: Store,
@@ -214,14 +214,14 @@ class TestEndings:
         fake("time.sleep(60)")
         pid = desk.pid_of(desk.imported())
         with store.write() as connection:
-            projects.remove(connection, anna, project)
-        datasets.forget(settings, project.id)
+            projects.delete_project_rows(connection, anna, project)
+        datasets.delete_project_files(settings, project.id)
         supervisor.wake()
         assert desk.gone(pid)
 
 
 class TestServers:
-    def test_stopping_is_quick_and_leaves_nothing_but_the_queue(
+    def test_stopping_the_supervisor_requeues_jobs_and_leaks_nothing(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, fake: Callable[[str], None]
     ) -> None:
         fake("time.sleep(60)")
@@ -235,15 +235,15 @@ class TestServers:
             Supervisor(settings, store).start()
         began = time.monotonic()
         supervisor.stop()
-        assert time.monotonic() - began < process.PATIENCE, "nothing is asked first, and waited for"
+        assert time.monotonic() - began < process.STOP_SECONDS, "nothing is asked first, and waited for"
         assert not desk.alive(pid)
         assert threading.active_count() == threads
         assert len(os.listdir("/proc/self/fd")) <= files + 4, "the database's pool may hold more, the pipes must be gone"
-        made = desk.look(job)
-        assert (made.state, made.attempts) == ("queued", 0)
-        assert "waits to run again" in made.what
+        requeued = desk.look(job)
+        assert (requeued.state, requeued.attempts) == ("queued", 0)
+        assert "is queued again" in requeued.what
 
-    def test_a_server_that_is_killed_leaves_no_process_and_its_jobs_run_again(
+    def test_jobs_of_a_killed_server_end_and_run_again(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, fake: Callable[[str], None]
     ) -> None:
         desk.imported("name,age\n" + "".join(f"n{at},{at % 50}\n" for at in range(300)))
@@ -253,44 +253,44 @@ class TestServers:
         job = desk.submit("select", seconds=300)
         server = subprocess.Popen([sys.executable, "-c", SERVER, str(settings.home), settings.database])
         try:
-            desk.wait(job, lambda one: bool(one.partial))
+            desk.wait(job, lambda waiting: bool(waiting.partial))
             pid = desk.pid_of(job)
         finally:
             server.send_signal(signal.SIGKILL)
             server.wait()
         assert desk.gone(pid), "an orphan goes on"
-        made = desk.look(job)
-        assert (made.state, made.attempts) == ("running", 1), "nothing was there to say otherwise"
-        fake("say(say='failed', sentence='ran again')")
+        current = desk.look(job)
+        assert (current.state, current.attempts) == ("running", 1), "nothing was there to say otherwise"
+        fake("send(event='failed', sentence='ran again')")
         supervisor = Supervisor(settings, store)
         supervisor.start()
         try:
-            made = desk.wait(job)
-            assert (made.what, made.attempts) == ("ran again", 2)
+            current = desk.wait(job)
+            assert (current.what, current.attempts) == ("ran again", 2)
         finally:
             supervisor.stop()
 
-    def test_what_a_dead_server_left_is_taken_up_or_marked(
+    def test_jobs_of_a_dead_server_are_requeued_or_marked(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, fake: Callable[[str], None]
     ) -> None:
-        fake("say(say='failed', sentence='ran')")
+        fake("send(event='failed', sentence='ran')")
         states = {"again": {"attempts": 1}, "twice": {"attempts": 2}, "asked": {"attempts": 1, "cancelling": True}}
-        made = {}
+        jobs = {}
         for name, values in states.items():
-            made[name] = desk.submit("analyze")
+            jobs[name] = desk.submit("analyze")
             with store.write() as connection:
-                this = job_table.c.id == made[name].id
+                this = job_table.c.id == jobs[name].id
                 connection.execute(update(job_table).where(this).values(state="running", **values))
         supervisor = Supervisor(settings, store)
         supervisor.start()
         try:
-            assert desk.look(made["twice"]).state == "interrupted"
-            assert desk.look(made["asked"]).state == "cancelled"
-            assert "upload a file first" in desk.wait(made["again"]).what
+            assert desk.look(jobs["twice"]).state == "interrupted"
+            assert desk.look(jobs["asked"]).state == "cancelled"
+            assert "upload a file first" in desk.wait(jobs["again"]).what
         finally:
             supervisor.stop()
 
-    def test_of_two_servers_one_has_the_job(
+    def test_a_job_is_claimed_by_one_of_two_servers(
         self,
         settings: Settings,
         store: Store,
@@ -305,20 +305,19 @@ class TestServers:
         homes = [settings, replace(settings, home=tmp_path / "other")]
         homes[1].folder(project.id)
         (homes[1].folder(project.id) / "uploads").symlink_to(settings.folder(project.id) / "uploads")
-        made = [Supervisor(one, store) for one in homes]
-        threads = [threading.Thread(target=one._begin, args=(job.id,)) for one in made]
+        supervisors = [Supervisor(each, store) for each in homes]
+        threads = [threading.Thread(target=each._start_job, args=(job.id,)) for each in supervisors]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(len(one._running) for one in made) == [0, 1]
-        for one in made:
-            one._put_back()
+        assert sorted(len(each._running) for each in supervisors) == [0, 1]
+        for each in supervisors:
+            each._requeue_running()
 
 
 SERVER = """
 import sys, time
-from discreet.web.jobs.inputs import brief
 from discreet.web.jobs.supervisor import Supervisor
 from discreet.web.settings import Settings
 from discreet.web.db.store import Store

@@ -1,16 +1,16 @@
-"""REST under /api/v1, one module a noun."""
+"""The REST interface under /api/v1, one module per resource."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-from discreet.web.api.catalog import catalog
-from discreet.web.api.data import data
-from discreet.web.api.jobs import jobs
-from discreet.web.api.people import people
-from discreet.web.api.projects import found
-from discreet.web.api.releases import made
+from discreet.web.api.catalog import catalog_router
+from discreet.web.api.data import data_router
+from discreet.web.api.jobs import jobs_router
+from discreet.web.api.people import people_router
+from discreet.web.api.projects import projects_router
+from discreet.web.api.releases import releases_router
 
 router = APIRouter(prefix="/api/v1")
-for part in (people, catalog, found, data, jobs, made):
+for part in (people_router, catalog_router, projects_router, data_router, jobs_router, releases_router):
     router.include_router(part)

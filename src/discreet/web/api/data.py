@@ -1,4 +1,4 @@
-"""Initial microdata: received, imported by a job, looked at."""
+"""Initial microdata: uploads, imported datasets and their rows."""
 
 from __future__ import annotations
 
@@ -11,127 +11,127 @@ from fastapi import Path as PathParameter
 from starlette.concurrency import run_in_threadpool
 
 from discreet.web.api.models import DatasetOut, Rows, Uploaded
-from discreet.web.api.projects import seen
-from discreet.web.api.routing import Number, ProjectId, router
-from discreet.web.auth.security import Asking, Here
+from discreet.web.api.projects import authorize_project
+from discreet.web.api.routing import Number, ProjectId, create_router
+from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.core import Core
-from discreet.web.errors import Invalid, TooLarge
+from discreet.web.errors import InvalidRequest, TooLarge
 from discreet.web.projects import datasets
 
-data = router("data")
+data_router = create_router("data")
 
 Offset = Annotated[int, Query(ge=0, le=2**53)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
-Sort = Annotated[str | None, Query(max_length=1000, description="An attribute to sort by.")]
+Sort = Annotated[str | None, Query(max_length=1000, description="The attribute to sort by.")]
 Filters = Annotated[
     str | None,
-    Query(max_length=10_000, description='JSON such as {"age": ">=65", "name": "mar"}: an attribute and what it must hold.'),
+    Query(max_length=10_000, description='JSON such as {"age": ">=65", "name": "mar"}: one condition per attribute.'),
 ]
 
 
-@data.put(
+@data_router.put(
     "/projects/{project_id}/uploads",
     response_model=Uploaded,
     openapi_extra={
         "requestBody": {
             "required": True,
-            "description": "The file's bytes as they are.",
+            "description": "The content of the file.",
             "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
         }
     },
 )
 async def upload(
     request: Request,
-    core: Here,
-    access: Asking,
+    core: ServerCore,
+    access: Caller,
     project_id: ProjectId,
-    name: Annotated[str, Query(min_length=1, max_length=400, description="The file's name; its suffix says the format.")],
+    name: Annotated[str, Query(min_length=1, max_length=400, description="The file name; its suffix determines the format.")],
 ) -> Uploaded:
-    """Send a file, however large; then submit a job of kind import with {"upload": …, "name": …}."""
-    project = await run_in_threadpool(seen, core, access, project_id, "write", "editor")
-    said = request.headers.get("content-length", "")
-    if said.isdigit() and int(said) > core.settings.upload_limit:
-        raise TooLarge(f"the file has more than the {core.settings.upload_limit / 2**20:,.0f} MiB that one upload may have")
-    with datasets.Upload(core.settings, project, name) as made:
+    """Upload a file of any size up to the server's limit; then submit a job of kind import with {"upload": …, "name": …}."""
+    project = await run_in_threadpool(authorize_project, core, access, project_id, "write", "editor")
+    declared_size = request.headers.get("content-length", "")
+    if declared_size.isdigit() and int(declared_size) > core.settings.upload_limit:
+        raise TooLarge(f"the file is larger than the upload limit of {core.settings.upload_limit / 2**20:,.0f} MiB")
+    with datasets.Upload(core.settings, project, name) as received:
         async for chunk in request.stream():
-            await run_in_threadpool(made.write, chunk)
-    return Uploaded(upload=made.path.name, bytes=made.size)
+            await run_in_threadpool(received.write, chunk)
+    return Uploaded(upload=received.path.name, bytes=received.size)
 
 
-@data.get("/projects/{project_id}/sources", response_model=list[str])
-def list_sources(core: Here, access: Asking, project_id: ProjectId) -> list[str]:
-    """The databases that the administrator connected; a job of kind import takes a table with {"source": …, "table": …}."""
-    seen(core, access, project_id, "read", "editor")
-    return datasets.sources(core.settings)
+@data_router.get("/projects/{project_id}/sources", response_model=list[str])
+def list_sources(core: ServerCore, access: Caller, project_id: ProjectId) -> list[str]:
+    """The connected databases; a job of kind import reads one of their tables with {"source": …, "table": …}."""
+    authorize_project(core, access, project_id, "read", "editor")
+    return datasets.list_sources(core.settings)
 
 
-@data.get("/projects/{project_id}/sources/{source}/tables", response_model=list[str])
+@data_router.get("/projects/{project_id}/sources/{source}/tables", response_model=list[str])
 def list_source_tables(
-    core: Here, access: Asking, project_id: ProjectId, source: Annotated[str, PathParameter(max_length=80)]
+    core: ServerCore, access: Caller, project_id: ProjectId, source: Annotated[str, PathParameter(max_length=80)]
 ) -> list[str]:
     """The tables and views of a connected database."""
-    seen(core, access, project_id, "read", "editor")
-    return datasets.tables(core.settings, source)
+    authorize_project(core, access, project_id, "read", "editor")
+    return datasets.list_tables(core.settings, source)
 
 
-@data.get("/projects/{project_id}/datasets", response_model=list[DatasetOut])
-def list_datasets(core: Here, access: Asking, project_id: ProjectId) -> list[DatasetOut]:
-    """The tables that were imported, newest first."""
-    project = seen(core, access, project_id)
+@data_router.get("/projects/{project_id}/datasets", response_model=list[DatasetOut])
+def list_datasets(core: ServerCore, access: Caller, project_id: ProjectId) -> list[DatasetOut]:
+    """The imported datasets, newest first."""
+    project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return [DatasetOut.model_validate(one) for one in datasets.all_of(connection, project)]
+        return [DatasetOut.model_validate(dataset) for dataset in datasets.list_datasets(connection, project)]
 
 
-@data.get("/projects/{project_id}/datasets/{dataset}", response_model=DatasetOut)
-def get_dataset(core: Here, access: Asking, project_id: ProjectId, dataset: Number) -> DatasetOut:
-    """One table: its columns, and what the Analyzer proposes."""
-    project = seen(core, access, project_id)
+@data_router.get("/projects/{project_id}/datasets/{dataset}", response_model=DatasetOut)
+def get_dataset(core: ServerCore, access: Caller, project_id: ProjectId, dataset: Number) -> DatasetOut:
+    """A dataset with its columns and the Analyzer's proposal."""
+    project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
         return DatasetOut.model_validate(datasets.get(connection, project, dataset))
 
 
-@data.post("/projects/{project_id}/datasets/{dataset}/choose", response_model=DatasetOut)
-def choose_dataset(core: Here, access: Asking, project_id: ProjectId, dataset: Number) -> DatasetOut:
-    """Make it the project's initial microdata."""
-    project = seen(core, access, project_id, "write", "editor")
+@data_router.post("/projects/{project_id}/datasets/{dataset}/choose", response_model=DatasetOut)
+def choose_dataset(core: ServerCore, access: Caller, project_id: ProjectId, dataset: Number) -> DatasetOut:
+    """Use a dataset as the project's initial microdata."""
+    project = authorize_project(core, access, project_id, "write", "editor")
     with core.store.write() as connection:
         return DatasetOut.model_validate(datasets.choose(connection, access.user, project, dataset))
 
 
-class Window:
-    """Which rows of a table are asked for."""
+class RowQuery:
+    """Query parameters that select rows of a table."""
 
     def __init__(
         self, offset: Offset = 0, limit: Limit = 50, sort: Sort = None, descending: bool = False, filters: Filters = None
     ) -> None:
-        self.asked: dict[str, Any] = {"offset": offset, "limit": limit, "sort": sort, "descending": descending}
+        self.options: dict[str, Any] = {"offset": offset, "limit": limit, "sort": sort, "descending": descending}
         self.filters = filters
 
-    def of(self, core: Core, place: Path) -> Rows:
-        """Those rows of a table's file."""
-        return Rows.model_validate(datasets.rows(core.settings, place, **self.asked, filters=parsed_filters(self.filters)))
+    def read(self, core: Core, file: Path) -> Rows:
+        """Read the selected rows of a Parquet file."""
+        return Rows.model_validate(datasets.read_rows(core.settings, file, **self.options, filters=parse_filters(self.filters)))
 
 
-Asked = Annotated[Window, Depends()]
+RowQueryParameters = Annotated[RowQuery, Depends()]
 
 
-@data.get("/projects/{project_id}/datasets/{dataset}/rows", response_model=Rows)
-def dataset_rows(core: Here, access: Asking, project_id: ProjectId, dataset: Number, window: Asked) -> Rows:
-    """Some rows, sorted and filtered."""
-    project = seen(core, access, project_id)
+@data_router.get("/projects/{project_id}/datasets/{dataset}/rows", response_model=Rows)
+def dataset_rows(core: ServerCore, access: Caller, project_id: ProjectId, dataset: Number, row_query: RowQueryParameters) -> Rows:
+    """Rows of a dataset, sorted and filtered."""
+    project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        found = datasets.get(connection, project, dataset)
-    return window.of(core, datasets.path(core.settings, found))
+        selected = datasets.get(connection, project, dataset)
+    return row_query.read(core, datasets.path(core.settings, selected))
 
 
-def parsed_filters(text: str | None) -> dict[str, str] | None:
-    """The filters that a request names."""
+def parse_filters(text: str | None) -> dict[str, str] | None:
+    """The filters of a request, parsed from JSON."""
     if text is None:
         return None
     try:
-        found: Any = json.loads(text)
+        parsed: Any = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
-        raise Invalid('filters are JSON such as {"age": ">=65"}: an attribute and a text')
-    return found
+        parsed = None
+    if not isinstance(parsed, dict) or not all(isinstance(condition, str) for condition in parsed.values()):
+        raise InvalidRequest('filters must be a JSON object such as {"age": ">=65"}: one text condition per attribute')
+    return parsed

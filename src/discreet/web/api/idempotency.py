@@ -1,4 +1,4 @@
-"""Idempotency keys: a request that is sent again with its key gets the first answer again, and nothing is done twice."""
+"""Idempotency keys: a repeated request with the same key gets the stored response and is not executed again."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from discreet.web.db.store import now
 from discreet.web.db.tables import answers
 from discreet.web.errors import Conflict
 
-KEPT = 24 * 3600.0
-"""Seconds for which an answer is remembered."""
+ANSWER_LIFETIME = 24 * 3600.0
+"""Seconds for which a response is stored."""
 
-Key = Annotated[
+IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
         min_length=1,
         max_length=120,
         pattern=r"^[!-~]+$",
-        description="The same key sends the same request at most once.",
+        description="Requests with the same key are executed at most once.",
     ),
 ]
 
 
-def once(core: Core, access: Access, key: str | None, asked: Any, act: Callable[[Connection], BaseModel]) -> dict[str, Any]:
-    """Do something in one transaction, once a key; what it gives as plain values."""
+def run_once(core: Core, access: Access, key: str | None, body: Any, act: Callable[[Connection], BaseModel]) -> dict[str, Any]:
+    """Run an action in one transaction, at most once per key; returns its result as JSON values."""
     if key is None:
         with core.store.write() as connection:
             return act(connection).model_dump(mode="json")
-    text = json.dumps(asked.model_dump(mode="json") if isinstance(asked, BaseModel) else asked, sort_keys=True)
-    request = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    text = json.dumps(body.model_dump(mode="json") if isinstance(body, BaseModel) else body, sort_keys=True)
+    request_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     try:
         with core.store.write() as connection:
-            if (found := _found(connection, access, key, request)) is not None:
-                return found
-            connection.execute(delete(answers).where(answers.c.at < now() - KEPT))
-            # the key is taken first: the same request at the same time waits here until this one is over
-            row = {"user_id": access.user.id, "key": key, "request": request, "status": 200, "body": "", "at": now()}
+            if (stored := _stored_answer(connection, access, key, request_hash)) is not None:
+                return stored
+            connection.execute(delete(answers).where(answers.c.at < now() - ANSWER_LIFETIME))
+            # insert the key before acting: a simultaneous request with the same key blocks here until this one has finished
+            row = {"user_id": access.user.id, "key": key, "request": request_hash, "status": 200, "body": "", "at": now()}
             connection.execute(insert(answers).values(**row))
-            made = act(connection).model_dump(mode="json")
-            mine = (answers.c.user_id == access.user.id, answers.c.key == key)
-            connection.execute(update(answers).where(*mine).values(body=json.dumps(made)))
-            return made
-    except IntegrityError:  # the same key came twice at once, and the other was first
+            answer = act(connection).model_dump(mode="json")
+            this_key = (answers.c.user_id == access.user.id, answers.c.key == key)
+            connection.execute(update(answers).where(*this_key).values(body=json.dumps(answer)))
+            return answer
+    except IntegrityError:  # a simultaneous request with the same key was first
         with core.store.read() as connection:
-            if (found := _found(connection, access, key, request)) is not None:
-                return found
+            if (stored := _stored_answer(connection, access, key, request_hash)) is not None:
+                return stored
         raise
 
 
-def _found(connection: Connection, access: Access, key: str, request: str) -> dict[str, Any] | None:
+def _stored_answer(connection: Connection, access: Access, key: str, request_hash: str) -> dict[str, Any] | None:
     row = connection.execute(select(answers).where(answers.c.user_id == access.user.id, answers.c.key == key)).one_or_none()
-    if row is None or row.at < now() - KEPT:
+    if row is None or row.at < now() - ANSWER_LIFETIME:
         return None
-    if row.request != request:
+    if row.request != request_hash:
         raise Conflict(f"the idempotency key '{key}' was used for another request; use a new one")
     body: dict[str, Any] = json.loads(row.body)
     return body

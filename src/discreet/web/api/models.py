@@ -1,4 +1,4 @@
-"""What goes over the wire. Times are seconds since 1970 (UTC)."""
+"""Request and response bodies of the REST interface. Times are seconds since 1970 (UTC)."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Revision = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Line = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^\x00-\x1f\x7f]+$")]
-"""A text of one line."""
+"""A text without line breaks."""
 
 
-class Sent(BaseModel):
-    """What a program sends: unknown fields are errors."""
+class RequestModel(BaseModel):
+    """Base class of request bodies; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Got(BaseModel):
-    """What a program gets, read from the services' own records."""
+class ResponseModel(BaseModel):
+    """Base class of responses, filled from the attributes of dataclasses."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
 class Failure(BaseModel):
-    """Why a request was not answered as asked."""
+    """Why a request failed."""
 
     status: int
-    message: str = Field(description="A sentence for a person.")
+    message: str = Field(description="A sentence for the user.")
     detail: dict[str, Any] = Field(default_factory=dict)
 
 
-class Me(Got):
-    """Who asks, and what they may do."""
+class Me(ResponseModel):
+    """The user of the request and the scopes it has."""
 
     name: str
     admin: bool
     scopes: list[str]
 
 
-class UserOut(Got):
-    """Somebody who can log in."""
+class UserOut(ResponseModel):
+    """A user who can log in."""
 
     name: str
     admin: bool
@@ -48,7 +48,7 @@ class UserOut(Got):
     created: float
 
 
-class UserIn(Sent):
+class UserIn(RequestModel):
     """A new user."""
 
     name: Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^/\\<>\x00-\x1f\x7f]+$")]
@@ -56,27 +56,27 @@ class UserIn(Sent):
 
 
 class Invitation(BaseModel):
-    """A user with the link that sets their password, once; it is not shown again."""
+    """A user with the one-time link that sets the password; the link is not shown again."""
 
     user: UserOut
     link: str
 
 
 Status = Literal["met", "not met", "incomplete"]
-"""The verdict on a release; ``incomplete`` means that the evidence does not cover it."""
+"""The verdict on a release; ``incomplete``: the evidence does not cover every limit."""
 
 Scope = Literal["read", "write", "release", "admin"]
 
 
-class TokenIn(Sent):
+class TokenIn(RequestModel):
     """A new token."""
 
     name: Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)]
-    days: Annotated[float, Field(gt=0, le=366, description="How long it is good for.")] = 90
+    days: Annotated[float, Field(gt=0, le=366, description="Days until it expires.")] = 90
 
 
-class TokenOut(Got):
+class TokenOut(ResponseModel):
     """A token without its secret."""
 
     id: int
@@ -93,17 +93,17 @@ class TokenMade(TokenOut):
     secret: str
 
 
-class ProjectIn(Sent):
+class ProjectIn(RequestModel):
     """A new project."""
 
     name: Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$")]
     table_name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,49}$")] | None = Field(
-        default=None, description="The name of the masked table; made from the project's where absent."
+        default=None, description="The name of the masked table; default: derived from the project's name."
     )
 
 
-class ProjectOut(Got):
-    """A project as the one who asks sees it."""
+class ProjectOut(ResponseModel):
+    """A project, with the role of the requesting user."""
 
     id: int
     name: str
@@ -117,7 +117,7 @@ class ProjectOut(Got):
 
 
 class ProjectRow(BaseModel):
-    """A project with the verdict of its last release."""
+    """A project with the verdict of its latest release."""
 
     project: ProjectOut
     release: int | None
@@ -128,14 +128,14 @@ class ProjectRow(BaseModel):
 
 
 class Member(BaseModel):
-    """Somebody in a project."""
+    """A member of a project."""
 
     name: str
     role: Literal["owner", "editor", "reader"]
 
 
-class RoleIn(Sent):
-    """The role to give."""
+class RoleIn(RequestModel):
+    """The role to assign."""
 
     role: Literal["owner", "editor", "reader"]
 
@@ -145,22 +145,24 @@ class PolicyOut(BaseModel):
 
     revision: int
     policy: dict[str, Any]
-    yaml: str = Field(description="The same as a policy file.")
+    yaml: str = Field(description="The policy as a policy file.")
 
 
-class PolicyIn(Sent):
-    """A whole policy, started from a revision."""
+class PolicyIn(RequestModel):
+    """A whole policy, based on a revision."""
 
-    base: Revision = Field(description="The revision it started from; what others changed since then is a conflict, not lost.")
+    base: Revision = Field(
+        description="The revision the edit is based on; later changes by others are reported as a conflict, not overwritten."
+    )
     policy: dict[str, Any] | None = None
     yaml: Annotated[str, Field(max_length=4_000_000)] | None = Field(
-        default=None, description="Instead of policy: a policy file."
+        default=None, description="A policy file, instead of policy."
     )
     what: Line | None = None
 
 
-class SectionsIn(Sent):
-    """Some sections of a policy: attributes.NAME, risk, loss, limits, judge, plan, select, read, missing; null takes one away."""
+class SectionsIn(RequestModel):
+    """Sections of a policy: attributes.NAME, risk, loss, limits, judge, plan, select, read, missing; null removes a section."""
 
     base: Revision
     sections: Annotated[dict[str, Any], Field(min_length=1, max_length=5000)]
@@ -177,14 +179,14 @@ class Change(BaseModel):
 
 
 class Uploaded(BaseModel):
-    """A file that was received whole; an import job names it."""
+    """A completely received file; an import job refers to it by ``upload``."""
 
     upload: str
     bytes: int
 
 
-class DatasetOut(Got):
-    """A table of initial microdata."""
+class DatasetOut(ResponseModel):
+    """A dataset of initial microdata."""
 
     id: int
     name: str
@@ -197,8 +199,8 @@ class DatasetOut(Got):
     user: str | None
 
 
-class Rows(Got):
-    """Some rows of a table."""
+class Rows(ResponseModel):
+    """Rows of a table."""
 
     columns: list[str]
     rows: list[list[Any]]
@@ -206,15 +208,15 @@ class Rows(Got):
     offset: int
 
 
-class JobIn(Sent):
-    """Long work."""
+class JobIn(RequestModel):
+    """A job to submit."""
 
     kind: Literal["import", "analyze", "risk", "generate", "select", "report"]
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
-class JobOut(Got):
-    """Long work as it stands."""
+class JobOut(ResponseModel):
+    """A job and its current state."""
 
     id: str
     kind: str
@@ -231,8 +233,8 @@ class JobOut(Got):
     user: str
 
 
-class ReleaseOut(Got):
-    """A masked table with the policy that made it and what was measured."""
+class ReleaseOut(ResponseModel):
+    """A masked table with the policy that produced it and its assessment."""
 
     number: int
     dataset_id: int
@@ -252,15 +254,15 @@ class ReleaseOut(Got):
     superseded_by: int | None
 
 
-class SignIn(Sent):
-    """A release signed off."""
+class SignIn(RequestModel):
+    """The signature on a release."""
 
-    name: Line = Field(description="The person who answers for it.")
+    name: Line = Field(description="The person who is responsible for the release.")
     note: Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")] = ""
 
 
 class Entry(BaseModel):
-    """A line of the audit log."""
+    """An entry of the audit log."""
 
     id: int
     at: float
@@ -272,7 +274,7 @@ class Entry(BaseModel):
 
 
 class Audit(BaseModel):
-    """The newest entries, and whether the chain is whole."""
+    """The newest entries, and whether the hash chain is intact."""
 
     whole: bool
     fault: str | None

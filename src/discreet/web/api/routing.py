@@ -1,4 +1,4 @@
-"""What the routers share: how failures are documented, and numbers in addresses."""
+"""Shared by the routers: documented error responses and path parameters."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ ProjectId = Annotated[int, Path(ge=1, le=2**31 - 1, description="The project's n
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 FAILURES: dict[int | str, dict[str, Any]] = {
-    400: {"model": Failure, "description": "What was sent is not a request."},
-    401: {"model": Failure, "description": "Nobody is logged in, or the token is not one."},
-    403: {"model": Failure, "description": "The token's scopes or the person's role do not allow it."},
-    404: {"model": Failure, "description": "There is no such thing that you may see."},
-    409: {"model": Failure, "description": "Somebody else changed it, or it is taken; detail says what and by whom."},
-    413: {"model": Failure, "description": "More bytes than are allowed."},
-    422: {"model": Failure, "description": "What was sent breaks a rule, which message says."},
-    429: {"model": Failure, "description": "Too many; Retry-After says when to try again."},
+    400: {"model": Failure, "description": "Malformed request."},
+    401: {"model": Failure, "description": "Not logged in, or invalid token."},
+    403: {"model": Failure, "description": "The token's scopes or the user's role do not allow it."},
+    404: {"model": Failure, "description": "Does not exist, or not visible to you."},
+    409: {"model": Failure, "description": "Changed by somebody else, or name taken; detail says what and by whom."},
+    413: {"model": Failure, "description": "The upload exceeds the size limit."},
+    422: {"model": Failure, "description": "Invalid request; message says why."},
+    429: {"model": Failure, "description": "Too many requests; see Retry-After."},
     507: {"model": Failure, "description": "The server's disk is full."},
 }
 
 
-def router(tag: str) -> APIRouter:
-    """A router whose failures are documented."""
+def create_router(tag: str) -> APIRouter:
+    """Create a router that documents the error responses."""
     return APIRouter(tags=[tag], responses=FAILURES)

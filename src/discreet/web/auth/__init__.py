@@ -1,1 +1,1 @@
-"""Who is who and who may do what: accounts, sessions, tokens, throttling, the check of every request."""
+"""Authentication and authorisation: accounts, sessions, API tokens, throttling of logins, checks of every request."""

@@ -1,4 +1,4 @@
-"""Sessions: a random cookie whose hash is in the database; new at login, gone at logout, dead when unused."""
+"""Sessions: a random cookie whose hash is stored; created at login, deleted at logout, expired when unused."""
 
 from __future__ import annotations
 
@@ -8,69 +8,73 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from discreet.web.auth.accounts import User, digest, of_row
+from discreet.web.auth.accounts import User, digest, user_from_row
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import sessions, users
 from discreet.web.errors import Forbidden
 from discreet.web.settings import Settings
 
-LONGEST = 7 * 24 * 3600.0
-"""Seconds after which a session ends however much it is used."""
+MAX_SESSION_SECONDS = 7 * 24 * 3600.0
+"""Maximum age of a session in seconds, even if it is in use."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """Somebody logged in on one browser."""
+    """A user logged in on one browser."""
 
     user: User
     csrf: str
     hash: str
 
-    def check(self, said: str | None) -> None:
-        """Raise where a form or script does not say the session's own word, which other sites cannot know."""
-        if not said or not hmac.compare_digest(said.encode(), self.csrf.encode()):
-            raise Forbidden("this form is from an older login or from another site; reload the page and try again")
+    def check_csrf(self, sent: str | None) -> None:
+        """Raise if a form or script does not send the session's CSRF token, which other sites cannot know."""
+        if not sent or not hmac.compare_digest(sent.encode(), self.csrf.encode()):
+            raise Forbidden("this form belongs to an earlier login or to another site; reload the page and try again")
 
 
 def start(connection: Connection, user: User, settings: Settings) -> str:
-    """A new session's cookie; sessions that are over are swept out."""
+    """Start a session and return its cookie; expired sessions are deleted."""
     secret = secrets.token_urlsafe(32)
-    at = now()
-    connection.execute(delete(sessions).where(sessions.c.expires < at))
+    started = now()
+    connection.execute(delete(sessions).where(sessions.c.expires < started))
     connection.execute(
         insert(sessions).values(
             hash=digest(secret),
             user_id=user.id,
             csrf=secrets.token_urlsafe(32),
-            created=at,
-            seen=at,
-            expires=at + settings.session_hours * 3600,
+            created=started,
+            seen=started,
+            expires=started + settings.session_hours * 3600,
         )
     )
     return secret
 
 
 def find(store: Store, secret: str | None, settings: Settings) -> Session | None:
-    """The session behind a cookie, or None; one in use goes on."""
+    """The session of a cookie, or None; using a session extends it."""
     if not secret:
         return None
-    at = now()
+    current_time = now()
     with store.read() as connection:
         row = connection.execute(
             select(sessions.c.hash, sessions.c.csrf, sessions.c.seen, users)
             .join(users, users.c.id == sessions.c.user_id)
-            .where(sessions.c.hash == digest(secret), sessions.c.expires > at, sessions.c.created > at - LONGEST)
+            .where(
+                sessions.c.hash == digest(secret),
+                sessions.c.expires > current_time,
+                sessions.c.created > current_time - MAX_SESSION_SECONDS,
+            )
         ).one_or_none()
     if row is None or row.disabled:
         return None
-    if at - row.seen > 60:
+    if current_time - row.seen > 60:
         with store.write() as connection:
-            later = {"seen": at, "expires": at + settings.session_hours * 3600}
-            connection.execute(update(sessions).where(sessions.c.hash == row.hash).values(**later))
-    return Session(of_row(row), row.csrf, row.hash)
+            renewed = {"seen": current_time, "expires": current_time + settings.session_hours * 3600}
+            connection.execute(update(sessions).where(sessions.c.hash == row.hash).values(**renewed))
+    return Session(user_from_row(row), row.csrf, row.hash)
 
 
 def end(connection: Connection, session: Session, *, everywhere: bool = True) -> None:
-    """Log out: on every browser, or on this one only."""
+    """Log out on every browser, or only on this one."""
     which = sessions.c.user_id == session.user.id if everywhere else sessions.c.hash == session.hash
     connection.execute(delete(sessions).where(which))

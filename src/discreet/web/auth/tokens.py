@@ -1,4 +1,4 @@
-"""API tokens: for programs, with scopes and an end; shown once when made, kept as a hash."""
+"""API tokens for programs, with scopes and an expiry date; shown once when created, stored as a hash."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from discreet.web.auth.accounts import User, digest, get
 from discreet.web.db import audit
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import tokens
-from discreet.web.errors import Invalid, NotFound, Unknown
+from discreet.web.errors import InvalidRequest, NotFound, Unauthenticated
 
 SCOPES = {
     "read": "see projects, tables, risks and releases",
     "write": "change projects, upload tables, run jobs",
-    "release": "sign releases off",
+    "release": "sign off releases",
     "admin": "manage users (administrators only)",
 }
 PREFIX = "discreet_"
@@ -24,7 +24,7 @@ PREFIX = "discreet_"
 
 @dataclass(frozen=True)
 class Token:
-    """A token as its owner may see it later."""
+    """A token without its secret."""
 
     id: int
     name: str
@@ -34,18 +34,18 @@ class Token:
     used: float | None
 
 
-def make(connection: Connection, user: User, name: str, scopes: list[str], days: float = 90) -> tuple[Token, str]:
-    """A new token, and its secret, which is not kept."""
+def create(connection: Connection, user: User, name: str, scopes: list[str], days: float = 90) -> tuple[Token, str]:
+    """Create a token; returns the token and its secret, which is not stored."""
     if not name.strip() or len(name) > 80:
-        raise Invalid("a token needs a name of 1 to 80 characters, such as the program that will use it")
+        raise InvalidRequest("a token needs a name of 1 to 80 characters, for example the program that will use it")
     if not scopes or set(scopes) - set(SCOPES):
-        raise Invalid(f"a token's scopes are some of {', '.join(SCOPES)}; got {', '.join(scopes) or 'none'}")
+        raise InvalidRequest(f"the scopes of a token must be among {', '.join(SCOPES)}; got {', '.join(scopes) or 'none'}")
     if "admin" in scopes and not user.admin:
-        raise Invalid("only an administrator's token can have the scope admin")
+        raise InvalidRequest("only an administrator's token can have the scope admin")
     if not 0 < days <= 366:
-        raise Invalid(f"a token lives at most 366 days; got {days:g}")
+        raise InvalidRequest(f"a token can be valid for at most 366 days; got {days:g}")
     secret = PREFIX + secrets.token_urlsafe(32)
-    made = connection.execute(
+    inserted = connection.execute(
         insert(tokens).values(
             hash=digest(secret),
             user_id=user.id,
@@ -55,37 +55,37 @@ def make(connection: Connection, user: User, name: str, scopes: list[str], days:
             expires=now() + days * 86400,
         )
     )
-    audit.note(connection, user.name, "token made", name=name.strip(), scopes=sorted(set(scopes)), days=days)
-    assert made.inserted_primary_key is not None
-    identity = made.inserted_primary_key[0]
-    return next(one for one in of(connection, user) if one.id == identity), secret
+    audit.record(connection, user.name, "token made", name=name.strip(), scopes=sorted(set(scopes)), days=days)
+    assert inserted.inserted_primary_key is not None
+    token_id = inserted.inserted_primary_key[0]
+    return next(token for token in list_tokens(connection, user) if token.id == token_id), secret
 
 
-def of(connection: Connection, user: User) -> list[Token]:
+def list_tokens(connection: Connection, user: User) -> list[Token]:
     """A user's tokens, newest first."""
     rows = connection.execute(select(tokens).where(tokens.c.user_id == user.id).order_by(tokens.c.id.desc())).all()
     return [Token(row.id, row.name, tuple(row.scopes.split()), row.created, row.expires, row.used) for row in rows]
 
 
-def revoke(connection: Connection, user: User, identity: int) -> None:
-    """End a token at once."""
-    gone = connection.execute(delete(tokens).where(tokens.c.id == identity, tokens.c.user_id == user.id))
-    if not gone.rowcount:
-        raise NotFound(f"you have no token number {identity}")
-    audit.note(connection, user.name, "token revoked", token=identity)
+def revoke(connection: Connection, user: User, token_id: int) -> None:
+    """Revoke a token immediately."""
+    deleted = connection.execute(delete(tokens).where(tokens.c.id == token_id, tokens.c.user_id == user.id))
+    if not deleted.rowcount:
+        raise NotFound(f"you have no token {token_id}")
+    audit.record(connection, user.name, "token revoked", token=token_id)
 
 
 def find(store: Store, secret: str) -> tuple[User, tuple[str, ...]]:
-    """Whose token this is and what it may do."""
+    """The user that a token belongs to, and the token's scopes."""
     with store.read() as connection:
         row = connection.execute(select(tokens).where(tokens.c.hash == digest(secret))).one_or_none()
         user = get(connection, row.user_id) if row is not None else None
     if row is None or user is None or user.disabled:
-        raise Unknown("the token is not one of this server")
+        raise Unauthenticated("the token is not valid on this server")
     if row.expires < now():
-        raise Unknown(f"the token '{row.name}' has expired; make a new one")
+        raise Unauthenticated(f"the token '{row.name}' has expired; create a new one")
     if row.used is None or now() - row.used > 60:
         with store.write() as connection:
             connection.execute(update(tokens).where(tokens.c.id == row.id).values(used=now()))
-    scopes = tuple(one for one in row.scopes.split() if one != "admin" or user.admin)
+    scopes = tuple(scope for scope in row.scopes.split() if scope != "admin" or user.admin)
     return user, scopes

@@ -1,7 +1,7 @@
-"""The database opened, brought up to date, and read and written in transactions.
+"""Connections, migrations and transactions of the server's database.
 
-The same code runs on SQLite, PostgreSQL and MySQL. On SQLite a transaction that will write takes the write lock when it begins:
-one that reads first and then wants to write would fail where another wrote in between.
+The same code runs on SQLite, PostgreSQL and MySQL. On SQLite a write transaction takes the write lock when it begins: a
+transaction that reads first and then writes would fail if another one wrote in between.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ DRIVERS = {
     "mysql": "mysql+pymysql",
     "mariadb": "mysql+pymysql",
 }
-POOL = 40
-"""Connections that are kept for the next request, as many as there are threads to answer; a few more come and go."""
+POOL_SIZE = 40
+"""Connections kept open: one per thread that answers requests. A few more are opened when needed."""
 
 
 class Store:
-    """A database of users, projects and jobs."""
+    """The database of users, projects and jobs."""
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.engine = _open(address)
+        self.engine = _create_engine(address)
         self._writing = self.engine.execution_options(writing=True)
-        # SQLite lets one write at a time and wakes the others by polling; within one process a lock is fair and at once
-        self._one = threading.Lock() if self.engine.dialect.name == "sqlite" else None
+        # SQLite allows one writer at a time and makes the others poll; within one process a lock is faster and fairer
+        self._write_lock = threading.Lock() if self.engine.dialect.name == "sqlite" else None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
+        """A read-only transaction."""
         with self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction that writes: all of it or nothing."""
-        if self._one is None:
+        """A write transaction, rolled back on an exception."""
+        if self._write_lock is None:
             with self._writing.begin() as connection:
                 yield connection
             return
-        with self._one, self._writing.begin() as connection:
+        with self._write_lock, self._writing.begin() as connection:
             yield connection
 
     def migrate(self) -> None:
-        """Bring the schema to this version of the program."""
+        """Migrate the schema to the current version."""
         from alembic import command
         from alembic.config import Config
 
@@ -69,46 +69,44 @@ class Store:
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
         except SQLAlchemyError as error:
-            raise SourceError(f"{self.shown}: the database cannot be prepared: {_first_line(error)}") from None
+            raise SourceError(f"{self.redacted_address}: the database schema cannot be migrated: {_first_line(error)}") from None
 
     @property
-    def shown(self) -> str:
-        """The address without its password."""
+    def redacted_address(self) -> str:
+        """The database URL without user name and password."""
         return redact_credentials(self.address)
 
     def close(self) -> None:
-        """Give every connection back."""
+        """Close all connections."""
         self.engine.dispose()
 
 
 def now() -> float:
-    """The time as the database keeps it."""
+    """The current time in seconds since 1970 (UTC), as stored in the database."""
     return time.time()
 
 
-def _open(address: str) -> Engine:
+def _create_engine(address: str) -> Engine:
     check_address(address)
     try:
         url = make_url(address)
         driver = DRIVERS.get(url.get_backend_name())
         if driver is None:
             raise SourceError(
-                f"'{url.get_backend_name()}' is no database that projects can be kept in; use postgresql://, mysql:// or sqlite:///"
+                f"'{url.get_backend_name()}' is not a supported database; use postgresql://, mysql:// or sqlite:///"
             )
         if driver == "sqlite" and url.database in (None, "", ":memory:"):
             raise SourceError(
-                "a database in memory would be gone with the server; name a file, such as sqlite:////srv/projects.db"
+                "a database in memory would be lost when the server stops; name a file, for example sqlite:////srv/projects.db"
             )
-        options: dict[str, Any] = {"hide_parameters": True, "pool_size": POOL, "max_overflow": 10}
-        if driver != "sqlite":  # a server may have hung up in the meantime, a file not
+        options: dict[str, Any] = {"hide_parameters": True, "pool_size": POOL_SIZE, "max_overflow": 10}
+        if driver != "sqlite":  # a database server may have closed an idle connection
             options |= {"pool_pre_ping": True, "pool_recycle": 1800}
-        if driver == "sqlite":  # made first, because SQLite gives -wal and -shm the rights of the database
+        if driver == "sqlite":  # created first, because SQLite gives -wal and -shm files the permissions of the database
             create_private_file(Path(str(url.database)))
         engine = create_engine(url.set(drivername=driver), **options)
     except (ArgumentError, NoSuchModuleError) as error:
-        raise SourceError(
-            f"the database address is not one: {_first_line(error)}; it is such as postgresql://host/name"
-        ) from None
+        raise SourceError(f"invalid database URL: {_first_line(error)}; expected for example postgresql://host/name") from None
     if driver == "sqlite":
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -116,10 +114,10 @@ def _open(address: str) -> Engine:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # the driver would begin transactions at moments of its own
+    connection.isolation_level = None  # otherwise the driver would begin transactions by itself
     cursor = connection.cursor()
-    for line in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=15000"):
-        cursor.execute(f"PRAGMA {line}")
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=15000"):
+        cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 

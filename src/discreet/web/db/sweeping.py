@@ -1,4 +1,4 @@
-"""Files that no row speaks of any more: of deleted projects, of jobs that were cut, of uploads that nobody imported."""
+"""Deletion of files that no database row refers to: of deleted projects, interrupted jobs and uploads never imported."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from discreet.web.db.store import Store
 from discreet.web.db.tables import datasets, jobs, projects, releases
 from discreet.web.settings import Settings
 
-UPLOAD_HOURS = 24.0
-"""How long an upload waits for its import."""
+UPLOAD_LIFETIME_HOURS = 24.0
+"""Hours after which an upload that was not imported is deleted."""
 
 
-def forget(settings: Settings, project: int) -> None:
-    """Delete all files of a project that was deleted; call it when the transaction is over."""
+def delete_project_files(settings: Settings, project: int) -> None:
+    """Delete all files of a deleted project; call it after the transaction is committed."""
     shutil.rmtree(settings.home / "projects" / str(project), ignore_errors=True)
 
 
-def sweep(settings: Settings, store: Store) -> None:
-    """Delete what an earlier server left behind; only while no job runs."""
+def delete_orphaned_files(settings: Settings, store: Store) -> None:
+    """Delete files left behind by an earlier server process; call it only while no job is running."""
     root = settings.home / "projects"
     if not root.is_dir():
         return
     with store.read() as connection:
-        living = set(connection.execute(select(projects.c.id)).scalars())
-        kept: dict[int, set[str]] = {}
+        project_ids = set(connection.execute(select(projects.c.id)).scalars())
+        referenced: dict[int, set[str]] = {}
         for table in (datasets, releases):
             for row in connection.execute(select(table.c.project_id, table.c.file)).all():
-                kept.setdefault(row.project_id, set()).add(row.file)
-        waiting = select(jobs.c.id).where(jobs.c.state.in_(("queued", "running")))
-        busy = set(connection.execute(waiting).scalars())
+                referenced.setdefault(row.project_id, set()).add(row.file)
+        active = select(jobs.c.id).where(jobs.c.state.in_(("queued", "running")))
+        active_jobs = set(connection.execute(active).scalars())
     for folder in root.iterdir():
-        if not folder.name.isdigit() or int(folder.name) not in living:
+        if not folder.name.isdigit() or int(folder.name) not in project_ids:
             shutil.rmtree(folder, ignore_errors=True)
             continue
-        held = kept.get(int(folder.name), set())
-        for file in _in(folder / "data"):
-            if f"data/{file.name.split('.')[0]}.parquet" not in held:
+        project_files = referenced.get(int(folder.name), set())
+        for file in _list_folder(folder / "data"):
+            if f"data/{file.name.split('.')[0]}.parquet" not in project_files:
                 file.unlink(missing_ok=True)
-        for place in _in(folder / "releases"):
-            if f"releases/{place.name}/masked.parquet" not in held and place.name not in busy:
-                shutil.rmtree(place, ignore_errors=True)
-        for file in _in(folder / "uploads"):
-            if file.name.startswith(".") or time.time() - file.stat().st_mtime > UPLOAD_HOURS * 3600:
+        for release_folder in _list_folder(folder / "releases"):
+            if f"releases/{release_folder.name}/masked.parquet" not in project_files and release_folder.name not in active_jobs:
+                shutil.rmtree(release_folder, ignore_errors=True)
+        for file in _list_folder(folder / "uploads"):
+            if file.name.startswith(".") or time.time() - file.stat().st_mtime > UPLOAD_LIFETIME_HOURS * 3600:
                 file.unlink(missing_ok=True)
 
 
-def after(settings: Settings, store: Store, job_id: str) -> None:
-    """Delete what a job that is over does not need any more."""
+def delete_job_leftovers(settings: Settings, store: Store, job_id: str) -> None:
+    """Delete the files that a finished job no longer needs: its upload if it succeeded, its output if it did not."""
     with store.read() as connection:
         job = connection.execute(select(jobs).where(jobs.c.id == job_id)).one_or_none()
     if job is None:
@@ -65,5 +65,5 @@ def after(settings: Settings, store: Store, job_id: str) -> None:
         shutil.rmtree(folder / "releases" / job_id, ignore_errors=True)
 
 
-def _in(folder: Path) -> list[Path]:
+def _list_folder(folder: Path) -> list[Path]:
     return list(folder.iterdir()) if folder.is_dir() else []

@@ -1,6 +1,6 @@
-"""What the database holds. Names begin with ``discreet_``, so that masked tables can stand beside them.
+"""The database schema. Table names begin with ``discreet_``, so that masked tables can be in the same database.
 
-Times are seconds since 1970 (UTC) as doubles, which every database keeps alike; documents are JSON.
+Times are seconds since 1970 (UTC) as doubles, which all databases store alike; documents are JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-Long = Text().with_variant(MEDIUMTEXT(), "mysql", "mariadb")
+LongText = Text().with_variant(MEDIUMTEXT(), "mysql", "mariadb")
 
 users = Table(
     "discreet_users",
@@ -68,7 +68,7 @@ tokens = Table(
     Column("hash", String(64), nullable=False, unique=True),
     Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), nullable=False, index=True),
     Column("name", String(80), nullable=False),
-    Column("scopes", String(200), nullable=False, comment="words between spaces"),
+    Column("scopes", String(200), nullable=False, comment="separated by spaces"),
     Column("created", Double, nullable=False),
     Column("expires", Double, nullable=False),
     Column("used", Double),
@@ -93,7 +93,7 @@ projects = Table(
     Column("updated", Double, nullable=False),
     Column("revision", Integer, nullable=False, default=0),
     Column("dataset_id", Integer, comment="the initial microdata, once there are any"),
-    sqlite_autoincrement=True,  # the number of a deleted project is never another's
+    sqlite_autoincrement=True,  # the id of a deleted project is never reused
 )
 
 members = Table(
@@ -120,7 +120,7 @@ datasets = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), nullable=False, index=True),
-    Column("name", String(200), nullable=False, comment="the file's or table's name, as it was told"),
+    Column("name", String(200), nullable=False, comment="the display name of the file or table"),
     Column("file", String(200), nullable=False, comment="the Parquet file in the project's folder"),
     Column("records", Integer, nullable=False),
     Column("bytes", Double, nullable=False),
@@ -141,7 +141,7 @@ jobs = Table(
     Column("parameters", JSON, nullable=False),
     Column("state", String(20), nullable=False, comment="queued, running, done, failed, cancelled or interrupted"),
     Column("cancelling", Boolean, nullable=False, default=False),
-    Column("what", String(400), nullable=False, default="", comment="what it is at, or how it ended, for people"),
+    Column("what", String(400), nullable=False, default="", comment="current step or outcome, for people"),
     Column("done", Double, nullable=False, default=0),
     Column("total", Double, nullable=False, default=0),
     Column("partial", JSON, comment="results so far, such as the wizard's points"),
@@ -163,14 +163,14 @@ releases = Table(
     Column("number", Integer, nullable=False, comment="1, 2, … in the project"),
     Column("dataset_id", Integer, nullable=False),
     Column("job_id", String(32), nullable=False),
-    Column("revision", Integer, nullable=False, comment="of the policy that made it"),
+    Column("revision", Integer, nullable=False, comment="revision of the policy that produced it"),
     Column("policy", JSON, nullable=False),
     Column("file", String(200), nullable=False, comment="the Parquet file in the project's folder"),
     Column("sha256", String(64), nullable=False),
     Column("records", Integer, nullable=False),
     Column("table_name", String(80), nullable=False, comment="where other programs find it"),
     Column("assessment", JSON, nullable=False),
-    Column("ok", Boolean, comment="whether every limit is kept; nothing where there are no limits"),
+    Column("ok", Boolean, comment="whether every limit is met; null without limits"),
     Column("created", Double, nullable=False),
     Column("user_id", ForeignKey(users.c.id), nullable=False),
     Column("signed_by", String(200)),
@@ -185,9 +185,9 @@ answers = Table(
     metadata,
     Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
     Column("key", String(120), primary_key=True, comment="an Idempotency-Key"),
-    Column("request", String(64), nullable=False, comment="SHA-256 of what was asked"),
+    Column("request", String(64), nullable=False, comment="SHA-256 of the request"),
     Column("status", Integer, nullable=False),
-    Column("body", Long, nullable=False),
+    Column("body", LongText, nullable=False),
     Column("at", Double, nullable=False),
 )
 

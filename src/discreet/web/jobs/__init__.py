@@ -1,10 +1,10 @@
-"""Long work, one process each.
+"""Long-running work, one process per job.
 
-queue       jobs in the database: submitted, looked at, cancelled; kinds says what each may be told
-supervisor  a thread of the server: starts a process for each job, watches it, and alone says how it went
-            (briefs: what the process is told; process: its pipes; running: what it said; endings: how it went;
-            settling: the rows that a result becomes)
-worker      the process; voice is how it speaks, work what it does (measuring, releasing, labels)
-events      progress for browsers and programs, as it happens
-exporting   a table in another format, in a process of its own
+queue       jobs in the database: submit, list, cancel (job_types: the parameters of each kind of job)
+supervisor  a thread of the server that starts a process per job and records its outcome
+            (inputs: what the process receives; process: its pipes; running: its messages so far; outcomes: final states;
+            results: the rows that a result becomes)
+worker      the process of a job (messages: how it reports; work: what it does, with measuring, releasing and labels)
+events      progress for browsers and programs, as server-sent events
+exporting   a masked table in another format, written by a separate process
 """

@@ -1,7 +1,7 @@
-"""What happens, as server-sent events: a job until it is over, and whatever changes in a project.
+"""Server-sent events: the progress of a job until it ends, and the changes of a project.
 
-The generators are asynchronous and hold no thread while they wait. Those who follow projects share their looks at the
-database: fifty open pages cost what one does. Every event is a whole picture, so a reader who missed one has lost nothing.
+The generators are asynchronous and hold no thread while they wait. All followers of projects share one database query, so
+fifty open pages cost as much as one. Every event is a complete snapshot, so a client that misses one loses nothing.
 """
 
 from __future__ import annotations
@@ -21,143 +21,146 @@ from discreet.web.errors import NotFound
 from discreet.web.jobs import queue
 from discreet.web.projects.projects import Project
 
-PAUSE = 0.5
-ALIVE = 15.0
-LONGEST = 3600.0
-VISIT = 120.0
-"""Seconds between looks, between signs of life, and until a reader of a job or of a project must come again: a browser does so by
-itself, and is asked anew who it is and whether it may still see the project."""
+POLL_SECONDS = 0.5
+KEEPALIVE_SECONDS = 15.0
+JOB_STREAM_SECONDS = 3600.0
+PROJECT_STREAM_SECONDS = 120.0
+"""Seconds between queries, between keep-alive comments, and until the stream of a job or project ends. Browsers then reconnect by
+themselves, and are authenticated and authorised again."""
 
 
-async def stream(store: Store, project: Project, job_id: str, pause: float = PAUSE) -> AsyncIterator[str]:
-    """Events ``progress`` of a job, each :func:`told`, and ``end`` when it is over; the text of an event stream."""
+async def stream_job(store: Store, project: Project, job_id: str, pause: float = POLL_SECONDS) -> AsyncIterator[str]:
+    """The event stream of a job: ``progress`` events with a :func:`job_snapshot`, and ``end`` when the job is over."""
 
     def look() -> dict[str, Any]:
         with store.read() as connection:
-            return told(queue.get(connection, project, job_id))
+            return job_snapshot(queue.get(connection, project, job_id))
 
-    async for text in _changes("progress", lambda: asyncio.to_thread(look), _is_over, pause, LONGEST):
+    async for text in _change_events("progress", lambda: asyncio.to_thread(look), _is_over, pause, JOB_STREAM_SECONDS):
         yield text
 
 
 class Watcher:
-    """Looks at projects for all who follow one, together: at most one look at a time, of every followed project."""
+    """Reads the state of all followed projects in one query, shared by all followers; at most one query runs at a time."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._followed: Counter[int] = Counter()
-        self._seen: dict[int, dict[str, Any] | None] = {}
-        self._at = 0.0
-        self._looking: asyncio.Task[None] | None = None
+        self._snapshots: dict[int, dict[str, Any] | None] = {}
+        self._read_at = 0.0
+        self._reading: asyncio.Task[None] | None = None
 
-    async def follow(self, project: Project, pause: float = 2 * PAUSE) -> AsyncIterator[str]:
-        """Events ``change`` of a project: its revision and who made it, its dataset, its jobs, its releases."""
+    async def follow(self, project: Project, pause: float = 2 * POLL_SECONDS) -> AsyncIterator[str]:
+        """``change`` events of a project: its revision and author, its dataset, its jobs and its releases."""
 
         async def look() -> dict[str, Any]:
-            seen = await self._look(project.id, pause / 2)
-            if seen is None:
-                raise NotFound(f"the project '{project.name}' is not there any more")
-            return seen
+            snapshot = await self._snapshot(project.id, pause / 2)
+            if snapshot is None:
+                raise NotFound(f"the project '{project.name}' does not exist any more")
+            return snapshot
 
         self._followed[project.id] += 1
         try:
-            async for text in _changes("change", look, lambda _: False, pause, VISIT):
+            async for text in _change_events("change", look, lambda _: False, pause, PROJECT_STREAM_SECONDS):
                 yield text
         finally:
             self._followed -= Counter([project.id])
 
-    async def _look(self, number: int, young: float) -> dict[str, Any] | None:
-        if time.monotonic() - self._at > young:
-            await self._renew()
-        while number not in self._seen:  # it was not followed yet when that look began
-            await self._renew()
-        return self._seen[number]
+    async def _snapshot(self, project_id: int, max_age: float) -> dict[str, Any] | None:
+        if time.monotonic() - self._read_at > max_age:
+            await self._refresh()
+        while project_id not in self._snapshots:  # it was not followed yet when that query began
+            await self._refresh()
+        return self._snapshots[project_id]
 
-    async def _renew(self) -> None:
-        # one that belongs to a loop which is over will never end
-        if self._looking is None or self._looking.get_loop() is not asyncio.get_running_loop():
-            self._looking = asyncio.create_task(self._look_at_all())
-        await asyncio.shield(self._looking)  # one who leaves takes nothing from the others
+    async def _refresh(self) -> None:
+        # a task of a closed event loop would never finish
+        if self._reading is None or self._reading.get_loop() is not asyncio.get_running_loop():
+            self._reading = asyncio.create_task(self._read_all())
+        await asyncio.shield(self._reading)  # a follower that disconnects must not cancel the query of the others
 
-    async def _look_at_all(self) -> None:
+    async def _read_all(self) -> None:
         try:
-            numbers = list(self._followed)
-            found = await asyncio.to_thread(pictures, self._store, numbers)
-            self._seen = {number: found.get(number) for number in numbers}
-            self._at = time.monotonic()
+            project_ids = list(self._followed)
+            snapshots = await asyncio.to_thread(project_snapshots, self._store, project_ids)
+            self._snapshots = {project_id: snapshots.get(project_id) for project_id in project_ids}
+            self._read_at = time.monotonic()
         finally:
-            self._looking = None
+            self._reading = None
 
 
-def _is_over(seen: dict[str, Any]) -> bool:
-    return seen["state"] not in queue.ACTIVE
+def _is_over(snapshot: dict[str, Any]) -> bool:
+    return snapshot["state"] not in queue.ACTIVE
 
 
-def told(job: queue.Job) -> dict[str, Any]:
-    """A job for those who follow it; what it found is asked for when it is over."""
+def job_snapshot(job: queue.Job) -> dict[str, Any]:
+    """The state of a job without its result, which clients fetch when the job is over."""
     names = ("id", "kind", "state", "cancelling", "what", "done", "total", "partial", "created", "started", "finished", "user")
     return {name: getattr(job, name) for name in names} | {"share": job.share}
 
 
-def pictures(store: Store, numbers: Collection[int]) -> dict[int, dict[str, Any]]:
-    """What may have changed in each of some projects; one that is gone is left out."""
-    stand = (
+def project_snapshots(store: Store, project_ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """The state of several projects, by id; deleted projects are left out."""
+    project_query = (
         select(
             projects.c.id, projects.c.revision, users.c.name.label("by"), func.coalesce(revisions.c.what, "").label("what"),
             projects.c.dataset_id.label("dataset"), projects.c.updated,
         )
         .outerjoin(revisions, (revisions.c.project_id == projects.c.id) & (revisions.c.revision == projects.c.revision))
         .outerjoin(users, users.c.id == revisions.c.user_id)
-        .where(projects.c.id.in_(numbers))
+        .where(projects.c.id.in_(project_ids))
     )  # fmt: skip
-    running = (
+    job_query = (
         select(jobs.c.project_id, jobs.c.id, jobs.c.kind, jobs.c.state, jobs.c.what, jobs.c.done, jobs.c.total)
-        .where(jobs.c.project_id.in_(numbers), jobs.c.state.in_(queue.ACTIVE))
+        .where(jobs.c.project_id.in_(project_ids), jobs.c.state.in_(queue.ACTIVE))
         .order_by(jobs.c.created)
     )
-    made = (
+    release_query = (
         select(
             releases.c.project_id, func.max(releases.c.number).label("release"), func.count(releases.c.signed_at).label("signed")
         )
-        .where(releases.c.project_id.in_(numbers))
+        .where(releases.c.project_id.in_(project_ids))
         .group_by(releases.c.project_id)
     )
     with store.read() as connection:
-        found = {row.pop("id"): row for row in map(dict, connection.execute(stand).mappings())}
-        active: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        for row in map(dict, connection.execute(running).mappings()):
-            active[row.pop("project_id")].append(row)
-        released = {row.pop("project_id"): row for row in map(dict, connection.execute(made).mappings())}
-    nothing = {"release": None, "signed": 0}
-    return {number: {**row, "jobs": active[number], **released.get(number, nothing)} for number, row in found.items()}
+        project_rows = {row.pop("id"): row for row in map(dict, connection.execute(project_query).mappings())}
+        job_rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for row in map(dict, connection.execute(job_query).mappings()):
+            job_rows[row.pop("project_id")].append(row)
+        release_rows = {row.pop("project_id"): row for row in map(dict, connection.execute(release_query).mappings())}
+    no_release = {"release": None, "signed": 0}
+    return {
+        project_id: {**row, "jobs": job_rows[project_id], **release_rows.get(project_id, no_release)}
+        for project_id, row in project_rows.items()
+    }
 
 
-async def _changes(
+async def _change_events(
     name: str,
-    look: Callable[[], Awaitable[dict[str, Any]]],
-    over: Callable[[dict[str, Any]], bool],
+    take_snapshot: Callable[[], Awaitable[dict[str, Any]]],
+    is_over: Callable[[dict[str, Any]], bool],
     pause: float,
-    longest: float,
+    max_seconds: float,
 ) -> AsyncIterator[str]:
-    began = spoken = now()
-    before: dict[str, Any] | None = None
-    while now() - began < longest:
+    started = last_sent = now()
+    previous: dict[str, Any] | None = None
+    while now() - started < max_seconds:
         try:
-            seen = await look()
+            snapshot = await take_snapshot()
         except NotFound as error:
-            yield _event("end", {"state": "gone", "what": str(error)})
+            yield _format_event("end", {"state": "gone", "what": str(error)})
             return
-        if seen != before:
-            before, spoken = seen, now()
-            yield _event(name, seen)
-        elif now() - spoken > ALIVE:
-            spoken = now()
+        if snapshot != previous:
+            previous, last_sent = snapshot, now()
+            yield _format_event(name, snapshot)
+        elif now() - last_sent > KEEPALIVE_SECONDS:
+            last_sent = now()
             yield ": alive\n\n"
-        if over(seen):
-            yield _event("end", seen)
+        if is_over(snapshot):
+            yield _format_event("end", snapshot)
             return
         await asyncio.sleep(pause)
 
 
-def _event(name: str, data: dict[str, Any]) -> str:
+def _format_event(name: str, data: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=True, allow_nan=False)}\n\n"

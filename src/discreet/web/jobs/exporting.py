@@ -1,6 +1,6 @@
-"""A masked table written in another format, in a process of its own: ``python -m discreet.web.jobs.exporting``.
+"""Write a masked table in another format, as a separate process: ``python -m discreet.web.jobs.exporting``.
 
-What to do comes as JSON on standard input; a reason why it cannot be done is the last line on standard output.
+The request is JSON on standard input; if the export fails, the last line on standard output is the reason.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from discreet.web.jobs.labels import has_labels, read_with_labels
 
 
 def main() -> int:
-    """Do what standard input asks for."""
-    asked = json.loads(sys.stdin.readline() or "{}")
-    source, target = Path(asked["source"]), Path(asked["target"])
+    """Run the export requested on standard input."""
+    request = json.loads(sys.stdin.readline() or "{}")
+    source, target = Path(request["source"]), Path(request["target"])
     try:
         if has_labels(source) or format_of(target).module == "delimited":
             write_target(read_with_labels(source, Policy()), target, public=True)

@@ -1,4 +1,4 @@
-"""What a job's process is told: gathered from the database when its turn has come."""
+"""The inputs of a job's process, gathered from the database when the job starts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Row, func, select
 
 from discreet.web.db.tables import datasets, projects, releases, revisions, users
-from discreet.web.errors import Invalid, NotFound
+from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.projects import policy_sandbox
-from discreet.web.projects.datasets import shown_name
+from discreet.web.projects.datasets import display_name
 from discreet.web.settings import Settings
 
-_WITH_DATA = ("analyze", "risk", "generate", "select", "report")
+_KINDS_WITH_DATASET = ("analyze", "risk", "generate", "select", "report")
 
 
-def brief(connection: Connection, settings: Settings, job: Row[Any]) -> dict[str, Any]:
-    """All that the process of a job needs; ``parameters`` name the dataset and the revision that it will work on."""
+def gather_inputs(connection: Connection, settings: Settings, job: Row[Any]) -> dict[str, Any]:
+    """Everything that the process of a job needs; ``parameters`` state the dataset and the revision it works on."""
     project = connection.execute(select(projects).where(projects.c.id == job.project_id)).one()
     parameters = dict(job.parameters)
     folder = settings.folder(project.id)
-    made: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "job": job.id,
         "kind": job.kind,
         "folder": str(folder),
@@ -30,86 +30,92 @@ def brief(connection: Connection, settings: Settings, job: Row[Any]) -> dict[str
         "project": {"id": project.id, "name": project.name, "table_name": project.table_name},
         "by": connection.execute(select(users.c.name).where(users.c.id == job.user_id)).scalar_one(),
         "published": settings.published,
-        "shown": {str(folder): "the project's folder"},
+        "display_names": {str(folder): "the project's folder"},
     }
     if "release" in parameters:
-        release = _release(connection, project, parameters["release"])
-        made["release"] = {
+        release = _get_release(connection, project, parameters["release"])
+        inputs["release"] = {
             "number": release.number,
             "file": release.file,
             "policy": release.policy,
-            "table_name": release.table_name or _own_table(connection, project, release.number),
+            "table_name": release.table_name or _separate_table_name(connection, project, release.number),
         }
         parameters |= {"dataset": release.dataset_id, "revision": release.revision}
     if job.kind == "import":
-        made |= _source(settings, parameters, made)
+        inputs |= _resolve_source(settings, parameters, inputs)
     parameters.setdefault("revision", project.revision)
-    made["policy"] = _policy(connection, project, parameters["revision"])
-    policy_sandbox.check(made["policy"])
-    if job.kind in _WITH_DATA:
-        made["dataset"] = _dataset(connection, project, parameters)
-        made["shown"] = {str(folder / made["dataset"]["file"]): f"'{made['dataset']['name']}'", **made["shown"]}
+    inputs["policy"] = _get_policy(connection, project, parameters["revision"])
+    policy_sandbox.check_confined(inputs["policy"])
+    if job.kind in _KINDS_WITH_DATASET:
+        inputs["dataset"] = _get_dataset(connection, project, parameters)
+        inputs["display_names"] = {
+            str(folder / inputs["dataset"]["file"]): f"'{inputs['dataset']['name']}'",
+            **inputs["display_names"],
+        }
     if job.kind == "generate":
-        made["kept"] = _to_keep(connection, project)
-    return made | {"parameters": parameters}
+        inputs["signed_releases"] = _signed_releases_to_move(connection, project)
+    return inputs | {"parameters": parameters}
 
 
-def _policy(connection: Connection, project: Row[Any], revision: int) -> dict[str, Any]:
-    this = (revisions.c.project_id == project.id, revisions.c.revision == revision)
-    found = connection.execute(select(revisions.c.policy).where(*this)).scalar()
-    if found is None:
-        raise NotFound(f"the project '{project.name}' has no revision {revision}; its newest is {project.revision}")
-    return dict(found)
+def _get_policy(connection: Connection, project: Row[Any], revision: int) -> dict[str, Any]:
+    condition = (revisions.c.project_id == project.id, revisions.c.revision == revision)
+    document = connection.execute(select(revisions.c.policy).where(*condition)).scalar()
+    if document is None:
+        raise NotFound(f"the project '{project.name}' has no revision {revision}; the latest is {project.revision}")
+    return dict(document)
 
 
-def _dataset(connection: Connection, project: Row[Any], parameters: dict[str, Any]) -> dict[str, Any]:
-    wanted = parameters.setdefault("dataset", project.dataset_id)
-    this = (datasets.c.id == wanted, datasets.c.project_id == project.id)
-    row = connection.execute(select(datasets).where(*this)).one_or_none() if wanted is not None else None
+def _get_dataset(connection: Connection, project: Row[Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    dataset_id = parameters.setdefault("dataset", project.dataset_id)
+    condition = (datasets.c.id == dataset_id, datasets.c.project_id == project.id)
+    row = connection.execute(select(datasets).where(*condition)).one_or_none() if dataset_id is not None else None
     if row is None:
-        which = "initial microdata yet; upload a file first" if wanted is None else f"dataset number {wanted}"
+        which = "initial microdata yet; upload a file first" if dataset_id is None else f"dataset {dataset_id}"
         raise NotFound(f"the project '{project.name}' has no {which}")
     return {"id": row.id, "name": row.name, "file": row.file}
 
 
-def _source(settings: Settings, parameters: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+def _resolve_source(settings: Settings, parameters: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
     if "upload" in parameters:
-        place = settings.folder(made["project"]["id"]) / "uploads" / parameters["upload"]
-        if not place.is_file():
-            raise NotFound("the uploaded file is not on the server any more; upload it again")
-        name = shown_name(parameters.get("name") or place.name)
-        return {"source": str(place), "name": name, "shown": {str(place): f"'{name}'", **made["shown"]}}
+        uploaded = settings.folder(inputs["project"]["id"]) / "uploads" / parameters["upload"]
+        if not uploaded.is_file():
+            raise NotFound("the uploaded file is no longer on the server; upload it again")
+        name = display_name(parameters.get("name") or uploaded.name)
+        return {"source": str(uploaded), "name": name, "display_names": {str(uploaded): f"'{name}'", **inputs["display_names"]}}
     if parameters["table"].replace('"', "").rpartition(".")[2].lower().startswith("discreet_"):
-        raise Invalid("tables whose names begin with discreet_ are the server's own")
+        raise InvalidRequest("tables whose names begin with discreet_ belong to the server and cannot be imported")
     address = settings.sources.get(parameters["source"])
     if address is None:
         known = ", ".join(sorted(settings.sources)) or "none"
-        raise Invalid(f"no database is connected as '{parameters['source']}'; connected: {known}")
-    name = shown_name(parameters.get("name") or parameters["table"])
+        raise InvalidRequest(f"no database is connected as '{parameters['source']}'; connected: {known}")
+    name = display_name(parameters.get("name") or parameters["table"])
     return {"source": f"{address}#{quote(parameters['table'])}", "name": name}
 
 
-def _release(connection: Connection, project: Row[Any], number: int) -> Row[Any]:
-    this = (releases.c.project_id == project.id, releases.c.number == number)
-    row = connection.execute(select(releases).where(*this)).one_or_none()
+def _get_release(connection: Connection, project: Row[Any], number: int) -> Row[Any]:
+    condition = (releases.c.project_id == project.id, releases.c.number == number)
+    row = connection.execute(select(releases).where(*condition)).one_or_none()
     if row is None:
-        raise NotFound(f"the project '{project.name}' has no release number {number}")
+        raise NotFound(f"the project '{project.name}' has no release {number}")
     return row
 
 
-def _to_keep(connection: Connection, project: Row[Any]) -> list[dict[str, Any]]:
-    """Signed releases that stand in the table which the new one will take."""
-    this = (
+def _signed_releases_to_move(connection: Connection, project: Row[Any]) -> list[dict[str, Any]]:
+    """Signed releases that are stored in the project's table, which the new release will overwrite."""
+    conditions = (
         releases.c.project_id == project.id,
         releases.c.signed_at.is_not(None),
         releases.c.table_name == project.table_name,
     )
-    rows = connection.execute(select(releases.c.number, releases.c.file).where(*this)).all()
-    return [{"number": row.number, "file": row.file, "table_name": _own_table(connection, project, row.number)} for row in rows]
+    rows = connection.execute(select(releases.c.number, releases.c.file).where(*conditions)).all()
+    return [
+        {"number": row.number, "file": row.file, "table_name": _separate_table_name(connection, project, row.number)}
+        for row in rows
+    ]
 
 
-def _own_table(connection: Connection, project: Row[Any], number: int) -> str:
-    """The table that a signed release keeps when a later one takes the project's: none that another project has."""
+def _separate_table_name(connection: Connection, project: Row[Any], number: int) -> str:
+    """A table name for a signed release when a later one takes over the project's table; not used by any project."""
     taken = set(connection.execute(select(func.lower(projects.c.table_name))).scalars())
-    tried = (f"{project.table_name}_{'release_' * n}{number}" for n in itertools.count())
-    return next(name for name in tried if name.lower() not in taken)
+    candidates = (f"{project.table_name}_{'release_' * n}{number}" for n in itertools.count())
+    return next(name for name in candidates if name.lower() not in taken)

@@ -1,4 +1,4 @@
-"""The kinds of jobs: what each may be told, checked before it waits in the queue."""
+"""The kinds of jobs and their parameters, checked before a job enters the queue."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from discreet import registry
 from discreet.errors import nearest
 from discreet.model.policy import explain
-from discreet.web.errors import Invalid
+from discreet.web.errors import InvalidRequest
 from discreet.web.projects.projects import Project
 
 REPEATABLE = ("import", "analyze", "risk", "generate", "select", "report", "publish")
-"""Kinds that give the same when they run again, so that a job that was cut with the server can."""
+"""Kinds that produce the same result when repeated, so that a job interrupted with the server can run again."""
 
 Number = Annotated[int, Field(ge=1)]
 
@@ -23,44 +23,44 @@ class _Parameters(BaseModel):
 
 
 class Import(_Parameters):
-    """A file or a table of a connected database becomes the project's initial microdata."""
+    """Import a file, or a table of a connected database, as the project's initial microdata."""
 
     upload: Annotated[str, Field(pattern=r"^[0-9a-f]{32}(\.[a-z0-9]{1,10}){1,2}$")] | None = Field(
-        default=None, description="the name of a file that was uploaded, as the upload told it"
+        default=None, description="the name of an uploaded file, as returned by the upload"
     )
-    name: Annotated[str, Field(max_length=400)] = Field(default="", description="what to call it; the table's name where absent")
-    source: Annotated[str, Field(max_length=80)] | None = Field(
-        default=None, description="a database that the administrator connected"
-    )
-    table: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(default=None, description="the table there")
+    name: Annotated[str, Field(max_length=400)] = Field(default="", description="display name; default: the table's name")
+    source: Annotated[str, Field(max_length=80)] | None = Field(default=None, description="a connected database")
+    table: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(default=None, description="a table of the source")
 
 
 class Analyze(_Parameters):
-    """The Analyzer's proposal for a dataset."""
+    """Run the Analyzer on a dataset."""
 
-    dataset: Number | None = Field(default=None, description="the project's current one where absent")
-    apply: bool = Field(default=False, description="also take the proposal over into the policy")
+    dataset: Number | None = Field(default=None, description="default: the project's current dataset")
+    apply: bool = Field(default=False, description="also make the proposal the policy")
 
 
 class Risk(_Parameters):
-    """The risks of the initial microdata under the policy."""
+    """Measure the risks of the initial microdata under the policy."""
 
-    measures: list[str] | None = Field(default=None, description="names; the policy's and the five adversaries' where absent")
+    measures: list[str] | None = Field(
+        default=None, description="names of measures; default: the policy's and those of the five adversaries"
+    )
     dataset: Number | None = None
     revision: Annotated[int, Field(ge=0)] | None = None
 
 
 class Generate(_Parameters):
-    """A release: masked, assessed, told in a report, and stored as a table."""
+    """Create a release: mask, assess, report, and publish as a table."""
 
     dataset: Number | None = None
     revision: Annotated[int, Field(ge=0)] | None = None
 
 
 class Select(_Parameters):
-    """The wizard's search for a plan."""
+    """Search for a plan that meets the limits (the wizard)."""
 
-    limits: dict[str, float] | None = Field(default=None, description="MEASURE.FIELD: number; the policy's where absent")
+    limits: dict[str, float] | None = Field(default=None, description="MEASURE.FIELD: number; default: the policy's limits")
     seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
     trials: Annotated[int, Field(ge=1, le=100_000)] | None = None
     seed: Annotated[int, Field(ge=0)] | None = None
@@ -73,7 +73,7 @@ class Select(_Parameters):
 
 
 class Report(_Parameters):
-    """The report on a release once more: as a PDF or JSON file, or the internal one for the data controller."""
+    """Write the report on a release as PDF or JSON, or the internal report for the data controller."""
 
     release: Number
     format: Annotated[str, Field(pattern="^(html|json|pdf)$")] = "html"
@@ -82,33 +82,33 @@ class Report(_Parameters):
 
 
 class Publish(_Parameters):
-    """A release stored once more as a table of its own."""
+    """Store a release as a separate table."""
 
     release: Number
 
 
-KINDS: dict[str, type[_Parameters]] = {
+PARAMETER_MODELS: dict[str, type[_Parameters]] = {
     "import": Import, "analyze": Analyze, "risk": Risk, "generate": Generate, "select": Select, "report": Report,
     "publish": Publish,
 }  # fmt: skip
 
 
-def check(project: Project, kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters as they are kept with the job; raises one sentence where something is wrong with them."""
-    if kind not in KINDS:
-        raise Invalid(f"'{kind[:40]}' is no kind of job; {nearest(kind[:40], KINDS)}")
+def check_parameters(project: Project, kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters as stored with the job; raises if they are invalid."""
+    if kind not in PARAMETER_MODELS:
+        raise InvalidRequest(f"'{kind[:40]}' is not a kind of job; {nearest(kind[:40], PARAMETER_MODELS)}")
     try:
-        made = KINDS[kind].model_validate(parameters)
+        checked = PARAMETER_MODELS[kind].model_validate(parameters)
     except ValidationError as error:
-        raise Invalid(f"the job {kind}: {explain(error, KINDS[kind])}") from None
-    content = made.model_dump(exclude_none=True)
-    if isinstance(made, Import) and (made.upload is None) == (made.source is None):
-        raise Invalid("an import names an upload, or a connected source and its table")
-    if isinstance(made, Import) and made.source is not None and made.table is None:
-        raise Invalid(f"name the table of '{made.source}' to import")
-    if isinstance(made, Risk) and made.measures is not None:
-        for name in made.measures:
+        raise InvalidRequest(f"the job {kind}: {explain(error, PARAMETER_MODELS[kind])}") from None
+    content = checked.model_dump(exclude_none=True)
+    if isinstance(checked, Import) and (checked.upload is None) == (checked.source is None):
+        raise InvalidRequest("an import needs either an upload, or a connected source and its table")
+    if isinstance(checked, Import) and checked.source is not None and checked.table is None:
+        raise InvalidRequest(f"name the table of '{checked.source}' to import")
+    if isinstance(checked, Risk) and checked.measures is not None:
+        for name in checked.measures:
             registry.load("risk", name)
-    if "revision" in KINDS[kind].model_fields:
+    if "revision" in PARAMETER_MODELS[kind].model_fields:
         content.setdefault("revision", project.revision)
     return content

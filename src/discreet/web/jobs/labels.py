@@ -1,4 +1,4 @@
-"""The words for codes, as files of SPSS, Stata and SAS hold them, kept beside a Parquet file that cannot."""
+"""Value and variable labels of SPSS, Stata and SAS files, stored beside a Parquet file, which cannot hold them."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from pathlib import Path
 from typing import Any
 
 from discreet.convert import read_source
-from discreet.convert.files.cells_file import read_cells, with_labels
+from discreet.convert.files.cells_file import apply_cells, read_cells
 from discreet.convert.writing.atomic import write_text
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 
 def read_with_labels(table: Path, policy: Policy) -> Microdata:
-    """The table under a policy, with its labels where it has any, and what the cells of a release stand for."""
+    """Read a table under a policy, with its labels if it has any, and with what the cells of a release stand for."""
     data = read_source(table, policy)
     if cells := read_cells(table):
-        data = with_labels(data, cells)
-    place = _beside(table)
-    if not place.is_file():
+        data = apply_cells(data, cells)
+    labels_file = _labels_path(table)
+    if not labels_file.is_file():
         return data
-    held = json.loads(place.read_text(encoding="utf-8"))
+    labels = json.loads(labels_file.read_text(encoding="utf-8"))
     return replace(
         data,
-        labels={name: dict(pairs) for name, pairs in held["values"].items() if name in data.columns},
-        variable_labels={name: label for name, label in held["variables"].items() if name in data.columns},
+        labels={name: dict(pairs) for name, pairs in labels["values"].items() if name in data.columns},
+        variable_labels={name: label for name, label in labels["variables"].items() if name in data.columns},
     )
 
 
-def keep_labels(table: Path, labels: Mapping[str, Mapping[Any, str]], variables: Mapping[str, str]) -> None:
-    """Keep labels beside a table; nothing where there are none."""
+def write_labels(table: Path, labels: Mapping[str, Mapping[Any, str]], variables: Mapping[str, str]) -> None:
+    """Store labels beside a table; without labels, delete a stored file."""
     if labels or variables:
         values = {name: list(pairs.items()) for name, pairs in labels.items()}
-        write_text(_beside(table), json.dumps({"values": values, "variables": dict(variables)}, default=str), private=True)
+        write_text(_labels_path(table), json.dumps({"values": values, "variables": dict(variables)}, default=str), private=True)
     else:
-        _beside(table).unlink(missing_ok=True)
+        _labels_path(table).unlink(missing_ok=True)
 
 
 def has_labels(table: Path) -> bool:
-    """Whether labels are kept beside a table."""
-    return _beside(table).is_file()
+    """Whether labels are stored beside a table."""
+    return _labels_path(table).is_file()
 
 
-def _beside(table: Path) -> Path:
+def _labels_path(table: Path) -> Path:
     return table.with_suffix(".labels.json")

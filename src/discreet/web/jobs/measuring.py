@@ -1,6 +1,6 @@
-"""The risks of a table for its owner: number by number, record by record, by attribute and by set.
+"""The risks of a table for its owner: summary fields, highest-risk records, attributes and known sets.
 
-Unlike a report, this names records and values: only those see it who see the table itself.
+Unlike a public report, the result names records and values; it is only for users who may see the table itself.
 """
 
 from __future__ import annotations
@@ -17,67 +17,67 @@ from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.report.histograms import histogram
-from discreet.report.worst import riskiest
+from discreet.report.riskiest import riskiest
 
-SHOWN = 10
-SETS = 30
-ROWS = 500
+TOP_RECORDS = 10
+TOP_SETS = 30
+MAX_ATTRIBUTE_ROWS = 500
 
 
-def measure(data: Microdata, measures: list[str] | None = None) -> dict[str, Any]:
-    """Every measure asked for, or the policy's and the five adversaries'; why one cannot be told is told instead."""
-    wanted = measures if measures is not None else list(dict.fromkeys([*data.policy.risk, *ADVERSARIES]))
-    found: dict[str, Score] = {}
-    told: list[dict[str, Any]] = []
-    silent: list[dict[str, str]] = []
-    for done, name in enumerate(wanted):
-        tell(f"measuring {name}", done, len(wanted) + 1)
-        one = registry.make("risk", name, data.policy.risk.get(name), origin=data.policy.origin)
+def measure_risks(data: Microdata, measures: list[str] | None = None) -> dict[str, Any]:
+    """Compute risk measures; default: the policy's and those of the five adversaries. Failures are listed with the reason."""
+    names = measures if measures is not None else list(dict.fromkeys([*data.policy.risk, *ADVERSARIES]))
+    scores: dict[str, Score] = {}
+    descriptions: list[dict[str, Any]] = []
+    failures: list[dict[str, str]] = []
+    for done, name in enumerate(names):
+        tell(f"measuring {name}", done, len(names) + 1)
+        measure = registry.make("risk", name, data.policy.risk.get(name), origin=data.policy.origin)
         try:
-            found[name] = one.measure(data, original=data if one.needs_original(data) else None)
-            told.append(_told(one, found[name], data))
+            scores[name] = measure.measure(data, original=data if measure.needs_original(data) else None)
+            descriptions.append(_describe_score(measure, scores[name], data))
         except DiscreetError as error:
-            silent.append({"measure": name, "why": str(error)})
-    result: dict[str, Any] = {"records": len(data), "measures": told, "not_measured": silent}
+            failures.append({"measure": name, "why": str(error)})
+    result: dict[str, Any] = {"records": len(data), "measures": descriptions, "not_measured": failures}
     if measures is None:
-        tell("the adversaries side by side", len(wanted), len(wanted) + 1)
-        result |= _adversaries(data, found)
-    sentence = f"{len(told)} of {len(wanted)} adversaries were measured on {len(data):,} records"
+        tell("comparing the adversaries", len(names), len(names) + 1)
+        result |= _compare_adversaries(data, scores)
+    sentence = f"{len(descriptions)} of {len(names)} adversaries were measured on {len(data):,} records"
     return {"result": result, "sentence": sentence}
 
 
-def _told(one: Any, score: Score, data: Microdata) -> dict[str, Any]:
+def _describe_score(measure: Any, score: Score, data: Microdata) -> dict[str, Any]:
     values = score.to_dict()
-    drawn = histogram(score, score)
-    rows = riskiest(one, score, data, SHOWN)
+    bars = histogram(score, score)
+    rows = riskiest(measure, score, data, TOP_RECORDS)
     for row in rows:
-        at = row["record"] - 1
-        row["cells"] = {name: None if value is None else str(value) for name, value in data.frame.row(at, named=True).items()}
-        row["explained"] = one.explain(data, at, original=data if one.needs_original(data) else None)
+        index = row["record"] - 1
+        row["cells"] = {name: None if value is None else str(value) for name, value in data.frame.row(index, named=True).items()}
+        row["explained"] = measure.explain(data, index, original=data if measure.needs_original(data) else None)
     return {
         "measure": score.measure,
-        "what": (type(one).__doc__ or "").strip().split("\n")[0],
-        "citation": one.citation,
-        "parameters": one.parameters,
+        "what": (type(measure).__doc__ or "").strip().split("\n")[0],
+        "citation": measure.citation,
+        "parameters": measure.parameters,
         "fields": [
-            {"field": name, "meaning": one.meaning.get(name, ""), "better": one.better.get(name, ""), "value": value}
+            {"field": name, "meaning": measure.meaning.get(name, ""), "better": measure.better.get(name, ""), "value": value}
             for name, value in values.items()
             if not isinstance(value, Mapping)
         ],
         "tables": {name: value for name, value in values.items() if isinstance(value, Mapping)},
         "interval": score.interval,
         "notes": list(score.notes),
-        "histogram": None if drawn is None else {
-            "field": drawn["field"], "rows": [{"label": row["label"], "records": row["before"]} for row in drawn["rows"]],
+        "histogram": None if bars is None else {
+            "field": bars["field"], "rows": [{"label": row["label"], "records": row["before"]} for row in bars["rows"]],
         },
         "worst": rows,
-        "attributes": [] if score.per_attribute is None else score.per_attribute.head(ROWS).to_dicts(),
-        **_by_set(score, data),
+        "attributes": [] if score.per_attribute is None else score.per_attribute.head(MAX_ATTRIBUTE_ROWS).to_dicts(),
+        **_rank_known_sets(score, data),
     }  # fmt: skip
 
 
-def _by_set(score: Score, data: Microdata) -> dict[str, Any]:
-    """Which sets of attributes give most records away, and how often each attribute is among them."""
+def _rank_known_sets(score: Score, data: Microdata) -> dict[str, Any]:
+    """The known sets with the highest total risk, and the records and risk per attribute in these sets."""
     if score.measure != "known_sets" or score.per_record is None:
         return {"sets": [], "in_sets": []}
     risky = score.per_record.lazy().filter(pl.col("risk") > 0)
@@ -87,38 +87,38 @@ def _by_set(score: Score, data: Microdata) -> dict[str, Any]:
         .sort("risk", "top_set", descending=[True, False])
         .collect()
     )
-    told = [{**row, "attributes": _names(row["top_set"], data)} for row in sets.head(SETS).iter_rows(named=True)]
-    counts: dict[str, dict[str, float]] = {}
+    top_sets = [{**row, "attributes": _split_set(row["top_set"], data)} for row in sets.head(TOP_SETS).iter_rows(named=True)]
+    attribute_sums: dict[str, dict[str, float]] = {}
     for row in sets.iter_rows(named=True):
-        for name in _names(row["top_set"], data):
-            held = counts.setdefault(name, {"records": 0, "risk": 0.0})
-            held["records"] += row["records"]
-            held["risk"] += row["risk"]
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1]["risk"], pair[0]))
-    return {"sets": told, "in_sets": [{"attribute": name, **held} for name, held in ranked]}
+        for name in _split_set(row["top_set"], data):
+            sums = attribute_sums.setdefault(name, {"records": 0, "risk": 0.0})
+            sums["records"] += row["records"]
+            sums["risk"] += row["risk"]
+    ranked = sorted(attribute_sums.items(), key=lambda pair: (-pair[1]["risk"], pair[0]))
+    return {"sets": top_sets, "in_sets": [{"attribute": name, **sums} for name, sums in ranked]}
 
 
-def _names(text: str, data: Microdata) -> list[str]:
-    """The attributes of a set that is written with + between them; the text as it is where a name holds a + itself."""
+def _split_set(text: str, data: Microdata) -> list[str]:
+    """The attributes of a set written as A+B; the text itself if a column name contains a +."""
     parts = [part for part in text.split("+") if part]
     return parts if all(part in data.columns for part in parts) else [text]
 
 
-def _adversaries(data: Microdata, found: Mapping[str, Score]) -> dict[str, Any]:
-    """The five side by side: how likely each finds a record, and the records most in danger from any of them."""
-    table = side_by_side(data, data, found)
-    chances = []
+def _compare_adversaries(data: Microdata, scores: Mapping[str, Score]) -> dict[str, Any]:
+    """Compare the five adversaries: re-identification probabilities of each, and the highest-risk records over all of them."""
+    table = side_by_side(data, data, scores)
+    summaries = []
     for name in ADVERSARIES:
         column = table[name].drop_nulls()
         if len(column):
             counts = {"certain": int((column >= 1).sum()), "over_half": int((column > 0.5).sum())}
-            chances.append({"measure": name, "mean": column.mean(), "max": column.max(), **counts})
-    known = [name for name in ADVERSARIES if name in table.columns]
+            summaries.append({"measure": name, "mean": column.mean(), "max": column.max(), **counts})
+    measured = [name for name in ADVERSARIES if name in table.columns]
     ranked = (
         table.with_row_index("record", 1)
-        .with_columns(pl.mean_horizontal(known).alias("all"))
+        .with_columns(pl.mean_horizontal(measured).alias("all"))
         .sort("chance", "all", "record", descending=[True, True, False], nulls_last=True)
-        .head(SHOWN)
+        .head(TOP_RECORDS)
         .drop("all")
     )
-    return {"adversaries": chances, "most_in_danger": ranked.to_dicts()}
+    return {"adversaries": summaries, "most_in_danger": ranked.to_dicts()}

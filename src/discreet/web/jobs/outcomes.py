@@ -1,4 +1,4 @@
-"""How jobs end, in words: done, failed, cancelled or interrupted, or back in the queue."""
+"""The final states of jobs (done, failed, cancelled, interrupted) with a sentence for people, and requeueing."""
 
 from __future__ import annotations
 
@@ -11,92 +11,100 @@ from discreet.errors import DiscreetError
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs, users
 from discreet.web.jobs.job_types import REPEATABLE
-from discreet.web.jobs.results import settle
+from discreet.web.jobs.results import store_result
 
 if TYPE_CHECKING:
-    from discreet.web.jobs.running import Running
+    from discreet.web.jobs.running import RunningJob
 
 log = logging.getLogger("discreet.web.jobs")
-ATTEMPTS = 2
-"""How often a job is begun that the server's end cuts."""
+MAX_ATTEMPTS = 2
+"""How often a job is started if the server stops while it runs."""
 
 
-def conclude(connection: Connection, one: Running, code: int) -> None:
-    """Say how a job ended."""
-    this = (jobs.c.id == one.job, jobs.c.state == "running")
-    job = connection.execute(select(jobs).where(*this).with_for_update()).one_or_none()
+def record_outcome(connection: Connection, running: RunningJob, code: int) -> None:
+    """Record how a job ended, from its last message and its exit code."""
+    condition = (jobs.c.id == running.job, jobs.c.state == "running")
+    job = connection.execute(select(jobs).where(*condition).with_for_update()).one_or_none()
     if job is None:
         return
-    values: dict[str, Any] = {"partial": list(one.points)} if one.points else {}
-    said = (one.ending or {}).get("say")
-    if said == "result":
-        assert one.ending is not None
-        who = connection.execute(select(users.c.name).where(users.c.id == job.user_id)).scalar_one()
+    values: dict[str, Any] = {"partial": list(running.points)} if running.points else {}
+    event = (running.final_message or {}).get("event")
+    if event == "result":
+        assert running.final_message is not None
+        user_name = connection.execute(select(users.c.name).where(users.c.id == job.user_id)).scalar_one()
         try:
             with connection.begin_nested():
-                result, sentence = settle(connection, job, one.ending, who)
+                result, sentence = store_result(connection, job, running.final_message, user_name)
         except DiscreetError as error:
-            end(connection, one.job, "failed", str(error), **values)
+            finish_job(connection, running.job, "failed", str(error), **values)
             return
         total = max(job.total, 1.0)
-        end(connection, one.job, "done", sentence, result=result, done=total, total=total, **values)
-    elif said == "cancelled" or one.process.asked_at is not None:
-        how = "" if said == "cancelled" else "; it did not stop by itself, so its process was ended"
-        end(connection, one.job, "cancelled", f"cancelled{how}", **values)
-    elif said == "failed":
-        assert one.ending is not None
-        end(connection, one.job, "failed", str(one.ending.get("sentence")), **values)
-    elif said == "error":
-        assert one.ending is not None
-        log.error("job %s (%s): %s\n%s", one.job, one.kind, one.ending.get("type"), one.ending.get("trace"))
-        why = one.ending.get("sentence") or program_error(str(one.ending.get("type")))
-        end(connection, one.job, "failed", str(why), **values)
+        finish_job(connection, running.job, "done", sentence, result=result, done=total, total=total, **values)
+    elif event == "cancelled" or running.process.stop_requested_at is not None:
+        suffix = "" if event == "cancelled" else "; it did not stop when asked, so its process was killed"
+        finish_job(connection, running.job, "cancelled", f"cancelled{suffix}", **values)
+    elif event == "failed":
+        assert running.final_message is not None
+        finish_job(connection, running.job, "failed", str(running.final_message.get("sentence")), **values)
+    elif event == "error":
+        assert running.final_message is not None
+        log.error(
+            "job %s (%s): %s\n%s",
+            running.job,
+            running.kind,
+            running.final_message.get("type"),
+            running.final_message.get("trace"),
+        )
+        reason = running.final_message.get("sentence") or describe_program_error(str(running.final_message.get("type")))
+        finish_job(connection, running.job, "failed", str(reason), **values)
     else:
-        log.error("job %s (%s) ended with code %s", one.job, one.kind, code)
-        log.debug("job %s wrote: %s", one.job, bytes(one.process.complaints).decode(errors="replace"))
-        end(connection, one.job, "failed", death(code), **values)
+        log.error("job %s (%s) ended with code %s", running.job, running.kind, code)
+        log.debug("job %s wrote: %s", running.job, bytes(running.process.stderr_tail).decode(errors="replace"))
+        finish_job(connection, running.job, "failed", describe_exit(code), **values)
 
 
-def end(connection: Connection, identity: str, state: str, what: str, **values: Any) -> None:
-    """Write a job's last state."""
-    text = line(what)
+def finish_job(connection: Connection, job_id: str, state: str, what: str, **values: Any) -> None:
+    """Write the final state of a job."""
+    text = to_one_line(what)
     final = {"state": state, "what": text, "finished": now(), "cancelling": False, "pid": None}
-    connection.execute(update(jobs).where(jobs.c.id == identity).values(**final, **values))
-    log.info("job %s is %s", identity, state)
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(**final, **values))
+    log.info("job %s is %s", job_id, state)
 
 
-def recover(store: Store) -> None:
-    """Jobs that ran when an earlier server died: again where that gives the same, else marked."""
+def recover_jobs(store: Store) -> None:
+    """Requeue the jobs that were running when an earlier server process died, or mark them as interrupted."""
     with store.write() as connection:
         for job in connection.execute(select(jobs).where(jobs.c.state == "running")).all():
             if job.cancelling:
-                end(connection, job.id, "cancelled", "cancelled; the server stopped before it had")
-            elif job.kind in REPEATABLE and job.attempts < ATTEMPTS:
-                requeue(connection, job, "the server stopped while this ran; it waits to run again", job.attempts)
+                finish_job(connection, job.id, "cancelled", "cancelled; the server stopped before the job had")
+            elif job.kind in REPEATABLE and job.attempts < MAX_ATTEMPTS:
+                requeue_job(connection, job, "the server stopped while the job was running; it is queued again", job.attempts)
             else:
-                again = "the server stopped while this ran" + (" for the second time" if job.attempts > 1 else "")
-                end(connection, job.id, "interrupted", f"{again}; start it anew where it is still wanted")
+                reason = "the server stopped while the job was running" + (" for the second time" if job.attempts > 1 else "")
+                finish_job(connection, job.id, "interrupted", f"{reason}; submit it again if it is still needed")
 
 
-def requeue(connection: Connection, job: Row[Any], text: str, attempts: int) -> None:
-    """Let a job wait again."""
+def requeue_job(connection: Connection, job: Row[Any], text: str, attempts: int) -> None:
+    """Put a job back into the queue."""
     values = {"state": "queued", "what": text, "attempts": attempts, "pid": None, "done": 0, "total": 0, "partial": None}
     connection.execute(update(jobs).where(jobs.c.id == job.id).values(**values))
 
 
-def line(text: str) -> str:
-    """A sentence as the database keeps it: one line that can be printed."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in text).strip()
-    return shown if len(shown) <= 400 else shown[:399] + "…"
+def to_one_line(text: str) -> str:
+    """A sentence as stored in the database: one printable line of at most 400 characters."""
+    printable = "".join(character if character.isprintable() else " " for character in text).strip()
+    return printable if len(printable) <= 400 else printable[:399] + "…"
 
 
-def program_error(kind: str) -> str:
-    return f"an error of the program ({kind}); the server's log says where, and the table was not harmed"
+def describe_program_error(kind: str) -> str:
+    """The message of a job that failed with an unexpected exception."""
+    return f"internal error ({kind}); the details are in the server's log, and the data are unchanged"
 
 
-def death(code: int) -> str:
+def describe_exit(code: int) -> str:
+    """The message of a job whose process ended without a result."""
     if code == -9:
-        return "the system ended the job's process (signal 9), most likely because memory ran out; everything else goes on"
+        return "the system killed the job's process (signal 9), probably because memory ran out; other jobs are not affected"
     if code < 0:
-        return f"the job's process was ended by signal {-code}; everything else goes on"
-    return f"the job's process ended before it was done (exit code {code}); everything else goes on"
+        return f"the job's process was ended by signal {-code}; other jobs are not affected"
+    return f"the job's process ended before the job was done (exit code {code}); other jobs are not affected"

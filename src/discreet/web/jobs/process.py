@@ -1,4 +1,4 @@
-"""One worker process, as the supervisor sees it: pipes that never block, lines that may be garbage, an end that is certain."""
+"""A worker process as the supervisor sees it: non-blocking pipes, tolerance of malformed lines, guaranteed termination."""
 
 from __future__ import annotations
 
@@ -13,76 +13,76 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 COMMAND = [sys.executable, "-P", "-m", "discreet.web.jobs.worker"]
-LONGEST = 64 << 20
-"""Bytes that one line may have; a longer one is thrown away."""
-PATIENCE = 10.0
-"""Seconds between asking a job to stop and ending its process."""
-_KEPT = 8192
-_HIDDEN = ("DISCREET_DATABASE", "DISCREET_SOURCES")
+MAX_LINE_BYTES = 64 << 20
+"""Maximum length of a line; longer lines are discarded."""
+STOP_SECONDS = 10.0
+"""Seconds between asking a job to stop and killing its process."""
+_STDERR_BYTES = 8192
+_SECRET_VARIABLES = ("DISCREET_DATABASE", "DISCREET_SOURCES")
 
 
-class Process:
-    """A job's process. What it needs goes through its standard input, never through arguments or the environment."""
+class WorkerProcess:
+    """The process of a job. Its inputs go through standard input: arguments and environment could be read by others."""
 
-    def __init__(self, job: str, brief: Mapping[str, Any]) -> None:
+    def __init__(self, job: str, inputs: Mapping[str, Any]) -> None:
         self.job = job
-        self.popen = subprocess.Popen(  # noqa: S603 - the command is our own worker, always the same
+        self.popen = subprocess.Popen(  # noqa: S603 - a constant command: our own worker
             COMMAND,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-            env={name: value for name, value in os.environ.items() if name not in _HIDDEN},
-            process_group=0,  # so that all it started ends with it, and Ctrl-C on the server's terminal is the server's alone
+            env={name: value for name, value in os.environ.items() if name not in _SECRET_VARIABLES},
+            process_group=0,  # its children can be killed with it, and Ctrl-C in the terminal reaches only the server
         )  # fmt: skip
-        self._pending = bytearray(json.dumps(brief, allow_nan=False).encode() + b"\n")
+        self._pending = bytearray(json.dumps(inputs, allow_nan=False).encode() + b"\n")
         self._line = bytearray()
         self._skipping = False
-        self.complaints = bytearray()
-        """The end of what it wrote to standard error."""
-        self.asked_at: float | None = None
+        self.stderr_tail = bytearray()
+        """The last bytes that it wrote to standard error."""
+        self.stop_requested_at: float | None = None
         """When it was asked to stop."""
-        for pipe in self.pipes:
+        for pipe in self.open_pipes:
             os.set_blocking(pipe, False)
 
     @property
-    def pipes(self) -> list[int]:
-        """The numbers of its pipes that are open: input, output, errors."""
-        held = (self.popen.stdin, self.popen.stdout, self.popen.stderr)
-        return [pipe.fileno() for pipe in held if pipe is not None and not pipe.closed]
+    def open_pipes(self) -> list[int]:
+        """File descriptors of its open pipes: standard input, output and error."""
+        pipes = (self.popen.stdin, self.popen.stdout, self.popen.stderr)
+        return [pipe.fileno() for pipe in pipes if pipe is not None and not pipe.closed]
 
     @property
-    def heard(self) -> list[int]:
-        """The pipes that something may come out of."""
+    def output_pipes(self) -> list[int]:
+        """File descriptors of its open output pipes."""
         return [pipe.fileno() for pipe in (self.popen.stdout, self.popen.stderr) if pipe is not None and not pipe.closed]
 
-    def ask_to_stop(self) -> None:
-        """Tell it to stop at its next step."""
-        if self.asked_at is None:
-            self.asked_at = time.monotonic()
+    def request_stop(self) -> None:
+        """Ask it to stop at its next step."""
+        if self.stop_requested_at is None:
+            self.stop_requested_at = time.monotonic()
             self._pending += b'{"cancel": true}\n'
 
     @property
     def overdue(self) -> bool:
-        """Whether it was asked to stop and has not, for long enough."""
-        return self.asked_at is not None and time.monotonic() - self.asked_at > PATIENCE
+        """Whether it was asked to stop more than ``STOP_SECONDS`` ago."""
+        return self.stop_requested_at is not None and time.monotonic() - self.stop_requested_at > STOP_SECONDS
 
     def kill(self) -> None:
-        """End it and all it started, at once."""
+        """Kill it and its children immediately."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)
 
-    def pump(self) -> Iterator[dict[str, Any]]:
-        """Send what waits to be sent; the messages that have come since."""
+    def exchange(self) -> Iterator[dict[str, Any]]:
+        """Send pending input, and yield the messages that have arrived."""
         self._send()
         if self.popen.stderr is not None:
-            self.complaints = bytearray((self.complaints + self._read(self.popen.stderr))[-_KEPT:])
+            self.stderr_tail = bytearray((self.stderr_tail + self._read(self.popen.stderr))[-_STDERR_BYTES:])
         if self.popen.stdout is not None:
             yield from self._messages(self._read(self.popen.stdout))
 
-    def ended(self) -> int | None:
-        """Its exit code once it is over (negative: the signal that ended it); None before."""
+    def exit_code(self) -> int | None:
+        """Its exit code (negative: the signal that ended it), or None while it is running."""
         return self.popen.poll()
 
     def close(self) -> None:
-        """Make sure that nothing of it is left: no process, no zombie, no pipe."""
+        """Release everything: kill the process, reap it and close its pipes."""
         self.kill()
         self.popen.wait()
         for pipe in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
@@ -101,13 +101,13 @@ class Process:
             except OSError as error:
                 if isinstance(error, BlockingIOError):
                     raise
-                self._pending.clear()  # it reads no more; how it ended is told by its exit code
+                self._pending.clear()  # it no longer reads; the exit code will show how it ended
 
     @staticmethod
     def _read(pipe: Any) -> bytes:
         parts = []
         with contextlib.suppress(OSError, ValueError):
-            # a bounded share of the supervisor's time, however much somebody writes
+            # bounded, so that a process that writes a lot cannot block the supervisor
             for _ in range(64):
                 part = os.read(pipe.fileno(), 65536)
                 if not part:
@@ -117,25 +117,25 @@ class Process:
         return b"".join(parts)
 
     def _messages(self, arrived: bytes) -> Iterator[dict[str, Any]]:
-        *whole, rest = arrived.split(b"\n")
-        for line in whole:
-            self._take(line)
-            found, self._line, skipped, self._skipping = bytes(self._line), bytearray(), self._skipping, False
-            if not skipped and (message := _message(found)) is not None:
+        *complete_lines, rest = arrived.split(b"\n")
+        for line in complete_lines:
+            self._append_part(line)
+            line_bytes, self._line, skipped, self._skipping = bytes(self._line), bytearray(), self._skipping, False
+            if not skipped and (message := _parse_message(line_bytes)) is not None:
                 yield message
-        self._take(rest)
+        self._append_part(rest)
 
-    def _take(self, part: bytes) -> None:
-        if self._skipping or len(self._line) + len(part) > LONGEST:
+    def _append_part(self, part: bytes) -> None:
+        if self._skipping or len(self._line) + len(part) > MAX_LINE_BYTES:
             self._line, self._skipping = bytearray(), True
         else:
             self._line += part
 
 
-def _message(line: bytes) -> dict[str, Any] | None:
-    """A line as a message, or None where it is something else."""
+def _parse_message(line: bytes) -> dict[str, Any] | None:
+    """Parse a line as a message; None if it is anything else."""
     try:
-        found = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and isinstance(found.get("say"), str) else None
+    return message if isinstance(message, dict) and isinstance(message.get("event"), str) else None

@@ -1,6 +1,6 @@
-"""What becomes of a result: rows that say it is there, in one transaction with the job's own ``done``.
+"""Database rows for the result of a job, written in one transaction with the job's state ``done``.
 
-By then the files are on the disk and the table is published: nothing is said to be there that is not.
+By then the files are on disk and the table is published, so that the database never refers to something missing.
 """
 
 from __future__ import annotations
@@ -20,36 +20,46 @@ from discreet.web.jobs import queue
 from discreet.web.projects import policies, projects
 
 
-def settle(connection: Connection, job: Row[Any], message: dict[str, Any], who: str) -> tuple[dict[str, Any], str]:
-    """Write what a job made; its result as others see it, and a sentence."""
+def store_result(connection: Connection, job: Row[Any], message: dict[str, Any], user_name: str) -> tuple[dict[str, Any], str]:
+    """Store the result of a job; returns the result that users see, and a sentence."""
     result: dict[str, Any] = message.get("result") or {}
     sentence = str(message.get("sentence") or "done")
     if job.kind == "import":
-        return _dataset(connection, job, message["made"], result, who), sentence
+        return _store_dataset(connection, job, message["row"], result, user_name), sentence
     if job.kind == "analyze":
-        return result, sentence + _profile(connection, job, result)
+        return result, sentence + _store_profile(connection, job, result)
     if job.kind == "generate":
-        return _release(connection, job, message["made"], result, who), sentence
+        return _store_release(connection, job, message["row"], result, user_name), sentence
     if job.kind == "publish":
-        this = (releases.c.project_id == job.project_id, releases.c.number == job.parameters["release"])
-        connection.execute(update(releases).where(*this).values(table_name=result["table_name"]))
-    projects.touch(connection, job.project_id)
+        condition = (releases.c.project_id == job.project_id, releases.c.number == job.parameters["release"])
+        connection.execute(update(releases).where(*condition).values(table_name=result["table_name"]))
+    projects.mark_updated(connection, job.project_id)
     return result, sentence
 
 
-def _dataset(connection: Connection, job: Row[Any], made: dict[str, Any], result: dict[str, Any], who: str) -> dict[str, Any]:
+def _store_dataset(
+    connection: Connection, job: Row[Any], description: dict[str, Any], result: dict[str, Any], user_name: str
+) -> dict[str, Any]:
     names = ("name", "file", "records", "bytes", "sha256", "columns")
-    row = {name: made[name] for name in names} | {"project_id": job.project_id, "created": now(), "user_id": job.user_id}
+    row = {name: description[name] for name in names} | {"project_id": job.project_id, "created": now(), "user_id": job.user_id}
     key = connection.execute(insert(datasets).values(**row)).inserted_primary_key
     assert key is not None
-    projects.touch(connection, job.project_id, dataset_id=key[0])
-    audit.note(connection, who, "dataset imported", job.project_id, dataset=key[0], name=made["name"], sha256=made["sha256"])
-    _analyze(connection, job, key[0])
+    projects.mark_updated(connection, job.project_id, dataset_id=key[0])
+    audit.record(
+        connection,
+        user_name,
+        "dataset imported",
+        job.project_id,
+        dataset=key[0],
+        name=description["name"],
+        sha256=description["sha256"],
+    )
+    _submit_analysis(connection, job, key[0])
     return result | {"dataset": key[0]}
 
 
-def _analyze(connection: Connection, job: Row[Any], dataset: int) -> None:
-    """Ask the Analyzer about a table that has just come in; one who may not any more, or a full queue, asks later."""
+def _submit_analysis(connection: Connection, job: Row[Any], dataset: int) -> None:
+    """Submit an analysis of a newly imported table; skipped if the user lost access meanwhile or the queue is full."""
     try:
         with connection.begin_nested():
             user = accounts.get(connection, job.user_id)
@@ -59,10 +69,10 @@ def _analyze(connection: Connection, job: Row[Any], dataset: int) -> None:
         return
 
 
-def _profile(connection: Connection, job: Row[Any], result: dict[str, Any]) -> str:
-    this = (datasets.c.id == result["dataset"], datasets.c.project_id == job.project_id)
-    connection.execute(update(datasets).where(*this).values(profile=result["profile"]))
-    projects.touch(connection, job.project_id)
+def _store_profile(connection: Connection, job: Row[Any], result: dict[str, Any]) -> str:
+    condition = (datasets.c.id == result["dataset"], datasets.c.project_id == job.project_id)
+    connection.execute(update(datasets).where(*condition).values(profile=result["profile"]))
+    projects.mark_updated(connection, job.project_id)
     if not job.parameters.get("apply"):
         return ""
     try:
@@ -72,26 +82,33 @@ def _profile(connection: Connection, job: Row[Any], result: dict[str, Any]) -> s
             policy = Policy.from_dict(result["profile"]["policy"], origin="the Analyzer's proposal")
             policies.replace(connection, user, project, job.parameters["revision"], policy, "the Analyzer's proposal")
     except WebError as error:
-        return f"; the proposal was not taken over: {error}"
-    return "; the proposal is the policy now"
+        return f"; the proposal was not applied: {error}"
+    return "; the proposal is now the policy"
 
 
-def _release(connection: Connection, job: Row[Any], made: dict[str, Any], result: dict[str, Any], who: str) -> dict[str, Any]:
+def _store_release(
+    connection: Connection, job: Row[Any], description: dict[str, Any], result: dict[str, Any], user_name: str
+) -> dict[str, Any]:
     project = connection.execute(select(project_table).where(project_table.c.id == job.project_id).with_for_update()).one()
-    ours = releases.c.project_id == job.project_id
-    number = int(connection.execute(select(func.coalesce(func.max(releases.c.number), 0)).where(ours)).scalar_one()) + 1
-    for one in made["kept"]:
-        moved = {"table_name": one["table_name"]}
-        connection.execute(update(releases).where(ours, releases.c.number == one["number"]).values(**moved))
-    replaced = (ours, releases.c.table_name == project.table_name)
+    in_project = releases.c.project_id == job.project_id
+    number = int(connection.execute(select(func.coalesce(func.max(releases.c.number), 0)).where(in_project)).scalar_one()) + 1
+    for signed in description["moved_tables"]:
+        moved = {"table_name": signed["table_name"]}
+        connection.execute(update(releases).where(in_project, releases.c.number == signed["number"]).values(**moved))
+    replaced = (in_project, releases.c.table_name == project.table_name)
     connection.execute(update(releases).where(*replaced).values(table_name=""))
     names = ("file", "sha256", "records", "table_name", "assessment", "ok", "policy")
-    row = {name: made[name] for name in names} | {
+    row = {name: description[name] for name in names} | {
         "project_id": job.project_id, "number": number, "dataset_id": job.parameters["dataset"], "job_id": job.id,
         "revision": job.parameters["revision"], "created": now(), "user_id": job.user_id,
     }  # fmt: skip
     connection.execute(insert(releases).values(**row))
-    projects.touch(connection, job.project_id)
-    detail = {"release": number, "records": made["records"], "sha256": made["sha256"], "revision": job.parameters["revision"]}
-    audit.note(connection, who, "release made", job.project_id, **detail)
+    projects.mark_updated(connection, job.project_id)
+    detail = {
+        "release": number,
+        "records": description["records"],
+        "sha256": description["sha256"],
+        "revision": job.parameters["revision"],
+    }
+    audit.record(connection, user_name, "release made", job.project_id, **detail)
     return result | {"release": number}

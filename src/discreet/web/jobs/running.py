@@ -1,42 +1,42 @@
-"""A job and its process, and what it has said so far."""
+"""A running job: its process and the messages received so far."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.web.jobs.outcomes import line
-from discreet.web.jobs.process import Process
+from discreet.web.jobs.outcomes import to_one_line
+from discreet.web.jobs.process import WorkerProcess
 
-POINTS = 5000
-"""Results so far that one job may tell."""
+MAX_POINTS = 5000
+"""Maximum number of intermediate results per job."""
 
 
 @dataclass
-class Running:
-    """A job and its process."""
+class RunningJob:
+    """A running job and its process."""
 
     job: str
     kind: str
-    process: Process
-    news: dict[str, Any] = field(default_factory=dict)
+    process: WorkerProcess
+    progress: dict[str, Any] = field(default_factory=dict)
     points: list[Any] = field(default_factory=list)
-    new_points: bool = False
-    told_at: float = 0.0
-    told_points_at: float = 0.0
-    ending: dict[str, Any] | None = None
-    """What it said last of all: result, failed, cancelled or error."""
-    stopped: bool = False
+    has_new_points: bool = False
+    progress_saved_at: float = 0.0
+    points_saved_at: float = 0.0
+    final_message: dict[str, Any] | None = None
+    """The last message: result, failed, cancelled or error."""
+    killed: bool = False
 
-    def hear(self, message: dict[str, Any]) -> None:
-        """Take in a message."""
-        word = message["say"]
-        if word == "progress":
+    def handle_message(self, message: dict[str, Any]) -> None:
+        """Process a message from the worker."""
+        event = message["event"]
+        if event == "progress":
             numbers = [message.get(name) for name in ("done", "total")]
             if all(isinstance(number, int | float) for number in numbers):
-                self.news |= {"what": line(str(message.get("what"))), "done": numbers[0], "total": numbers[1]}
-        elif word == "point" and len(self.points) < POINTS:
+                self.progress |= {"what": to_one_line(str(message.get("what"))), "done": numbers[0], "total": numbers[1]}
+        elif event == "point" and len(self.points) < MAX_POINTS:
             self.points.append(message.get("point"))
-            self.new_points = True
-        elif word in ("result", "failed", "cancelled", "error"):
-            self.ending = message
+            self.has_new_points = True
+        elif event in ("result", "failed", "cancelled", "error"):
+            self.final_message = message

@@ -1,7 +1,7 @@
-"""The server's thread that runs the jobs: takes them from the queue in order, gives each a process, and says how it went.
+"""The server's thread that runs jobs: takes them from the queue in order, starts a process for each, and records the outcome.
 
-It alone changes what the database says of a running job. A database has one server; should there be two, a job is still
-claimed by one of them only.
+Only this thread changes the row of a running job. A database should have one server; if there are two, each job is still
+claimed by only one of them.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from discreet.web.db import sweeping
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs
 from discreet.web.jobs import outcomes
-from discreet.web.jobs.inputs import brief
-from discreet.web.jobs.messages import trace
-from discreet.web.jobs.process import Process
-from discreet.web.jobs.running import Running
+from discreet.web.jobs.inputs import gather_inputs
+from discreet.web.jobs.messages import format_traceback
+from discreet.web.jobs.process import WorkerProcess
+from discreet.web.jobs.running import RunningJob
 from discreet.web.settings import Settings
 
 log = logging.getLogger("discreet.web.jobs")
-LOOK = 0.5
-TELL = 0.3
-TELL_PARTIAL = 1.0
-"""Seconds between looks at the queue, between writes of progress, and between writes of results so far."""
+QUEUE_POLL_SECONDS = 0.5
+PROGRESS_SECONDS = 0.3
+PARTIAL_RESULT_SECONDS = 1.0
+"""Seconds between checks of the queue, between writes of progress, and between writes of intermediate results."""
 
 
 class Supervisor:
-    """Runs jobs while the server lives."""
+    """Runs jobs while the server is running."""
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self.settings = settings
         self.store = store
-        self._running: dict[str, Running] = {}
-        self._over: list[tuple[Running, int]] = []
+        self._running: dict[str, RunningJob] = {}
+        self._ended: list[tuple[RunningJob, int]] = []
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._wake: tuple[int, int] | None = None
         self._lock: int | None = None
 
     def start(self) -> None:
-        """Take up what an earlier server left, and begin."""
+        """Recover the jobs of an earlier server process, and start the thread."""
         if self._thread is not None:
-            raise RuntimeError("the supervisor runs already")
-        self._lock = self._take_home()
+            raise RuntimeError("the supervisor is already running")
+        self._lock = self._lock_home()
         try:
-            outcomes.recover(self.store)
-            sweeping.sweep(self.settings, self.store)
+            outcomes.recover_jobs(self.store)
+            sweeping.delete_orphaned_files(self.settings, self.store)
         except BaseException:
-            self._leave_home()
+            self._unlock_home()
             raise
         self._wake = os.pipe()
         for end in self._wake:
@@ -68,7 +68,7 @@ class Supervisor:
         self._thread.start()
 
     def stop(self) -> None:
-        """End every job's process and the thread; jobs that ran wait for the next start."""
+        """Stop the thread and kill all job processes; running jobs go back to the queue for the next start."""
         thread = self._thread
         if thread is None:
             return
@@ -79,177 +79,181 @@ class Supervisor:
         for end in self._wake or ():
             os.close(end)
         self._wake = None
-        self._leave_home()
+        self._unlock_home()
 
     def wake(self) -> None:
-        """Look at the queue now."""
+        """Check the queue now."""
         if self._wake is not None:
             with contextlib.suppress(OSError):
                 os.write(self._wake[1], b"!")
 
     def _run(self) -> None:
-        looked = -LOOK
+        last_check = -QUEUE_POLL_SECONDS
         while not self._stopping.is_set():
             try:
-                if time.monotonic() - looked >= LOOK or self._woken():
-                    looked = time.monotonic()
-                    self._look()
-                self._listen()
-                self._tell()
-                self._settle()
+                if time.monotonic() - last_check >= QUEUE_POLL_SECONDS or self._drain_wake_pipe():
+                    last_check = time.monotonic()
+                    self._check_queue()
+                self._read_processes()
+                self._save_progress()
+                self._record_outcomes()
             except SQLAlchemyError as error:
-                # nothing is lost: what ended waits to be told, what is queued waits to be taken
-                log.warning("the database does not answer (%s); jobs wait", type(error).__name__)
+                # nothing is lost: ended jobs stay in self._ended until they are recorded, queued jobs stay in the queue
+                log.warning("the database does not respond (%s); jobs wait", type(error).__name__)
                 self._stopping.wait(1.0)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the other jobs go on
+            except Exception as error:  # noqa: BLE001 - the other jobs must continue
                 log.error(
-                    "the jobs' supervisor met an error of the program and goes on: %s\n%s", type(error).__name__, trace(error)
+                    "internal error in the job supervisor, which continues: %s\n%s",
+                    type(error).__name__,
+                    format_traceback(error),
                 )
                 self._stopping.wait(1.0)
-        self._put_back()
+        self._requeue_running()
 
     # the queue
 
-    def _look(self) -> None:
+    def _check_queue(self) -> None:
         with self.store.read() as connection:
-            states = connection.execute(
+            rows = connection.execute(
                 select(jobs.c.id, jobs.c.project_id, jobs.c.state, jobs.c.cancelling)
                 .where(jobs.c.state.in_(("queued", "running")))
                 .order_by(jobs.c.created, jobs.c.id)
             ).all()
-        here = {row.id: row for row in states if row.state == "running"}
-        for identity, one in self._running.items():
-            if identity not in here and not one.stopped:
-                one.stopped = True  # its project was deleted
-                one.process.kill()
-            elif identity in here and here[identity].cancelling:
-                one.process.ask_to_stop()
-        busy = {row.project_id for row in here.values()}
-        for row in states:
+        running_rows = {row.id: row for row in rows if row.state == "running"}
+        for job_id, running in self._running.items():
+            if job_id not in running_rows and not running.killed:
+                running.killed = True  # its project was deleted
+                running.process.kill()
+            elif job_id in running_rows and running_rows[job_id].cancelling:
+                running.process.request_stop()
+        busy_projects = {row.project_id for row in running_rows.values()}
+        for row in rows:
             if len(self._running) >= self.settings.jobs:
                 break
-            if row.state == "queued" and row.project_id not in busy:
-                busy.add(row.project_id)
-                self._begin(row.id)
+            if row.state == "queued" and row.project_id not in busy_projects:
+                busy_projects.add(row.project_id)
+                self._start_job(row.id)
 
-    def _begin(self, identity: str) -> None:
+    def _start_job(self, job_id: str) -> None:
         with self.store.write() as connection:
             claim = {
                 "state": "running", "started": now(), "attempts": jobs.c.attempts + 1, "what": "starting", "done": 0, "total": 0,
                 "partial": None, "cancelling": False,
             }  # fmt: skip
-            this = jobs.c.id == identity
-            if not connection.execute(update(jobs).where(this, jobs.c.state == "queued").values(**claim)).rowcount:
+            this_job = jobs.c.id == job_id
+            if not connection.execute(update(jobs).where(this_job, jobs.c.state == "queued").values(**claim)).rowcount:
                 return
-            job = connection.execute(select(jobs).where(this)).one()
+            job = connection.execute(select(jobs).where(this_job)).one()
             try:
-                told = brief(connection, self.settings, job)
+                inputs = gather_inputs(connection, self.settings, job)
             except DiscreetError as error:
-                outcomes.end(connection, identity, "failed", str(error))
+                outcomes.finish_job(connection, job_id, "failed", str(error))
                 return
-            connection.execute(update(jobs).where(this).values(parameters=told["parameters"]))
+            connection.execute(update(jobs).where(this_job).values(parameters=inputs["parameters"]))
         try:
-            process = Process(identity, told)
+            process = WorkerProcess(job_id, inputs)
         except OSError as error:
             with self.store.write() as connection:
-                outcomes.end(connection, identity, "failed", f"its process could not be started: {error.strerror}")
+                outcomes.finish_job(connection, job_id, "failed", f"the job's process could not be started: {error.strerror}")
             return
-        self._running[identity] = Running(identity, job.kind, process, {"pid": process.popen.pid})
+        self._running[job_id] = RunningJob(job_id, job.kind, process, {"pid": process.popen.pid})
 
     # the processes
 
-    def _woken(self) -> bool:
+    def _drain_wake_pipe(self) -> bool:
         assert self._wake is not None
         with contextlib.suppress(OSError):
             return bool(os.read(self._wake[0], 4096))
         return False
 
-    def _listen(self) -> None:
-        """Wait until a process says something, somebody wakes us, or it is time to look again."""
+    def _read_processes(self) -> None:
+        """Wait for output of a process, a wake-up or the next check of the queue; then handle messages and ended processes."""
         assert self._wake is not None
-        heard = [pipe for one in self._running.values() for pipe in one.process.heard]
-        pause = TELL if self._running or self._over else LOOK
-        watched = sockets.poll()
-        for pipe in (self._wake[0], *heard):
-            watched.register(pipe, sockets.POLLIN)
-        found = watched.poll(pause * 1000)
-        if self._running and found and self._wake[0] not in [pipe for pipe, _ in found]:
-            time.sleep(0.02)  # lines come in crowds
-        for one in list(self._running.values()):
-            for message in one.process.pump():
-                one.hear(message)
-            if one.process.overdue:
-                one.process.kill()
-            code = one.process.ended()
+        output_pipes = [pipe for running in self._running.values() for pipe in running.process.output_pipes]
+        pause = PROGRESS_SECONDS if self._running or self._ended else QUEUE_POLL_SECONDS
+        poller = sockets.poll()
+        for pipe in (self._wake[0], *output_pipes):
+            poller.register(pipe, sockets.POLLIN)
+        ready = poller.poll(pause * 1000)
+        if self._running and ready and self._wake[0] not in [pipe for pipe, _ in ready]:
+            time.sleep(0.02)  # messages come in bursts: read them together
+        for running in list(self._running.values()):
+            for message in running.process.exchange():
+                running.handle_message(message)
+            if running.process.overdue:
+                running.process.kill()
+            code = running.process.exit_code()
             if code is not None:
-                for message in one.process.pump():
-                    one.hear(message)
-                one.process.close()
-                del self._running[one.job]
-                self._over.append((one, code))
+                for message in running.process.exchange():
+                    running.handle_message(message)
+                running.process.close()
+                del self._running[running.job]
+                self._ended.append((running, code))
 
-    def _tell(self) -> None:
-        for one in self._running.values():
-            at = time.monotonic()
+    def _save_progress(self) -> None:
+        for running in self._running.values():
+            current_time = time.monotonic()
             values: dict[str, Any] = {}
-            if one.news and at - one.told_at >= TELL:
-                values |= one.news
-            if one.new_points and at - one.told_points_at >= TELL_PARTIAL:
-                values["partial"] = list(one.points)
+            if running.progress and current_time - running.progress_saved_at >= PROGRESS_SECONDS:
+                values |= running.progress
+            if running.has_new_points and current_time - running.points_saved_at >= PARTIAL_RESULT_SECONDS:
+                values["partial"] = list(running.points)
             if values:
                 with self.store.write() as connection:
-                    connection.execute(update(jobs).where(jobs.c.id == one.job, jobs.c.state == "running").values(**values))
-                if one.news and one.news.keys() <= values.keys():
-                    one.told_at, one.news = at, {}
+                    connection.execute(update(jobs).where(jobs.c.id == running.job, jobs.c.state == "running").values(**values))
+                if running.progress and running.progress.keys() <= values.keys():
+                    running.progress_saved_at, running.progress = current_time, {}
                 if "partial" in values:
-                    one.told_points_at, one.new_points = at, False
+                    running.points_saved_at, running.has_new_points = current_time, False
 
-    def _settle(self) -> None:
-        while self._over:
-            one, code = self._over[0]
+    def _record_outcomes(self) -> None:
+        while self._ended:
+            ended, code = self._ended[0]
             try:
                 with self.store.write() as connection:
-                    outcomes.conclude(connection, one, code)
+                    outcomes.record_outcome(connection, ended, code)
             except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError):
-                raise  # the database is away: the result waits for it
-            except Exception as error:  # noqa: BLE001 - a result that cannot be kept is a failed job, not a failed server
-                log.error("the result of job %s could not be kept: %s\n%s", one.job, type(error).__name__, trace(error))
+                raise  # the database is unavailable: the result is recorded later
+            except Exception as error:  # noqa: BLE001 - a result that cannot be stored fails the job, not the server
+                log.error(
+                    "the result of job %s could not be stored: %s\n%s", ended.job, type(error).__name__, format_traceback(error)
+                )
                 with self.store.write() as connection:
-                    outcomes.end(connection, one.job, "failed", outcomes.program_error(type(error).__name__))
-            self._over.pop(0)
-            sweeping.after(self.settings, self.store, one.job)
+                    outcomes.finish_job(connection, ended.job, "failed", outcomes.describe_program_error(type(error).__name__))
+            self._ended.pop(0)
+            sweeping.delete_job_leftovers(self.settings, self.store, ended.job)
             self.wake()
 
-    # coming and going
+    # start and stop
 
-    def _take_home(self) -> int:
-        """One server on a data directory; the system gives it free when the server ends, however it ends."""
-        place = os.open(self.settings.home / ".server.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    def _lock_home(self) -> int:
+        """Lock the data directory for this server; the system releases the lock whenever the process ends."""
+        descriptor = os.open(self.settings.home / ".server.lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            os.close(place)
-            raise SourceError(f"{self.settings.home}: another server runs on this data directory; stop it first") from None
-        return place
+            os.close(descriptor)
+            raise SourceError(f"{self.settings.home}: another server is running on this data directory; stop it first") from None
+        return descriptor
 
-    def _leave_home(self) -> None:
+    def _unlock_home(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
-    def _put_back(self) -> None:
-        for one in self._running.values():
-            one.process.kill()
-        for one in self._running.values():
-            one.process.close()
+    def _requeue_running(self) -> None:
+        for running in self._running.values():
+            running.process.kill()
+        for running in self._running.values():
+            running.process.close()
         try:
-            self._settle()
+            self._record_outcomes()
             with self.store.write() as connection:
-                for identity in self._running:
-                    job = connection.execute(select(jobs).where(jobs.c.id == identity, jobs.c.state == "running")).one_or_none()
+                for job_id in self._running:
+                    job = connection.execute(select(jobs).where(jobs.c.id == job_id, jobs.c.state == "running")).one_or_none()
                     if job is not None:
-                        text = "the server was stopped while this ran; it waits to run again"
-                        outcomes.requeue(connection, job, text, job.attempts - 1)
+                        text = "the server was stopped while the job was running; it is queued again"
+                        outcomes.requeue_job(connection, job, text, job.attempts - 1)
         except SQLAlchemyError as error:
-            log.warning("the database does not answer (%s); the next start will say what became of jobs", type(error).__name__)
+            log.warning("the database does not respond (%s); running jobs are recovered at the next start", type(error).__name__)
         self._running.clear()

@@ -1,6 +1,6 @@
-"""What each kind of job does in its process: from a brief to a message with ``result``, ``made`` and ``sentence``.
+"""What each kind of job does in its process: from its inputs to a message with ``result``, ``row`` and ``sentence``.
 
-``result`` is what people see of the job; ``made`` is for the rows that the supervisor writes.
+``result`` is what users see of the job; ``row`` holds the values of the database row that the supervisor writes.
 """
 
 from __future__ import annotations
@@ -17,118 +17,123 @@ from discreet.engine.runtime.private_files import create_private_folder
 from discreet.engine.runtime.progress import tell
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.web.jobs.labels import keep_labels, read_with_labels
-from discreet.web.jobs.messages import Voice
-from discreet.web.projects.paging import column_rows
+from discreet.web.jobs.labels import read_with_labels, write_labels
+from discreet.web.jobs.messages import MessageWriter
+from discreet.web.projects.paging import describe_columns
 from discreet.web.projects.policy_sandbox import FOLDER
 
-Brief = dict[str, Any]
+JobInputs = dict[str, Any]
 Message = dict[str, Any]
 
 
-def policy_of(brief: Brief) -> Policy:
-    """The policy that a job works under; a relative file name starts from the project's own folder of files."""
-    origin = f"the policy of '{brief['project']['name']}'"
-    return Policy.from_dict(brief["policy"], origin=origin, folder=str(Path(brief["folder"]) / FOLDER), confined=True)
+def load_policy(inputs: JobInputs) -> Policy:
+    """The policy of a job; relative file names refer to the project's own folder of files."""
+    origin = f"the policy of '{inputs['project']['name']}'"
+    return Policy.from_dict(inputs["policy"], origin=origin, folder=str(Path(inputs["folder"]) / FOLDER), confined=True)
 
 
-def data_of(brief: Brief, policy: Policy | None = None) -> Microdata:
-    """The dataset that a job works on, under its policy."""
-    tell(f"reading {brief['dataset']['name']}", 0, 1)
-    data = read_with_labels(Path(brief["folder"]) / brief["dataset"]["file"], policy or policy_of(brief))
-    return replace(data, source=f"'{brief['dataset']['name']}'")
+def load_data(inputs: JobInputs, policy: Policy | None = None) -> Microdata:
+    """Read the dataset of a job under its policy."""
+    tell(f"reading {inputs['dataset']['name']}", 0, 1)
+    data = read_with_labels(Path(inputs["folder"]) / inputs["dataset"]["file"], policy or load_policy(inputs))
+    return replace(data, source=f"'{inputs['dataset']['name']}'")
 
 
-def import_(brief: Brief, _voice: Voice) -> Message:
-    """A file or a database table becomes Parquet in the project's folder."""
+def import_(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Convert a file or a database table to Parquet in the project's folder."""
     from discreet.report.provenance import sha256
 
-    said = policy_of(brief)
-    policy = Policy(read=said.read, missing=said.missing)
-    folder = Path(brief["folder"]) / "data"
+    project_policy = load_policy(inputs)
+    policy = Policy(read=project_policy.read, missing=project_policy.missing)
+    folder = Path(inputs["folder"]) / "data"
     create_private_folder(folder)
-    target = folder / f"{brief['job']}.parquet"
-    tell(f"reading {brief['name']}", 0, 1)
-    source: str = brief["source"]
+    target = folder / f"{inputs['job']}.parquet"
+    tell(f"reading {inputs['name']}", 0, 1)
+    source: str = inputs["source"]
     if not is_url(source) and format_of(Path(source)).streams:
         records, _ = convert(source, target, policy, overwrite=True)
-        keep_labels(target, {}, {})
+        write_labels(target, {}, {})
     else:
         data = read_source(source, policy)
         records = len(data)
         write_target(data, target, private=True)
-        keep_labels(target, data.labels, data.variable_labels)
-    columns = column_rows(target)
-    made = {
-        "name": brief["name"], "file": f"data/{target.name}", "records": records, "bytes": target.stat().st_size,
+        write_labels(target, data.labels, data.variable_labels)
+    columns = describe_columns(target)
+    row = {
+        "name": inputs["name"], "file": f"data/{target.name}", "records": records, "bytes": target.stat().st_size,
         "sha256": sha256(target), "columns": columns,
     }  # fmt: skip
     sentence = f"{records:,} records with {len(columns):,} attributes were read"
-    return {"made": made, "result": {"records": records, "columns": len(columns)}, "sentence": sentence}
+    return {"row": row, "result": {"records": records, "columns": len(columns)}, "sentence": sentence}
 
 
-def analyze(brief: Brief, _voice: Voice) -> Message:
-    """The Analyzer's proposal."""
+def analyze(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Run the Analyzer."""
     from discreet import verbs
 
-    policy = policy_of(brief)
-    data = data_of(brief, Policy(read=policy.read, missing=policy.missing))
-    known = {name: one for name, one in policy.attributes.items() if name in data.columns}
+    policy = load_policy(inputs)
+    data = load_data(inputs, Policy(read=policy.read, missing=policy.missing))
+    known = {name: attribute for name, attribute in policy.attributes.items() if name in data.columns}
     profile = verbs.analyze(data.with_policy(policy.with_(attributes=known))).to_dict()
-    result = {"dataset": brief["dataset"]["id"], "profile": profile}
-    return {"result": result, "sentence": f"{len(data.columns):,} attributes were looked at"}
+    result = {"dataset": inputs["dataset"]["id"], "profile": profile}
+    return {"result": result, "sentence": f"{len(data.columns):,} attributes were analysed"}
 
 
-def select(brief: Brief, voice: Voice) -> Message:
-    """The wizard's search; each plan tried on the whole table is told as it is found."""
+def select(inputs: JobInputs, messages: MessageWriter) -> Message:
+    """Run the wizard's search; each plan evaluated on the whole table is reported immediately."""
     from discreet import verbs
 
-    asked = dict(brief["parameters"])
-    options = {name: asked[name] for name in ("seconds", "trials", "seed", "sample", "risk", "loss", "cost") if name in asked}
-    policy = policy_of(brief)
-    if "limits" in asked:
-        policy = policy_of({**brief, "policy": {**brief["policy"], "limits": asked["limits"]}})
-    data = data_of(brief, policy)
-    found = verbs.select(data, on_trial=lambda trial: voice.say("point", point=trial.to_dict()), **options)
-    result = found.to_dict() | {
-        "placed": [one.to_dict() for one in found.placed],
-        "limits_wanted": dict(policy.limits),
-        "policy": found.policy.model_dump(mode="json", exclude_defaults=True),
+    parameters = dict(inputs["parameters"])
+    options = {
+        name: parameters[name] for name in ("seconds", "trials", "seed", "sample", "risk", "loss", "cost") if name in parameters
     }
-    kept = "meets every limit" if found.met else f"is the nearest; {found.obstacles}"
-    return {"result": result, "sentence": f"{found.tried + found.tried_on_sample:,} plans were tried; the chosen one {kept}"}
+    policy = load_policy(inputs)
+    if "limits" in parameters:
+        policy = load_policy({**inputs, "policy": {**inputs["policy"], "limits": parameters["limits"]}})
+    data = load_data(inputs, policy)
+    search = verbs.select(data, on_trial=lambda trial: messages.send("point", point=trial.to_dict()), **options)
+    result = search.to_dict() | {
+        "placed": [point.to_dict() for point in search.placed],
+        "limits_wanted": dict(policy.limits),
+        "policy": search.policy.model_dump(mode="json", exclude_defaults=True),
+    }
+    outcome = "meets every limit" if search.met else f"is the closest; {search.obstacles}"
+    return {
+        "result": result,
+        "sentence": f"{search.tried + search.tried_on_sample:,} plans were evaluated; the selected one {outcome}",
+    }
 
 
-def risk(brief: Brief, _voice: Voice) -> Message:
-    """The risks of the initial microdata."""
-    from discreet.web.jobs.measuring import measure
+def risk(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Measure the risks of the initial microdata."""
+    from discreet.web.jobs.measuring import measure_risks
 
-    return measure(data_of(brief), brief["parameters"].get("measures"))
+    return measure_risks(load_data(inputs), inputs["parameters"].get("measures"))
 
 
-def generate(brief: Brief, _voice: Voice) -> Message:
-    """A release."""
+def generate(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Create a release."""
     from discreet.web.jobs import releasing
 
-    return releasing.generate(data_of(brief), brief)
+    return releasing.generate_release(load_data(inputs), inputs)
 
 
-def report(brief: Brief, _voice: Voice) -> Message:
-    """The report on a release, in another form."""
+def report(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Write the report on a release in another format."""
     from discreet.web.jobs import releasing
 
-    under = policy_of(brief | {"policy": brief["release"]["policy"]})
-    return releasing.report(data_of(brief, under), brief)
+    policy = load_policy(inputs | {"policy": inputs["release"]["policy"]})
+    return releasing.write_report(load_data(inputs, policy), inputs)
 
 
-def publish(brief: Brief, _voice: Voice) -> Message:
-    """A release stored as a table of its own."""
+def publish(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Store a release as a separate table."""
     from discreet.web.jobs import releasing
 
-    return releasing.publish(brief)
+    return releasing.publish_release(inputs)
 
 
-WORK: dict[str, Callable[[Brief, Voice], Message]] = {
+HANDLERS: dict[str, Callable[[JobInputs, MessageWriter], Message]] = {
     "import": import_,
     "analyze": analyze,
     "risk": risk,

@@ -1,8 +1,8 @@
-"""A job's process: ``python -m discreet.web.jobs.worker``.
+"""The process of a job: ``python -m discreet.web.jobs.worker``.
 
-The first line of standard input says all it needs; later lines ask it to stop; the end of standard input means that the
-server is gone, and the process leaves at once. Progress and the result are lines of JSON on what was standard output: whatever
-a library prints there goes to standard error instead.
+The first line of standard input holds the inputs; later lines ask the job to stop; the end of standard input means that the
+server is gone, and the process exits immediately. Progress and result are lines of JSON on the original standard output;
+whatever a library prints to standard output is redirected to standard error.
 """
 
 from __future__ import annotations
@@ -17,83 +17,83 @@ import threading
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from discreet.web.jobs.messages import Cancelled, Voice, trace
+from discreet.web.jobs.messages import Cancelled, MessageWriter, format_traceback
 
 
 def main() -> int:
-    """Do one job."""
+    """Run one job."""
     _die_with_parent()
-    voice = Voice(_private_output())
+    messages = MessageWriter(_reserve_output())
     source = sys.stdin.buffer
-    brief = json.loads(source.readline() or b"null")
-    if not isinstance(brief, dict):
+    inputs = json.loads(source.readline() or b"null")
+    if not isinstance(inputs, dict):
         return 2
-    threading.Thread(target=_listen, args=(source, voice), daemon=True).start()
-    os.environ["DISCREET_HOME"] = str(brief.get("home", ""))  # keys that the job draws go into the server's ring
-    _give_way()
-    return perform(brief, voice)
+    threading.Thread(target=_watch_input, args=(source, messages), daemon=True).start()
+    os.environ["DISCREET_HOME"] = str(inputs.get("home", ""))  # secret keys drawn by the job go into the server's key ring
+    _lower_priority()
+    return run_job(inputs, messages)
 
 
-def perform(brief: dict[str, Any], voice: Voice) -> int:
-    """Do what a brief asks for and say how it went."""
+def run_job(inputs: dict[str, Any], messages: MessageWriter) -> int:
+    """Run the job that the inputs describe, and report the outcome."""
     from discreet.engine.runtime.progress import listening
     from discreet.errors import DiscreetError
-    from discreet.web.jobs.work import WORK
+    from discreet.web.jobs.work import HANDLERS
 
     try:
-        with listening(voice.progress):
-            found = WORK[brief["kind"]](brief, voice)
-        voice.say("result", **found)
+        with listening(messages.progress):
+            message = HANDLERS[inputs["kind"]](inputs, messages)
+        messages.send("result", **message)
     except Cancelled:
-        voice.say("cancelled")
+        messages.send("cancelled")
     except DiscreetError as error:
-        voice.say("failed", sentence=_shown(str(error), brief))
+        messages.send("failed", sentence=_replace_paths(str(error), inputs))
     except MemoryError:
-        voice.say("failed", sentence="there is not enough memory for this job")
+        messages.send("failed", sentence="not enough memory for this job")
     except OSError as error:
-        why = f"the server's disk or database could not be used: {error.strerror or type(error).__name__}"
-        voice.say("error", type=type(error).__name__, trace=trace(error), sentence=why)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the server hears of it
-        voice.say("error", type=type(error).__name__, trace=trace(error))
+        reason = f"the server's disk or database could not be used: {error.strerror or type(error).__name__}"
+        messages.send("error", type=type(error).__name__, trace=format_traceback(error), sentence=reason)
+    except Exception as error:  # noqa: BLE001 - every error is reported to the server
+        messages.send("error", type=type(error).__name__, trace=format_traceback(error))
     return 0
 
 
-def _shown(sentence: str, brief: Mapping[str, Any]) -> str:
-    """A sentence without the places of the server's files."""
-    for place, name in brief.get("shown", {}).items():
-        sentence = sentence.replace(place, name)
+def _replace_paths(sentence: str, inputs: Mapping[str, Any]) -> str:
+    """Replace paths of the server's files in a sentence by the names that users know."""
+    for path, name in inputs.get("display_names", {}).items():
+        sentence = sentence.replace(path, name)
     return sentence
 
 
 def _die_with_parent() -> None:
-    """On Linux the kernel ends this process with the one that started it, even where that is killed and this one computes."""
+    """On Linux, ask the kernel to kill this process when its parent dies, even if the parent is killed."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def _private_output() -> BinaryIO:
-    kept = os.dup(1)
+def _reserve_output() -> BinaryIO:
+    descriptor = os.dup(1)
     os.dup2(2, 1)
-    return os.fdopen(kept, "wb")
+    return os.fdopen(descriptor, "wb")
 
 
-def _give_way() -> None:
-    """The server answers first, and where memory runs out the system takes this process rather than the server."""
+def _lower_priority() -> None:
+    """Give the server priority for CPU time, and make this process the first victim if memory runs out."""
     with contextlib.suppress(OSError):
         os.nice(10)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("800")
 
 
-def _listen(source: BinaryIO, voice: Voice) -> None:
+def _watch_input(source: BinaryIO, messages: MessageWriter) -> None:
     for _line in iter(source.readline, b""):
-        voice.stop.set()
-    # the server is gone: whatever runs here is nobody's any more, nor is what it started
+        messages.stop_requested.set()
+    # the server is gone: end this process and its children
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(3)
 
 
 if __name__ == "__main__":
-    os._exit(main())  # a thread waits on standard input, and an orderly end would wait for it
+    os._exit(main())  # a normal exit would wait for the thread that blocks on standard input

@@ -1,1 +1,1 @@
-"""What people work on: projects, their policies, tables and releases."""
+"""Projects, their policies, datasets and releases."""

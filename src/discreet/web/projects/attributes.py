@@ -1,7 +1,7 @@
-"""The attributes of a project's table as people classify them: what is decided, what is proposed, and what an edit changes.
+"""The attributes of a project's table: saved classification, the Analyzer's proposal, and the changes of an edit.
 
-The Analyzer proposes; nothing counts before somebody saves or accepts it. An edit is compared with what its form showed, so that
-saving a form with a hundred attributes sets only those that were changed in it.
+The Analyzer only proposes; nothing takes effect before a user saves or accepts it. An edit is compared with what its form showed,
+so that saving a form with a hundred attributes sets only those that were changed in it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pydantic import ValidationError
 
 from discreet.model.attribute import Attribute
 from discreet.model.policy import explain
-from discreet.web.errors import Invalid
+from discreet.web.errors import InvalidRequest
 from discreet.web.projects.datasets import Dataset
 
-IN_A_ROW = ("role", "level", "known", "sensitivity")
-"""What is edited for all attributes at once; the rest has a page an attribute."""
+ROW_FIELDS = ("role", "level", "known", "sensitivity")
+"""Fields that are edited for all attributes on one page; the others are edited on one page per attribute."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """One attribute: the column, and what is said of it."""
+class AttributeRow:
+    """An attribute: its column and its classification."""
 
     number: int
     name: str
@@ -31,78 +31,78 @@ class Row:
     distinct: int | None
     nulls: int | None
     attribute: Attribute
-    """As decided, else as proposed, else as nothing is known."""
+    """As saved, otherwise as proposed, otherwise the default."""
     decided: bool
     proposed: Attribute | None
     reason: str
 
     @property
     def differs(self) -> bool:
-        """Whether somebody decided otherwise than the Analyzer proposes."""
+        """Whether the saved classification differs from the Analyzer's proposal."""
         return self.decided and self.proposed is not None and self.attribute != self.proposed
 
 
-def rows(dataset: Dataset, document: Mapping[str, Any]) -> list[Row]:
-    """The table's attributes in its order."""
+def list_attributes(dataset: Dataset, document: Mapping[str, Any]) -> list[AttributeRow]:
+    """The attributes of a table, in the order of its columns."""
     decided = document.get("attributes") or {}
-    found = (dataset.profile or {}).get("attributes") or {}
-    made = []
+    analyzed = (dataset.profile or {}).get("attributes") or {}
+    attribute_rows = []
     for number, column in enumerate(dataset.columns):
         name = str(column["name"])
-        about = found.get(name) or {}
-        proposed = Attribute.model_validate(about["proposed"]) if "proposed" in about else None
-        said = Attribute.model_validate(decided[name]) if name in decided else None
-        made.append(
-            Row(
+        finding = analyzed.get(name) or {}
+        proposed = Attribute.model_validate(finding["proposed"]) if "proposed" in finding else None
+        saved = Attribute.model_validate(decided[name]) if name in decided else None
+        attribute_rows.append(
+            AttributeRow(
                 number, name, str(column.get("type", "")), column.get("distinct"), column.get("nulls"),
-                said or proposed or Attribute(), said is not None, proposed, str(about.get("reason", "")),
+                saved or proposed or Attribute(), saved is not None, proposed, str(finding.get("reason", "")),
             )
         )  # fmt: skip
-    return made
+    return attribute_rows
 
 
-def row(dataset: Dataset, document: Mapping[str, Any], name: str) -> Row:
-    """One of them, by name."""
-    found = next((one for one in rows(dataset, document) if one.name == name), None)
-    if found is None:
-        raise Invalid(f"the table '{dataset.name}' has no attribute '{name[:80]}'")
-    return found
+def get_attribute(dataset: Dataset, document: Mapping[str, Any], name: str) -> AttributeRow:
+    """An attribute of a table, by name."""
+    attribute_row = next((candidate for candidate in list_attributes(dataset, document) if candidate.name == name), None)
+    if attribute_row is None:
+        raise InvalidRequest(f"the table '{dataset.name}' has no attribute '{name[:80]}'")
+    return attribute_row
 
 
-def strangers(dataset: Dataset, document: Mapping[str, Any]) -> list[str]:
-    """Attributes that the policy speaks of and the table does not have."""
+def unknown_attributes(dataset: Dataset, document: Mapping[str, Any]) -> list[str]:
+    """Attributes that the policy defines but the table does not have."""
     columns = {column["name"] for column in dataset.columns}
     return [name for name in document.get("attributes") or {} if name not in columns]
 
 
-def plain(content: Attribute | Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An attribute as a policy keeps it, defaults left out; a sentence that names it where a rule is broken."""
+def to_policy_values(content: Attribute | Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An attribute as stored in a policy, without defaults; raises an error that names the attribute if it is invalid."""
     try:
-        made = content if isinstance(content, Attribute) else Attribute.model_validate(dict(content))
+        attribute = content if isinstance(content, Attribute) else Attribute.model_validate(dict(content))
     except ValidationError as error:
-        raise Invalid(explain(error, Attribute, name)) from None
-    return made.model_copy(update={"reason": None}).model_dump(mode="json", exclude_defaults=True)
+        raise InvalidRequest(explain(error, Attribute, name)) from None
+    return attribute.model_copy(update={"reason": None}).model_dump(mode="json", exclude_defaults=True)
 
 
-def edited(row: Row, said: Mapping[str, str]) -> dict[str, Any] | None:
-    """What a form's line makes of an attribute; None where it says what it showed."""
-    shown = plain(row.attribute, row.name)
-    made: dict[str, Any] = {**shown}
-    for field in IN_A_ROW:
-        if field in said:
-            made[field] = said[field].strip().replace(",", ".") or (None if field == "level" else 0)
-    wanted = plain(made, row.name)
-    return None if wanted == shown else wanted
+def changed_values(row: AttributeRow, submitted: Mapping[str, str]) -> dict[str, Any] | None:
+    """The values of an attribute after a form row was submitted; None if the row was not changed."""
+    shown = to_policy_values(row.attribute, row.name)
+    values: dict[str, Any] = {**shown}
+    for field in ROW_FIELDS:
+        if field in submitted:
+            values[field] = submitted[field].strip().replace(",", ".") or (None if field == "level" else 0)
+    requested = to_policy_values(values, row.name)
+    return None if requested == shown else requested
 
 
-def accepted(dataset: Dataset, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The sections that accept every proposal of which nobody has decided otherwise, the measures of risk included."""
-    made: dict[str, Any] = {
-        f"attributes.{one.name}": plain(one.proposed, one.name)
-        for one in rows(dataset, document)
-        if not one.decided and one.proposed is not None
+def proposal_sections(dataset: Dataset, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The policy sections that accept the proposals for attributes without a saved classification and for the risk measures."""
+    sections: dict[str, Any] = {
+        f"attributes.{attribute_row.name}": to_policy_values(attribute_row.proposed, attribute_row.name)
+        for attribute_row in list_attributes(dataset, document)
+        if not attribute_row.decided and attribute_row.proposed is not None
     }
     measures = ((dataset.profile or {}).get("policy") or {}).get("risk")
     if measures and not document.get("risk"):
-        made["risk"] = measures
-    return made
+        sections["risk"] = measures
+    return sections

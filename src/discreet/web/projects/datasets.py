@@ -1,7 +1,7 @@
-"""The initial microdata of a project: received as uploads, kept as Parquet, looked at page by page.
+"""The initial microdata of a project: received as uploads, stored as Parquet, read page by page.
 
-An upload is never trusted for its name: what is kept of it is a suffix out of the list of known formats. The conversion to
-Parquet is a job of its own (see :mod:`discreet.web.jobs`), so that a file that cannot be read harms nobody.
+The name of an upload is not trusted: only its suffix is used, and it must be one of the known formats. The conversion to
+Parquet runs as a job in a separate process (see :mod:`discreet.web.jobs`), so that an unreadable file cannot harm the server.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from discreet.engine.runtime.private_files import create_private_folder
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import DRIVERS
-from discreet.web.db.sweeping import forget
+from discreet.web.db.sweeping import delete_project_files
 from discreet.web.db.tables import datasets, users
-from discreet.web.errors import Invalid, NotFound, TooLarge, WebError
+from discreet.web.errors import InvalidRequest, NotFound, TooLarge, WebError
 from discreet.web.projects import projects
-from discreet.web.projects.paging import Compared, Page, beside, rows
+from discreet.web.projects.paging import ComparedPage, Page, compare_rows, read_rows
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
@@ -36,17 +36,30 @@ if TYPE_CHECKING:
     from discreet.web.projects.releases import Release
 
 __all__ = [
-    "Compared", "Dataset", "NoRoom", "Page", "Upload", "all_of", "choose", "compare", "forget", "get", "path", "receive", "rows",
-    "sources", "tables",
+    "ComparedPage",
+    "Dataset",
+    "DiskFull",
+    "Page",
+    "Upload",
+    "choose",
+    "compare",
+    "delete_project_files",
+    "get",
+    "list_datasets",
+    "list_sources",
+    "list_tables",
+    "path",
+    "read_rows",
+    "receive_upload",
 ]  # fmt: skip
 
 CHUNK = 1 << 20
-CONNECT = 5
-"""Seconds that a connected database may take to answer before it is convert_errors that it does not."""
-UPLOAD = re.compile(r"[0-9a-f]{32}(\.[a-z0-9]{1,10}){1,2}")
+CONNECT_SECONDS = 5
+"""Seconds that a connected database may take to respond."""
+UPLOAD_NAME = re.compile(r"[0-9a-f]{32}(\.[a-z0-9]{1,10}){1,2}")
 
 
-class NoRoom(WebError):  # noqa: N818 - named as its kin are
+class DiskFull(WebError):  # noqa: N818 - named like the other errors of requests
     """The server's disk is full."""
 
     status = 507
@@ -54,7 +67,7 @@ class NoRoom(WebError):  # noqa: N818 - named as its kin are
 
 @dataclass(frozen=True)
 class Dataset:
-    """One table of initial microdata."""
+    """A dataset of initial microdata."""
 
     id: int
     project_id: int
@@ -64,58 +77,58 @@ class Dataset:
     bytes: float
     sha256: str
     columns: list[dict[str, Any]]
-    """A row a column: name, type, nulls, distinct."""
+    """One entry per column: name, type, nulls, distinct."""
     profile: dict[str, Any] | None
-    """What the Analyzer proposes (:meth:`discreet.analysis.profile.Profile.to_dict`), once it was asked."""
+    """The Analyzer's proposal (:meth:`discreet.analysis.profile.Profile.to_dict`), or None before it has run."""
     created: float
     user: str | None
 
 
 def get(connection: Connection, project: Project, dataset_id: int | None = None) -> Dataset:
-    """A dataset of a project: the one named, or the current one."""
-    wanted = project.dataset_id if dataset_id is None else dataset_id
-    if wanted is None:
+    """A dataset of a project; default: the current one."""
+    selected_id = project.dataset_id if dataset_id is None else dataset_id
+    if selected_id is None:
         raise NotFound(f"the project '{project.name}' has no initial microdata yet; upload a file first")
-    row = connection.execute(_of(project).where(datasets.c.id == wanted)).one_or_none()
+    row = connection.execute(_select_datasets(project).where(datasets.c.id == selected_id)).one_or_none()
     if row is None:
-        raise NotFound(f"the project '{project.name}' has no dataset number {wanted}")
-    return _dataset(row)
+        raise NotFound(f"the project '{project.name}' has no dataset {selected_id}")
+    return _dataset_from_row(row)
 
 
-def all_of(connection: Connection, project: Project) -> list[Dataset]:
+def list_datasets(connection: Connection, project: Project) -> list[Dataset]:
     """A project's datasets, newest first."""
-    return [_dataset(row) for row in connection.execute(_of(project).order_by(datasets.c.id.desc())).all()]
+    return [_dataset_from_row(row) for row in connection.execute(_select_datasets(project).order_by(datasets.c.id.desc())).all()]
 
 
 def choose(connection: Connection, user: User, project: Project, dataset_id: int) -> Dataset:
-    """Make one of the datasets the project's initial microdata."""
-    project.demand("editor")
-    found = get(connection, project, dataset_id)
-    projects.touch(connection, project.id, dataset_id=found.id)
-    audit.note(connection, user.name, "dataset chosen", project.id, dataset=found.id)
-    return found
+    """Use a dataset as the project's initial microdata."""
+    project.require_role("editor")
+    dataset = get(connection, project, dataset_id)
+    projects.mark_updated(connection, project.id, dataset_id=dataset.id)
+    audit.record(connection, user.name, "dataset chosen", project.id, dataset=dataset.id)
+    return dataset
 
 
 def path(settings: Settings, dataset: Dataset) -> Path:
-    """Where a dataset's Parquet file is."""
+    """The Parquet file of a dataset."""
     return settings.folder(dataset.project_id) / dataset.file
 
 
-def compare(settings: Settings, dataset: Dataset, release: Release, *, offset: int = 0, limit: int = 50) -> Compared:
-    """The masked table beside the dataset it was made of, cell by cell; only for those who may see the original."""
+def compare(settings: Settings, dataset: Dataset, release: Release, *, offset: int = 0, limit: int = 50) -> ComparedPage:
+    """Compare a masked table with its original dataset, cell by cell; only for users who may see the original data."""
     if release.dataset_id != dataset.id or release.project_id != dataset.project_id:
-        raise Invalid(f"release {release.number} was not made of the dataset '{dataset.name}'")
+        raise InvalidRequest(f"release {release.number} was not created from the dataset '{dataset.name}'")
     masked = settings.folder(release.project_id) / release.file
-    return beside(settings, path(settings, dataset), masked, masked.with_name("link.parquet"), offset=offset, limit=limit)
+    return compare_rows(settings, path(settings, dataset), masked, masked.with_name("link.parquet"), offset=offset, limit=limit)
 
 
-def sources(settings: Settings) -> list[str]:
-    """The names of the databases that the administrator connected."""
+def list_sources(settings: Settings) -> list[str]:
+    """The names of the connected databases."""
     return sorted(settings.sources)
 
 
-def tables(settings: Settings, source: str) -> list[str]:
-    """The tables and views of a connected database, as an import job names them; nothing where its kind cannot be asked."""
+def list_tables(settings: Settings, source: str) -> list[str]:
+    """The tables and views of a connected database; empty if its type does not support listing."""
     from discreet.convert.errors import convert_errors
 
     address = settings.sources.get(source)
@@ -125,30 +138,30 @@ def tables(settings: Settings, source: str) -> list[str]:
     driver = DRIVERS.get(url.get_backend_name())
     if driver is None:
         return []
-    secret = [url.password] if isinstance(url.password, str) else []
-    # somebody waits for the answer
-    patience = {} if driver == "sqlite" else {"connect_timeout": CONNECT}
-    with convert_errors(f"the database '{source}'", "cannot be looked at", secret):
-        engine = create_engine(url.set(drivername=driver), poolclass=NullPool, connect_args=patience)
+    passwords = [url.password] if isinstance(url.password, str) else []
+    # a user waits for the response
+    connect_options = {} if driver == "sqlite" else {"connect_timeout": CONNECT_SECONDS}
+    with convert_errors(f"the database '{source}'", "cannot be read", passwords):
+        engine = create_engine(url.set(drivername=driver), poolclass=NullPool, connect_args=connect_options)
         with engine.connect() as connection:
-            found = inspect(connection)
-            every = {*found.get_table_names(), *found.get_view_names()}
-    return sorted(name for name in every if not name.lower().startswith("discreet_"))
+            inspector = inspect(connection)
+            names = {*inspector.get_table_names(), *inspector.get_view_names()}
+    return sorted(name for name in names if not name.lower().startswith("discreet_"))
 
 
 class Upload:
-    """A file on its way in: written as it comes, kept whole or not at all.
+    """An upload in progress: written chunk by chunk, and kept only if it is complete.
 
     >>> # with Upload(settings, project, "patients.csv") as upload:
     >>> #     for chunk in chunks: upload.write(chunk)
-    >>> # upload.path.name is what an import job names
+    >>> # an import job refers to upload.path.name
     """
 
     def __init__(self, settings: Settings, project: Project, name: str) -> None:
-        project.demand("editor")
+        project.require_role("editor")
         folder = settings.folder(project.id) / "uploads"
         create_private_folder(folder)
-        self.path = folder / f"{secrets.token_hex(16)}{suffix(name)}"
+        self.path = folder / f"{secrets.token_hex(16)}{format_suffix(name)}"
         self.limit = settings.upload_limit
         self.size = 0
         self._part = self.path.with_name(f".{self.path.name}.part")
@@ -158,27 +171,27 @@ class Upload:
         return self
 
     def write(self, chunk: bytes) -> None:
-        """Take some more bytes."""
+        """Write a chunk."""
         self.size += len(chunk)
         if self.size > self.limit:
-            raise TooLarge(f"the file has more than the {self.limit / 2**20:,.0f} MiB that one upload may have")
-        with _room():
+            raise TooLarge(f"the file is larger than the upload limit of {self.limit / 2**20:,.0f} MiB")
+        with _convert_disk_full():
             self._file.write(chunk)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
-            with _room():
+            with _convert_disk_full():
                 self._file.close()
             if kind is None:
                 if not self.size:
-                    raise Invalid("the file is empty")
+                    raise InvalidRequest("the file is empty")
                 self._part.replace(self.path)
         finally:
             self._part.unlink(missing_ok=True)
 
 
-def receive(settings: Settings, project: Project, chunks: Iterable[bytes] | BinaryIO, name: str) -> Path:
-    """Stream an upload into the project's folder; where it lies."""
+def receive_upload(settings: Settings, project: Project, chunks: Iterable[bytes] | BinaryIO, name: str) -> Path:
+    """Stream an upload into the project's folder; returns its path."""
     if hasattr(chunks, "read"):
         read = chunks.read
         chunks = iter(lambda: read(CHUNK), b"")
@@ -188,34 +201,34 @@ def receive(settings: Settings, project: Project, chunks: Iterable[bytes] | Bina
     return upload.path
 
 
-def suffix(name: str) -> str:
-    """The suffix of a known format that a file's name ends with."""
+def format_suffix(name: str) -> str:
+    """The longest suffix of a known format that a file name ends with."""
     lowered = name.strip().lower()
-    fitting = [one for one in FORMATS if lowered.endswith(one)]
-    if not fitting:
-        known = ", ".join(one for one in FORMATS if one.count(".") == 1)
-        raise Invalid(f"'{shown_name(name)}' does not end with the suffix of a known format: {known}")
-    return max(fitting, key=len)
+    matching = [known_suffix for known_suffix in FORMATS if lowered.endswith(known_suffix)]
+    if not matching:
+        known = ", ".join(known_suffix for known_suffix in FORMATS if known_suffix.count(".") == 1)
+        raise InvalidRequest(f"'{display_name(name)}' does not have the suffix of a known format: {known}")
+    return max(matching, key=len)
 
 
-def shown_name(name: str) -> str:
-    """A file's or table's name as it is convert_errors, without folders and without what cannot be printed."""
+def display_name(name: str) -> str:
+    """The name of a file or table as shown to users, without folders and non-printable characters."""
     last = re.split(r"[/\\]", name.strip())[-1]
-    return "".join(sign for sign in last if sign.isprintable())[:200] or "unnamed"
+    return "".join(character for character in last if character.isprintable())[:200] or "unnamed"
 
 
 @contextmanager
-def _room() -> Iterator[None]:
-    """A full disk becomes a sentence."""
+def _convert_disk_full() -> Iterator[None]:
+    """Turn the operating system's error about a full disk into ``DiskFull``."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise NoRoom("there is no room left on the server's disk; nothing was kept of the upload") from None
+        raise DiskFull("the server's disk is full; the upload was not saved") from None
 
 
-def _of(project: Project) -> Any:
+def _select_datasets(project: Project) -> Any:
     return (
         select(datasets, users.c.name.label("user"))
         .outerjoin(users, users.c.id == datasets.c.user_id)
@@ -223,5 +236,5 @@ def _of(project: Project) -> Any:
     )
 
 
-def _dataset(row: Row[Any]) -> Dataset:
+def _dataset_from_row(row: Row[Any]) -> Dataset:
     return Dataset(**{name: row._mapping[name] for name in Dataset.__dataclass_fields__})

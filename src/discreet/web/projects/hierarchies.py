@@ -1,4 +1,4 @@
-"""A hierarchy looked at and edited: built from an attribute's values, shown level by level with counts, and kept as groups."""
+"""Hierarchies for display and editing: built from an attribute's values, summarised per level, and stored as groups."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
-MOST_LEAVES = 50_000
-"""Distinct values up to which a hierarchy is built to be looked at."""
-GRID = 200
-"""Distinct values up to which a hierarchy can be edited in a table; a longer one is edited as text."""
-SHOWN = 12
-SHOWN_OF_MANY = 100
-"""Labels of a level that are shown; most frequent values that are counted out where there are too many."""
+MAX_LEAVES = 50_000
+"""Maximum number of distinct values for which a hierarchy is built for display."""
+MAX_GRID_VALUES = 200
+"""Maximum number of distinct values for editing in a table; larger hierarchies are edited as text."""
+TOP_LABELS = 12
+TOP_VALUES = 100
+"""Number of labels shown per level; number of most frequent values shown if there are more than ``MAX_LEAVES``."""
 
 
 @dataclass(frozen=True)
-class Level:
-    """One level: how many labels it has and how many records stand behind them."""
+class LevelSummary:
+    """A level of a hierarchy: the number of its labels, and the number of records per label."""
 
     number: int
     labels: int
     least: int
-    """Records behind the rarest label."""
+    """Number of records of the rarest label."""
     largest: tuple[tuple[str, int], ...]
-    """The most frequent labels with their records."""
+    """The most frequent labels with their numbers of records."""
 
 
 @dataclass(frozen=True)
-class Values:
+class ValueCounts:
     """The values of one attribute with their counts, most frequent first."""
 
     counts: tuple[tuple[str, int], ...]
@@ -55,79 +55,79 @@ class Values:
 
 
 @lru_cache(maxsize=4)
-def _values(place: Path, _written: int, name: str) -> Values:
-    frame = pl.read_parquet(place, columns=[name])
+def _count_values(file: Path, _written: int, name: str) -> ValueCounts:
+    frame = pl.read_parquet(file, columns=[name])
     data = Microdata(frame, Policy())
     series = data.frame[name]
-    held = series.drop_nulls()
-    distinct = held.n_unique()
-    ranged = (series.dtype.is_numeric() or series.dtype.is_temporal()) and distinct
-    bounds = (leaf_text(held.min()), leaf_text(held.max())) if ranged else ("", "")
-    if distinct > MOST_LEAVES:
-        top = held.alias("value").value_counts(name="records").top_k(SHOWN_OF_MANY, by="records")
+    present = series.drop_nulls()
+    distinct = present.n_unique()
+    has_range = (series.dtype.is_numeric() or series.dtype.is_temporal()) and distinct
+    bounds = (leaf_text(present.min()), leaf_text(present.max())) if has_range else ("", "")
+    if distinct > MAX_LEAVES:
+        top = present.alias("value").value_counts(name="records").top_k(TOP_VALUES, by="records")
         pairs = tuple((leaf_text(value), int(count)) for value, count in top.iter_rows())
-        return Values(pairs, series.null_count(), distinct, len(series), *bounds)
+        return ValueCounts(pairs, series.null_count(), distinct, len(series), *bounds)
     (column,) = encode(data, [name])
-    tallied = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
-    order = np.argsort(-tallied, kind="stable")
-    texts = column.values.gather(order).to_list()
-    pairs = tuple((leaf_text(value), int(tallied[code])) for value, code in zip(texts, order, strict=True))
-    return Values(pairs, series.null_count(), distinct, len(series), *bounds, column, data)
+    counts = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
+    order = np.argsort(-counts, kind="stable")
+    ordered_values = column.values.gather(order).to_list()
+    pairs = tuple((leaf_text(value), int(counts[code])) for value, code in zip(ordered_values, order, strict=True))
+    return ValueCounts(pairs, series.null_count(), distinct, len(series), *bounds, column, data)
 
 
-def values(place: Path, name: str) -> Values:
-    """The values of a column of a Parquet file; the last few columns asked for are kept."""
-    return _values(place, place.stat().st_mtime_ns, name)
+def count_values(file: Path, name: str) -> ValueCounts:
+    """Count the values of a column of a Parquet file; the most recent columns are cached."""
+    return _count_values(file, file.stat().st_mtime_ns, name)
 
 
-def build(found: Values, attribute: Attribute) -> Hierarchy | None:
-    """The hierarchy of an attribute over its values; None where it has none, or too many values to show it."""
-    if attribute.hierarchy is None or found.column is None or found.data is None or found.distinct > MOST_LEAVES:
+def build_hierarchy(values: ValueCounts, attribute: Attribute) -> Hierarchy | None:
+    """The hierarchy of an attribute over its values; None if it has none, or more than ``MAX_LEAVES`` values."""
+    if attribute.hierarchy is None or values.column is None or values.data is None or values.distinct > MAX_LEAVES:
         return None
     if attribute.hierarchy.file:
         raise DiscreetError(
-            f"the hierarchy is in the file {attribute.hierarchy.file}, which the server does not read; write it as groups here"
+            f"the hierarchy is in the file {attribute.hierarchy.file}, which the server does not read; enter it as groups instead"
         )
-    made = hierarchy_from(found.column, attribute.hierarchy, found.data)
-    leaf_codes(found.column, made)
-    return made
+    hierarchy = hierarchy_from(values.column, attribute.hierarchy, values.data)
+    leaf_codes(values.column, hierarchy)
+    return hierarchy
 
 
-def levels(found: Values, hierarchy: Hierarchy) -> list[Level]:
-    """Each level with its labels and the records behind them."""
-    records = dict(found.counts)
-    weights = [records.get(leaf, 0) for leaf in hierarchy.leaves]
-    made = []
+def summarize_levels(values: ValueCounts, hierarchy: Hierarchy) -> list[LevelSummary]:
+    """Summarise each level: its labels and their numbers of records."""
+    records = dict(values.counts)
+    leaf_records = [records.get(leaf, 0) for leaf in hierarchy.leaves]
+    summaries = []
     for number, labels in enumerate(hierarchy.labels):
-        behind: dict[str, int] = {}
-        for label, weight in zip(labels, weights, strict=True):
-            behind[label] = behind.get(label, 0) + weight
-        ranked = sorted(behind.items(), key=lambda pair: -pair[1])
-        made.append(Level(number, len(ranked), ranked[-1][1], tuple(ranked[:SHOWN])))
-    return made
+        label_records: dict[str, int] = {}
+        for label, count in zip(labels, leaf_records, strict=True):
+            label_records[label] = label_records.get(label, 0) + count
+        ranked = sorted(label_records.items(), key=lambda pair: -pair[1])
+        summaries.append(LevelSummary(number, len(ranked), ranked[-1][1], tuple(ranked[:TOP_LABELS])))
+    return summaries
 
 
-def as_rows(found: Values, hierarchy: Hierarchy | None) -> list[tuple[str, int, list[str]]]:
-    """Every value with its count and its labels, for an editor; ``*`` on top is left out."""
-    records = dict(found.counts)
+def editor_rows(values: ValueCounts, hierarchy: Hierarchy | None) -> list[tuple[str, int, list[str]]]:
+    """One row per value for an editor: value, count and labels of the higher levels, without a top level ``*``."""
+    records = dict(values.counts)
     if hierarchy is None:
-        return [(leaf, count, []) for leaf, count in sorted(found.counts, key=_natural)]
-    upto = hierarchy.height if set(hierarchy.labels[-1]) == {"*"} else hierarchy.height + 1
+        return [(leaf, count, []) for leaf, count in sorted(values.counts, key=_numbers_first)]
+    top = hierarchy.height if set(hierarchy.labels[-1]) == {"*"} else hierarchy.height + 1
     return [
-        (leaf, records.get(leaf, 0), [hierarchy.labels[level][at] for level in range(1, upto)])
-        for at, leaf in enumerate(hierarchy.leaves)
+        (leaf, records.get(leaf, 0), [hierarchy.labels[level][leaf_index] for level in range(1, top)])
+        for leaf_index, leaf in enumerate(hierarchy.leaves)
     ]
 
 
-def as_groups(rows: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, list[str]]]:
-    """Rows of an editor (value, labels) as the levels of a policy; a label left empty keeps what stands below it.
+def groups_from_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, list[str]]]:
+    """The levels of a policy from editor rows (value, labels); an empty label means the label of the level below.
 
     >>> as_groups([("Flu", ["lung"]), ("Asthma", ["lung"]), ("Cancer", [""])])
     [{'lung': ['Flu', 'Asthma'], 'Cancer': ['Cancer']}]
     """
     depth = max((len(labels) for _, labels in rows), default=0)
     below = [leaf for leaf, _ in rows]
-    made: list[dict[str, list[str]]] = []
+    levels: list[dict[str, list[str]]] = []
     for level in range(depth):
         above = [
             (labels[level].strip() if level < len(labels) else "") or under
@@ -140,34 +140,34 @@ def as_groups(rows: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, list[
             members = groups.setdefault(label, [])
             if under not in members:
                 members.append(under)
-        made.append(groups)
+        levels.append(groups)
         below = above
-    return made
+    return levels
 
 
-def as_text(rows: Sequence[tuple[str, int, Sequence[str]]]) -> str:
-    """The rows as lines ``value;label;label``, the form of a hierarchy file."""
+def format_rows(rows: Sequence[tuple[str, int, Sequence[str]]]) -> str:
+    """Format rows as lines ``value;label;label``, as in a hierarchy file."""
     return "\n".join(";".join([leaf, *labels]) for leaf, _, labels in rows)
 
 
-def from_text(text: str) -> list[tuple[str, list[str]]]:
-    """Lines ``value;label;label`` as rows."""
+def parse_rows(text: str) -> list[tuple[str, list[str]]]:
+    """Parse lines ``value;label;label`` as rows."""
     parts = [line.split(";") for line in text.splitlines() if line.strip()]
     return [(leaf.strip(), [label.strip() for label in labels if label.strip() != "*"]) for leaf, *labels in parts]
 
 
-def proposed(kind: str, said: Mapping[str, str]) -> dict[str, Any] | None:
-    """A specification from what a form says: a kind and its numbers or words; None for no hierarchy."""
+def specification_from_form(kind: str, form: Mapping[str, str]) -> dict[str, Any] | None:
+    """The specification of a hierarchy from a form: its kind and its numbers or texts; None for no hierarchy."""
     if kind in ("", "none"):
         return None
-    listed = [part for part in said.get(kind, "").replace(";", " ").replace(",", " ").split() if part]
-    made: dict[str, Any] = {kind: listed}
-    if kind == "widths" and said.get("origin", "").strip() not in ("", "0"):
-        made["origin"] = said["origin"].strip()
-    return made
+    listed = [part for part in form.get(kind, "").replace(";", " ").replace(",", " ").split() if part]
+    specification: dict[str, Any] = {kind: listed}
+    if kind == "widths" and form.get("origin", "").strip() not in ("", "0"):
+        specification["origin"] = form["origin"].strip()
+    return specification
 
 
-def _natural(pair: tuple[str, int]) -> tuple[int, float, str]:
+def _numbers_first(pair: tuple[str, int]) -> tuple[int, float, str]:
     try:
         return 0, float(pair[0]), pair[0]
     except ValueError:

@@ -1,6 +1,6 @@
-"""Releases of a project: made by a job, looked at, compared, and signed off by a named person.
+"""Releases of a project: created by a job, listed, exported, and signed off by a named person.
 
-What is signed cannot be changed, only superseded by a later release that is signed in its turn.
+A signed release cannot be changed, only superseded by a later signed release.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import now
 from discreet.web.db.tables import releases, users
-from discreet.web.errors import Conflict, Invalid, NotFound
+from discreet.web.errors import Conflict, InvalidRequest, NotFound
 from discreet.web.jobs import queue
 from discreet.web.projects import projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
-REPORTS = ("html", "json", "pdf")
-READ_ONLY = (".sas7bdat",)
+REPORT_FORMATS = ("html", "json", "pdf")
+READ_ONLY_FORMATS = (".sas7bdat",)
 
 
 @dataclass(frozen=True)
 class Release:
-    """One masked table with the policy that made it, its assessment, and who answers for it."""
+    """A masked table with the policy that produced it, its assessment and its signature."""
 
     id: int
     project_id: int
@@ -47,10 +47,10 @@ class Release:
     sha256: str
     records: int
     table_name: str
-    """Where other programs find it in the database of releases; empty where a later release took its place."""
+    """Its table in the database of published releases; empty if a later release replaced it."""
     assessment: dict[str, Any]
     ok: bool | None
-    """Whether the verdict is met; None where there are no limits."""
+    """Whether all limits are met; None if there are no limits."""
     created: float
     user: str
     signed_by: str | None
@@ -62,102 +62,107 @@ class Release:
     def status(self) -> str:
         """The verdict: met, not met or incomplete.
 
-        A release of an earlier version has no such word; where its limits were met, they were judged on the release alone.
+        Releases of earlier versions have no stored status; their limits were judged on the release alone, so it is incomplete
+        even if they were met.
         """
         return str(self.assessment.get("verdict", {}).get("status") or ("not met" if self.ok is False else "incomplete"))
 
     @property
     def signed(self) -> bool:
-        """Whether somebody answers for it."""
+        """Whether it is signed off."""
         return self.signed_at is not None
 
 
 def get(connection: Connection, project: Project, number: int | None = None) -> Release:
-    """A release of a project: the one with this number, or the newest."""
-    query = _of(project).order_by(releases.c.number.desc()).limit(1)
-    wanted = None if number is None else min(number, 2**31 - 1)  # what no database could hold is not asked for
-    row = connection.execute(query if wanted is None else query.where(releases.c.number == wanted)).one_or_none()
+    """A release of a project; default: the latest."""
+    query = _select_releases(project).order_by(releases.c.number.desc()).limit(1)
+    searched_number = None if number is None else min(number, 2**31 - 1)  # larger numbers do not fit the column
+    row = connection.execute(
+        query if searched_number is None else query.where(releases.c.number == searched_number)
+    ).one_or_none()
     if row is None:
-        which = "release yet" if number is None else f"release number {number}"
+        which = "release yet" if number is None else f"release {number}"
         raise NotFound(f"the project '{project.name}' has no {which}")
-    return _release(row)
+    return _release_from_row(row)
 
 
-def all_of(connection: Connection, project: Project) -> list[Release]:
+def list_releases(connection: Connection, project: Project) -> list[Release]:
     """A project's releases, newest first."""
-    return [_release(row) for row in connection.execute(_of(project).order_by(releases.c.number.desc())).all()]
+    return [
+        _release_from_row(row) for row in connection.execute(_select_releases(project).order_by(releases.c.number.desc())).all()
+    ]
 
 
 def path(settings: Settings, release: Release) -> Path:
-    """Where the masked table lies as Parquet."""
+    """The Parquet file of the masked table."""
     return settings.folder(release.project_id) / release.file
 
 
 def report_path(settings: Settings, release: Release, form: str = "html", *, internal: bool = False) -> Path:
-    """Where a report lies: every release has a public one as html and json; a job of kind report makes the others."""
-    place = path(settings, release).with_name(report_name(form, internal=internal))
-    if form not in REPORTS or not place.is_file():
-        raise NotFound(f"release {release.number} has no such report; a job of the kind report makes it")
-    return place
+    """The file of a report. Every release has a public report as html and json; a job of kind report creates the others."""
+    file = path(settings, release).with_name(report_name(form, internal=internal))
+    if form not in REPORT_FORMATS or not file.is_file():
+        raise NotFound(f"release {release.number} does not have this report yet; a job of kind report creates it")
+    return file
 
 
 def report_name(form: str, *, internal: bool = False) -> str:
-    """The file of a report beside the masked table."""
+    """The file name of a report."""
     return f"report{'-confidential' if internal else ''}.{form}"
 
 
 def export(settings: Settings, release: Release, form: str) -> Path:
-    """The masked table as a file of a format (``csv``, ``xlsx``, ``sav``, …), made once and kept."""
+    """The masked table in a format (``csv``, ``xlsx``, ``sav``, …); written on first use and kept."""
     suffix = "." + form.strip().lower().removeprefix(".")
-    if suffix not in FORMATS or suffix in READ_ONLY:
-        raise Invalid(f"'{form[:20]}' is no format that tables are written in: {', '.join(formats())}")
+    if suffix not in FORMATS or suffix in READ_ONLY_FORMATS:
+        raise InvalidRequest(f"'{form[:20]}' is not a format that can be written; formats: {', '.join(list_formats())}")
     masked = path(settings, release)
     if suffix == ".parquet":
         return masked
-    place = masked.with_name(f"export{suffix}")
-    if place.is_file():
-        return place
-    # in a process of its own: some formats take the whole table into memory, which the server must not
-    asked = {"source": str(masked), "target": str(place)}
-    made = subprocess.run(
+    file = masked.with_name(f"export{suffix}")
+    if file.is_file():
+        return file
+    # in a separate process, because some formats need the whole table in memory
+    request = {"source": str(masked), "target": str(file)}
+    completed = subprocess.run(
         [sys.executable, "-m", "discreet.web.jobs.exporting"],
-        input=json.dumps(asked),
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         check=False,
     )
-    if made.returncode or not place.is_file():
-        lines = made.stdout.strip().splitlines()
+    if completed.returncode or not file.is_file():
+        lines = completed.stdout.strip().splitlines()
         raise Conflict(lines[-1] if lines else f"the table could not be written as {suffix}; the server's log may say why")
-    return place
+    return file
 
 
-def formats() -> list[str]:
-    """The formats that a release can be had in."""
-    return [suffix[1:] for suffix in FORMATS if suffix not in READ_ONLY]
+def list_formats() -> list[str]:
+    """The formats in which a release can be downloaded."""
+    return [suffix[1:] for suffix in FORMATS if suffix not in READ_ONLY_FORMATS]
 
 
 def policy_yaml(release: Release) -> str:
-    """The policy file that makes this release from its dataset."""
+    """The policy file that reproduces this release from its dataset."""
     return yaml.safe_dump(release.policy, sort_keys=False, allow_unicode=True, width=120)
 
 
 def sign(connection: Connection, user: User, project: Project, number: int, note: str, name: str) -> Release:
-    """Sign a release off as a named person; it cannot be changed afterwards."""
-    project.demand("owner")
-    found = get(connection, project, number)
+    """Sign off a release as a named person; it cannot be changed afterwards."""
+    project.require_role("owner")
+    release = get(connection, project, number)
     name, note = name.strip(), note.strip()
     if not name or len(name) > 120 or not name.isprintable():
-        raise Invalid("a release is signed off by a person: give a name of 1 to 120 printable characters")
+        raise InvalidRequest("enter the name of the person who signs off: 1 to 120 printable characters")
     if len(note) > 4000:
-        raise Invalid("a note has at most 4,000 characters")
-    shown = name if name == user.name else f"{name} ({user.name})"
-    this = releases.c.id == found.id
-    # of two who sign at once one wins
-    values = {"signed_by": shown, "signed_at": now(), "signed_note": note}
-    if not connection.execute(update(releases).where(this, releases.c.signed_at.is_(None)).values(**values)).rowcount:
-        found = get(connection, project, number)
-        raise Conflict(f"release {number} was signed off by {found.signed_by}; it can only be superseded by a later one")
+        raise InvalidRequest("a note can have at most 4,000 characters")
+    signatory = name if name == user.name else f"{name} ({user.name})"
+    this_release = releases.c.id == release.id
+    # of two simultaneous signatures only one succeeds
+    values = {"signed_by": signatory, "signed_at": now(), "signed_note": note}
+    if not connection.execute(update(releases).where(this_release, releases.c.signed_at.is_(None)).values(**values)).rowcount:
+        release = get(connection, project, number)
+        raise Conflict(f"release {number} was signed off by {release.signed_by}; it can only be superseded by a later one")
     earlier = (
         releases.c.project_id == project.id,
         releases.c.number < number,
@@ -165,42 +170,42 @@ def sign(connection: Connection, user: User, project: Project, number: int, note
         releases.c.superseded_by.is_(None),
     )
     connection.execute(update(releases).where(*earlier).values(superseded_by=number))
-    if not found.table_name:  # a later release stands in the project's table, so this one needs its own
+    if not release.table_name:  # a later release replaced it in the project's table, so it needs a separate table
         queue.submit(connection, user, project, "publish", {"release": number})
-    projects.touch(connection, project.id)
-    audit.note(connection, user.name, "release signed", project.id, release=number, name=name, sha256=found.sha256)
+    projects.mark_updated(connection, project.id)
+    audit.record(connection, user.name, "release signed", project.id, release=number, name=name, sha256=release.sha256)
     return get(connection, project, number)
 
 
-def points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
-    """The releases on the map of a risk and a loss (MEASURE.FIELD), oldest first; those without either number are left out."""
+def risk_loss_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
+    """Risk and loss (MEASURE.FIELD) of each release, oldest first; releases without either value are left out."""
     for name, kind in ((risk, "risk"), (loss, "loss")):
         if registry.direction(name, origin="the map")[0] != kind:
-            raise Invalid(f"'{name}' is not a {kind}; the map needs a risk and a loss")
-    placed = []
-    for one in reversed(all_of(connection, project)):
-        found = [_number(one, "after", risk), _number(one, "losses", loss)]
-        if None not in found:
-            placed.append(
+            raise InvalidRequest(f"'{name}' is not a {kind}; the map needs a risk and a loss")
+    points = []
+    for release in reversed(list_releases(connection, project)):
+        coordinates = [_measured_value(release, "after", risk), _measured_value(release, "losses", loss)]
+        if None not in coordinates:
+            points.append(
                 {
-                    "release": one.number,
-                    "risk": found[0],
-                    "loss": found[1],
-                    "ok": one.ok,
-                    "status": one.status,
-                    "signed": one.signed,
+                    "release": release.number,
+                    "risk": coordinates[0],
+                    "loss": coordinates[1],
+                    "ok": release.ok,
+                    "status": release.status,
+                    "signed": release.signed,
                 }
             )
-    return placed
+    return points
 
 
-def _number(release: Release, part: str, limit: str) -> float | None:
+def _measured_value(release: Release, part: str, limit: str) -> float | None:
     measure, _, field = limit.partition(".")
     value = release.assessment.get(part, {}).get(measure, {}).get(field)
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def _of(project: Project) -> Any:
+def _select_releases(project: Project) -> Any:
     return (
         select(releases, users.c.name.label("user"))
         .join(users, users.c.id == releases.c.user_id)
@@ -208,5 +213,5 @@ def _of(project: Project) -> Any:
     )
 
 
-def _release(row: Row[Any]) -> Release:
+def _release_from_row(row: Row[Any]) -> Release:
     return Release(**{name: row._mapping[name] for name in Release.__dataclass_fields__})

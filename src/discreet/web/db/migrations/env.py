@@ -1,4 +1,4 @@
-"""What Alembic runs: the steps, on the connection that the store gives."""
+"""Alembic environment: runs the migrations on the connection that the store provides."""
 
 from __future__ import annotations
 
