@@ -209,6 +209,7 @@ def check_imports(module: Module, *, outside: bool = False) -> Iterator[Violatio
 
 
 def _check_layer(module: Module, imported: Import, outside: bool) -> Iterator[Violation]:
+    allowed: tuple[str, ...]
     if outside:
         here, allowed = "a plug-in", OUTSIDE
     elif module.name == PACKAGE:

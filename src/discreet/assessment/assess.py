@@ -14,12 +14,14 @@ from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
 from discreet.engine.runtime.dispatch import WORDS, is_distributed
 from discreet.engine.runtime.progress import OutOfTimeError, until
 from discreet.errors import DataError, RoomError, UnexplainedCellError
+from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
-from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, Assessment, Verdict
+from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, Assessment, Verdict
 from discreet.model.score import Score
 
 _INFORMED = "for an intruder who knows the original values"
+_COUNTS_PERSONS = "repeated_records"
 _SECONDS = 60.0
 """What one measurement may spend on bringing the bounds of its numbers to one side of the limits on them."""
 _NO_TIME = "there was no time left for it; 'discreet assess' measures it"
@@ -82,7 +84,7 @@ def assess(
     linked = [_uses_links(verdict, policy.judge) for verdict in verdicts]
     if doubts:
         verdicts = tuple(_doubted(one, doubts[0]) if uses else one for one, uses in zip(verdicts, linked, strict=True))
-    gaps = [*(() if verdicts else (NO_LIMITS,)), *(doubts if any(linked) else ())]
+    gaps = [*_gaps_in_limits(original), *(doubts if any(linked) else ())]
     if (simulated := _count_simulated(masked)) and any(_judged_informed(one, policy.judge) for one in verdicts):
         gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
     gaps += [
@@ -109,6 +111,25 @@ def assess(
         before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
         tuple(dict.fromkeys(gaps)), policy.judge,
     )  # fmt: skip
+
+
+def _gaps_in_limits(original: Microdata) -> list[str]:
+    """What the limits leave open: no limit at all, none on disclosure risk, or none that counts persons where it must."""
+    limits = original.policy.limits
+    if not limits:
+        return [NO_LIMITS]
+    fields = [registry.direction(limit) for limit in limits]
+    risks = [(measure, name) for kind, measure, name, _ in fields if kind == "risk"]
+    if not any(name not in registry.load("risk", measure).descriptive for measure, name in risks):
+        return [NO_RISK_LIMIT]
+    person = next(iter(original.named(Role.PERSON)), None)
+    if person is None or is_distributed(original) or any(measure == _COUNTS_PERSONS for measure, _ in risks):
+        return []
+    persons = original.frame[person].n_unique()
+    if persons == len(original):
+        return []
+    counted = f"'{person}' has several records per person ({len(original):,} records, {persons:,} persons)"
+    return [f"{counted}, and the limits count records, not persons; set a limit on {_COUNTS_PERSONS} as well"]
 
 
 @dataclass(frozen=True)

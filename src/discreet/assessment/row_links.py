@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from discreet import registry
 from discreet.engine.runtime import dispatch
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
@@ -24,7 +26,8 @@ def link_to_original(masked: Microdata | Release, original: Microdata) -> tuple[
     from discreet.keys.recognise import order_key
 
     ordered = placed(masked, original, original.policy.plan, order_key)
-    return ordered.masked, [ordered.doubt] if ordered.doubt else []
+    doubt = ordered.doubt or _doubt_of_unmasked_columns(ordered.masked, original)
+    return ordered.masked, [doubt] if doubt else []
 
 
 def with_policy_labels(data: Microdata, original: Microdata | None = None) -> Microdata:
@@ -72,12 +75,54 @@ def _without_formula_guards(data: Microdata, original: Microdata) -> Microdata:
     return data.with_columns(changed) if changed else data
 
 
+def _doubt_of_unmasked_columns(masked: Microdata, original: Microdata) -> str | None:
+    """Why the pairing of rows is wrong where a column that no step masks has the original's values, but in other rows.
+
+    A file that was sorted after it was written looks partly right: the column it was sorted by agrees wherever the original is
+    sorted too. Columns that the plan leaves alone must agree in every row.
+    """
+    if len(masked) != len(original) or not (masked.records == original.records).any():
+        return None
+    rows = masked.records
+    if (rows < 0).any() or len(np.unique(rows)) != len(rows):
+        return None
+    touched = masked_columns(original)
+    for name in masked.columns:
+        if name in touched or name not in original.columns:
+            continue
+        released, true = _comparable(masked.frame[name]), _comparable(original.frame[name])
+        if released.dtype != true.dtype or released.equals(true[rows], null_equal=True):
+            continue
+        if released.sort().equals(true.sort(), null_equal=True):
+            return (
+                f"column '{name}' of {masked.source} has the values of {original.source}, but in other rows, and no step of the "
+                "plan masks it: the rows were reordered after the release was made; give its link"
+            )
+    return None
+
+
+def _comparable(values: pl.Series) -> pl.Series:
+    """Numbers as floats and all else as text, so that a column compares equal whatever file it was read from."""
+    return values.cast(pl.Float64) if values.dtype.is_numeric() else values.cast(pl.String, strict=False)
+
+
+def masked_columns(original: Microdata) -> set[str]:
+    """The columns that some step of the policy's plan works on."""
+    columns: set[str] = set()
+    for number, step in enumerate(original.policy.plan.steps, 1):
+        if step.enabled:
+            _, method = registry.resolve_step(step, original.policy, origin=f"{original.policy.origin}, step {number}")
+            columns.update(step.columns or method.choose(original))
+    return columns
+
+
 def _check_labels(masked: Microdata, original: Microdata) -> None:
-    """A label that nobody can explain is an error, never a value of its own."""
+    """A label that nobody can explain, or that reads like a value, is an error, never a value of its own."""
     if dispatch.engine_of(masked) == dispatch.LOCAL:
-        from discreet.assessment.unexplained_labels import check_explained
+        from discreet.assessment.unexplained_labels import check_ambiguous, check_explained
 
         check_explained(original, masked)
+        check_ambiguous(original, masked, masked_columns(original))
 
 
 def _doubts_about_order(masked: Any, original: Microdata) -> list[str]:

@@ -1,8 +1,9 @@
-"""A written release known again: which key its rows were shuffled with.
+"""Recognising a release by its content, to know with which key its rows were shuffled.
 
-The digest is of the table's names, its size and the texts of its cells in up to some thousand rows, so that the same release read
-from CSV, Parquet, Excel or a database has one digest, though types differ there (2 and 2.0, a date and a midnight, true and 1,
-an empty text and none). It is of the rows as they lie, for two releases may differ in nothing but their order.
+The digest covers the column names, the number of rows and the cells of up to 4,096 rows, in canonical form. The same release
+read from CSV, Parquet, Excel or a database therefore has the same digest, although types differ there (2 and 2.0, a date
+and a midnight, true and 1, an empty text and null). The order of the rows matters, because two releases may differ only in
+it.
 """
 
 from __future__ import annotations
@@ -25,69 +26,72 @@ if TYPE_CHECKING:
     from discreet.model.results import Release
 
 _MOST_ROWS, _FEWEST_ROWS, _CELLS = 4_096, 64, 100_000
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)?")
+_DATETIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)?")
 
 
 def release_digest(frame: pl.DataFrame) -> str:
-    """The digest of a released table, whatever it was read from.
+    """The digest of a released table, independent of the format that it was read from.
 
-    >>> one = pl.DataFrame({"a": [1, 2], "b": ["2020-01-02", None]})
-    >>> other = pl.DataFrame({"a": [1.0, 2.0], "b": ["2020-01-02 00:00:00", ""]})
-    >>> release_digest(one) == release_digest(other) != release_digest(one.reverse())
+    >>> table = pl.DataFrame({"a": [1, 2], "b": ["2020-01-02", None]})
+    >>> same = pl.DataFrame({"a": [1.0, 2.0], "b": ["2020-01-02 00:00:00", ""]})
+    >>> release_digest(table) == release_digest(same) != release_digest(table.reverse())
     True
     """
     size = min(_MOST_ROWS, max(_FEWEST_ROWS, _CELLS // max(frame.width, 1)))
     rows = np.arange(frame.height) if frame.height <= size else np.linspace(0, frame.height - 1, size).astype(np.int64)
-    made = hashlib.blake2b(str(frame.height).encode(), digest_size=16, person=b"discreet digest")
+    digest = hashlib.blake2b(str(frame.height).encode(), digest_size=16, person=b"discreet digest")
     for name in frame.columns:
-        texts = frame[name].gather(rows).cast(pl.String, strict=False).fill_null("").to_list()
-        made.update("\0".join([name.lstrip("'"), *map(_cell, texts)]).encode("utf-8", "surrogatepass") + b"\1")
-    return made.hexdigest()
+        values = frame[name].gather(rows)
+        if isinstance(values.dtype, pl.Duration):  # Polars does not write durations as text
+            values = values.dt.total_microseconds()
+        texts = values.cast(pl.String, strict=False).fill_null("").to_list()
+        digest.update("\0".join([name.lstrip("'"), *map(_canonical_cell, texts)]).encode("utf-8", "surrogatepass") + b"\1")
+    return digest.hexdigest()
 
 
-def _cell(text: str) -> str:
-    """One text for what formats write differently."""
+def _canonical_cell(text: str) -> str:
+    """The canonical text of a value that file formats write differently."""
     text = text.strip().removeprefix("'")
     if text in ("true", "false"):
         return "1" if text == "true" else "0"
     try:
         number = float(text)
     except ValueError:
-        moment = _MOMENT.fullmatch(text)
-        if moment is None:
+        match = _DATETIME.fullmatch(text)
+        if match is None:
             return text
-        time = moment[2] if len(moment[2]) == 8 else f"{moment[2]}:00"
-        fraction = (moment[3] or "").rstrip("0")
-        return moment[1] if time == "00:00:00" and not fraction else f"{moment[1]} {time}.{fraction}"
-    # Excel files hold one digit less than a float has, so fractions are compared roughly
+        time = match[2] if len(match[2]) == 8 else f"{match[2]}:00"
+        fraction = (match[3] or "").rstrip("0")
+        return match[1] if time == "00:00:00" and not fraction else f"{match[1]} {time}.{fraction}"
+    # Excel files store fewer digits than a float has, so fractions are compared to six digits
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else f"{number:.6g}"
 
 
 def remember_release(release: Release, table: Microdata, ring: KeyRing | None = None) -> None:
-    """Keep in the ring which key a written table was shuffled with; a ring that cannot be written is no reason to fail."""
+    """Record in the ring with which key a written table was shuffled; failing to write the ring is not an error."""
     key = release.plan.key
     if key is None or release.plan.order == "kept":
         return
     try:
-        place = KeyRing() if ring is None else ring
-        known = RememberedRelease(key, release.draw_key, len(table), release.plan.release)
-        place.remember(release_digest(table.frame), known)
+        key_ring = KeyRing() if ring is None else ring
+        remembered = RememberedRelease(key, release.draw_key, len(table), release.plan.release)
+        key_ring.remember(release_digest(table.frame), remembered)
     except (OSError, RuntimeError):
         return
 
 
 def order_key(masked: Microdata, original: Microdata) -> bytes | None:
-    """The key that the rows of a masked table were shuffled with: by its content, else by the policy's plan; else None."""
+    """The key with which the rows of a masked table were shuffled, by its content or the policy's plan; None if unknown."""
     plan = original.policy.plan
     try:
         ring = KeyRing()
-        found = {one.draw_key for one in ring.recognise(release_digest(masked.frame))}
-        if len(found) == 1:
-            return found.pop()
+        draw_keys = {release.draw_key for release in ring.recognise(release_digest(masked.frame))}
+        if len(draw_keys) == 1:
+            return draw_keys.pop()
         if plan.seed is not None:
             secret = key_of_seed(plan.seed)
-        elif plan.key is not None and (known := ring.find(plan.key)) is not None:
-            secret = known.secret
+        elif plan.key is not None and (stored := ring.find(plan.key)) is not None:
+            secret = stored.secret
         else:
             return None
     except (DiscreetError, OSError, RuntimeError):

@@ -82,6 +82,9 @@ class RiskMeasure(Plugin):
     meaning: ClassVar[Mapping[str, str]] = {}
     """For each summary field what it says, with its unit, in a few words."""
 
+    descriptive: ClassVar[Collection[str]] = ()
+    """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""
+
     original_use: ClassVar[Literal["none", "optional", "required"]] = "none"
     """Whether ``original`` changes the answer (an intruder who holds true values), or is needed for one at all."""
 

@@ -106,6 +106,7 @@ Status = Literal["met", "not met", "incomplete"]
 RELEASE_ALONE = "release alone"
 KNOWS_ORIGINALS = "knows the original values"
 NO_LIMITS = "no limits are set, so the release was not judged"
+NO_RISK_LIMIT = "no limit on disclosure risk is set, so nothing says how safe the release must be"
 
 
 @dataclass(frozen=True)

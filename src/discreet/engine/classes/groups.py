@@ -60,6 +60,19 @@ def class_sizes(columns: Sequence[Column], size: int, *, wildcard: bool = False)
     return np.bincount(ids, minlength=number)[ids] if size else np.zeros(0, dtype=np.int64)
 
 
+def refuse_wildcards_beside_original(measure: str, columns: Sequence[Column], missing: str, original: object) -> None:
+    """Raise where an intruder who knows the original values is not covered: nulls in keys that agree with anything.
+
+    Without such nulls he learns no more than the classes of the release tell: the true key values of a record agree with its own
+    released cells, so with those of its whole class.
+    """
+    if original is not None and missing == "wildcard" and (blank := [column.name for column in columns if column.has_null]):
+        raise DataError(
+            f"{measure} is not defined for an intruder who knows the original values where '{blank[0]}' is suppressed and "
+            "missing: wildcard lets a null agree with anything; use missing: category, or a limit on known_sets or k_anonymity"
+        )
+
+
 def consistent_counts(
     queries: Sequence[NDArray[Any]],
     table: Sequence[NDArray[Any]],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -24,6 +24,10 @@ class KAnonymity(RiskMeasure):
     A table is k-anonymous where the smallest class has k records. ``unique`` counts records alone in their class,
     ``violating_5`` those in classes of fewer than 5. The intruder is one who knows every key of his target.
 
+    Under ``missing: wildcard`` an intruder who knows the original values is stronger than one who has the release alone: beside
+    the original, the class of a record is all released records that agree with its true values. Under ``category`` he is not:
+    the true values of a record agree with its own released cells, so with those of its whole class.
+
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 44, 55], "state": ["MI", "MI", "IN"]}, key=["age", "state"])
     >>> KAnonymity().measure(data).summary["k"]
@@ -35,7 +39,7 @@ class KAnonymity(RiskMeasure):
     better: ClassVar[Mapping[str, Direction]] = {
         "k": "high", "classes": "low", "unique": "low", "violating_2": "low", "violating_3": "low", "violating_5": "low",
     }  # fmt: skip
-
+    descriptive: ClassVar[Collection[str]] = ("classes",)
     meaning: ClassVar[Mapping[str, str]] = {
         "k": "records in the smallest class",
         "classes": "different combinations of key values",
@@ -44,6 +48,8 @@ class KAnonymity(RiskMeasure):
         "violating_3": "records in classes of fewer than 3",
         "violating_5": "records in classes of fewer than 5",
     }
+
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
     missing: Literal["category", "wildcard"] = Field(
@@ -61,7 +67,17 @@ class KAnonymity(RiskMeasure):
         if not keys:
             raise DataError(f"k_anonymity needs at least one attribute with the role key in {data.source}")
         columns = encode(data, keys)
-        sizes = class_sizes(columns, len(data), wildcard=self.missing == "wildcard")
+        wildcard = self.missing == "wildcard"
+        if original is not None and wildcard and any(column.has_null for column in columns):
+            from discreet.risks.k_anonymity.informed import informed_class_sizes
+
+            rows, sizes = informed_class_sizes(data, original, keys)
+            spread = np.full(len(data), np.nan)
+            spread[rows] = sizes
+            per_record = pl.DataFrame({"class_size": pl.Series(spread).fill_nan(None).cast(pl.Int64)})
+        else:
+            sizes = class_sizes(columns, len(data), wildcard=wildcard)
+            per_record = pl.DataFrame({"class_size": sizes.astype(np.int64)})
         summary = {
             "k": int(sizes.min()) if len(sizes) else 0,
             "classes": groups_of(columns, len(data))[1],
@@ -69,5 +85,4 @@ class KAnonymity(RiskMeasure):
         }
         for k in (2, 3, 5):
             summary[f"violating_{k}"] = int((sizes < k).sum())
-        per_record = pl.DataFrame({"class_size": sizes.astype(np.int64)})
         return Score(self.name, summary, per_record)

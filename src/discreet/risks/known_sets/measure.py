@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -66,6 +66,7 @@ class KnownSets(RiskMeasure):
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
         "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
     }  # fmt: skip
+    descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     meaning: ClassVar[Mapping[str, str]] = {
         "sets": "known sets with a probability above epsilon, the empty set included",
         "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",

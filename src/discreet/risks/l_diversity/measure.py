@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.classes.diversity import distinct, entropy_l, histograms_of, recursive_l
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import groups_of, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -51,6 +51,8 @@ class LDiversity(RiskMeasure):
         "homogeneous": "records whose class has one sensitive value only",
     }
 
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+
     keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
     sensitive: tuple[str, ...] = Field(
         default=(), description="attributes to protect; those with the role confidential where empty"
@@ -66,6 +68,7 @@ class LDiversity(RiskMeasure):
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         keys, sensitive = _attributes(self.name, data, self.keys, self.sensitive)
         columns = encode(data, keys)
+        refuse_wildcards_beside_original(self.name, columns, self.missing, original)
         ids, number = groups_of(columns, len(data))
         worst = {field: np.full(number, np.inf) for field in FIELDS}
         table = []

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from discreet.engine.classes.closeness import Distance, ground_distance
 from discreet.engine.classes.diversity import histograms_of, overall
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import groups_of, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
@@ -43,6 +43,8 @@ class TCloseness(RiskMeasure):
         "mean_t": "mean over records of their class's distance",
     }
 
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+
     keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
     sensitive: tuple[str, ...] = Field(
         default=(), description="attributes to protect; those with the role confidential where empty"
@@ -69,6 +71,7 @@ class TCloseness(RiskMeasure):
         if both := set(keys) & set(sensitive):
             raise DataError(f"t_closeness: '{sorted(both)[0]}' cannot be a key and sensitive at once")
         columns = encode(data, keys)
+        refuse_wildcards_beside_original(self.name, columns, self.missing, original)
         ids, number = groups_of(columns, len(data))
         worst = np.zeros(number)
         table = []
