@@ -1,4 +1,4 @@
-"""The interface's own page, in a browser: readable, and a request can be tried on it."""
+"""The page of the REST API in a browser: accessible, and it can send a request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 
-def test_the_page_of_the_interface(visit: Callable[..., Any], look: Callable[[Any, str], None], server: Any) -> None:
+def test_the_api_reference_is_accessible_and_sends_a_request(
+    visit: Callable[..., Any], look: Callable[[Any, str], None], server: Any
+) -> None:
     seen = visit()
     seen.page.goto(f"{server.url}/api/docs")
     look(seen, "api")

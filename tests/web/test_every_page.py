@@ -1,4 +1,4 @@
-"""Every address of the application in a real browser: no barrier, nothing too wide, in light, in dark and on a phone."""
+"""Every address of the application in a real browser: accessible and not too wide, in light mode, dark mode and on a phone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.web.pages import routes
 LONG = 120_000
 SIZE = {"width": 1280, "height": 900}
 PICTURES = bool(os.environ.get("DISCREET_SCREENSHOTS"))
-"""The walks make pictures always; of all that is opened here only where somebody wants to look at them."""
+"""The other browser tests always take pictures; this one only on request."""
 STEPS = [{"method": "microaggregation", "columns": ["Age"], "size": 2}, {"method": "sampling", "fraction": 0.8}]
 LIMITS = {"k_anonymity.k": 2}
 PLACE = "/projects/{number}"
@@ -50,7 +50,7 @@ ADDRESSES: dict[str, list[str]] = {
         "{full}/methods/measures/risk/known_sets", "{full}/methods/measures/loss/changed_values",
     ],
     f"{PLACE}/methods/steps/new": ["{full}/methods/steps/new?method=noise", "{empty}/methods/steps/new?method=noise"],
-    f"{PLACE}/methods/steps/{{at}}": ["{full}/methods/steps/1", "{full}/methods/steps/9"],
+    f"{PLACE}/methods/steps/{{step_number}}": ["{full}/methods/steps/1", "{full}/methods/steps/9"],
     f"{PLACE}/methods/wizard": ["{full}/methods/wizard", "{empty}/methods/wizard"],
     f"{PLACE}/methods/wizard/{{job}}": ["{full}/methods/wizard/{search}"],
     f"{PLACE}/people": ["{full}/people"],
@@ -62,15 +62,15 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/releases/{{release}}/report": ["{full}/releases/1/report"],
     f"{PLACE}/releases/{{release}}/table": ["{full}/releases/1/table"],
     f"{PLACE}/risk": ["{full}/risk", "{empty}/risk"],
-    f"{PLACE}/risk/{{job}}/{{place}}.svg": ["{full}/risk/{risk}/0.svg"],
+    f"{PLACE}/risk/{{job}}/{{index}}.svg": ["{full}/risk/{risk}/0.svg"],
 }  # fmt: skip
-"""Each route with addresses that show what it can look like."""
+"""Each route with addresses that show its different states."""
 REFUSED = ("/welcome/of-nobody", "{full}/methods/steps/9")
 OUTSIDE = ("/login", "/welcome/")
-"""Pages of those who are not logged in."""
+"""Pages for visitors who are not logged in."""
 
 
-def test_no_page_of_the_application_is_left_out_here() -> None:
+def test_every_route_of_the_application_is_checked_here() -> None:
     parts = [module for _, module in inspect.getmembers(routes, inspect.ismodule)]
     every = {
         route.path for part in parts for route in part.router.routes if isinstance(route, APIRoute) and "GET" in route.methods
@@ -80,13 +80,13 @@ def test_no_page_of_the_application_is_left_out_here() -> None:
 
 @dataclass(frozen=True)
 class Filled:
-    """What the addresses name: projects in every state, and the jobs in them."""
+    """The projects and jobs that the addresses name."""
 
     names: dict[str, str]
     client: Client
 
-    def at(self, address: str) -> str:
-        """An address with its names filled in."""
+    def fill_in(self, address: str) -> str:
+        """An address with the names filled in."""
         return address.format(**self.names)
 
 
@@ -120,18 +120,18 @@ def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> I
         client.upload(busy, folder / "hospital.parquet")
         policy = large.policy.model_dump(mode="json", exclude_defaults=True)
         client.set_policy(busy, {**policy, "limits": {"k_anonymity.k": 3}})
-        ended(client, full, risk)
-        ended(client, full, search)
+        wait_for_job(client, full, risk)
+        wait_for_job(client, full, search)
         places = {"full": full, "empty": empty, "busy": busy}
         names = {name: f"/projects/{number}" for name, number in places.items()}
         yield Filled({**names, "secret": secret, "risk": risk, "search": search}, client)
 
 
-def ended(client: Client, project: int, job: str) -> None:
-    """Wait for the end of a job."""
-    while (found := client.job(project, job))["state"] in ("queued", "running"):
+def wait_for_job(client: Client, project: int, job: str) -> None:
+    """Wait until a job has ended."""
+    while (state := client.job(project, job))["state"] in ("queued", "running"):
         time.sleep(0.1)
-    assert found["state"] == "done", found
+    assert state["state"] == "done", state
 
 
 @pytest.fixture(scope="module")
@@ -150,17 +150,17 @@ def person(server_on_sqlite: Any, browser: Any) -> Any:
 
 
 @pytest.mark.parametrize("route", sorted(ADDRESSES))
-def test_every_page_is_without_a_barrier(
+def test_every_page_is_accessible(
     route: str, filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
 ) -> None:
-    cookies = {} if route.startswith(OUTSIDE) else {one["name"]: one["value"] for one in person["cookies"]}
+    cookies = {} if route.startswith(OUTSIDE) else {cookie["name"]: cookie["value"] for cookie in person["cookies"]}
     seen = watched(viewport=SIZE, storage_state=person if cookies else None)
     for place, template in enumerate(ADDRESSES[route]):
-        address = f"{server.url}{filled.at(template)}"
+        address = f"{server.url}{filled.fill_in(template)}"
         with httpx.stream("GET", address, cookies=cookies, timeout=60) as answer:
             assert (answer.status_code >= 400) == (template in REFUSED), f"{address}: {answer.status_code}"
             if not answer.headers.get("content-type", "").startswith("text/html"):
-                assert answer.status_code in (200, 303)  # a file, a picture, events, or the way back to a page
+                assert answer.status_code in (200, 303)  # a file, an image, events, or a redirect to a page
                 continue
         seen.page.goto(address)
         drop_refusals(seen)
@@ -168,7 +168,7 @@ def test_every_page_is_without_a_barrier(
         look(seen, f"every-{name}-{place}", pictures=PICTURES)
 
 
-def test_a_search_at_work_is_without_a_barrier(
+def test_a_running_search_is_accessible(
     filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
 ) -> None:
     project = int(filled.names["busy"].rpartition("/")[2])
@@ -186,14 +186,14 @@ def test_a_search_at_work_is_without_a_barrier(
         filled.client.cancel(project, search)
 
 
-def test_what_is_refused_is_told_without_a_barrier(
+def test_error_messages_are_accessible(
     filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
 ) -> None:
     stranger = watched(viewport=SIZE)
     page = stranger.page
 
-    def told(seen: Any, name: str, words: str) -> None:
-        seen.page.get_by_text(words).first.wait_for()
+    def check_message(seen: Any, name: str, message: str) -> None:
+        seen.page.get_by_text(message).first.wait_for()
         drop_refusals(seen)
         look(seen, f"every-refused-{name}", pictures=PICTURES)
 
@@ -201,40 +201,40 @@ def test_what_is_refused_is_told_without_a_barrier(
     page.get_by_label("Name").fill("nobody")
     page.get_by_label("Password").fill("not a password of anybody")
     page.get_by_role("button", name="Log in").click()
-    told(stranger, "login", "is not right")
-    page.goto(f"{server.url}{filled.at('/welcome/{secret}')}")
+    check_message(stranger, "login", "is wrong")
+    page.goto(f"{server.url}{filled.fill_in('/welcome/{secret}')}")
     page.get_by_label("New password").fill("a longer password than most")
-    page.get_by_label("The same again").fill("another password than before")
-    page.get_by_role("button", name="Set it and log in").click()
-    told(stranger, "welcome", "not the same")
-    for label in ("New password", "The same again"):
+    page.get_by_label("Repeat password").fill("another password than before")
+    page.get_by_role("button", name="Set password and log in").click()
+    check_message(stranger, "welcome", "not the same")
+    for label in ("New password", "Repeat password"):
         page.get_by_label(label).fill("a longer password than most")
-    page.get_by_role("button", name="Set it and log in").click()
+    page.get_by_role("button", name="Set password and log in").click()
     page.wait_for_url(f"{server.url}/")
     page.goto(f"{server.url}/admin/users")
-    told(stranger, "403", "administrator")
+    check_message(stranger, "403", "administrator")
     page.goto(f"{server.url}{filled.names['full']}")
-    told(stranger, "404", "there is no project number")
+    check_message(stranger, "404", "does not exist or is not visible")
     page.goto(f"{server.url}/nothing/here")
-    told(stranger, "404-address", "nothing at this address")
+    check_message(stranger, "404-address", "page not found")
 
     seen = watched(viewport=SIZE, storage_state=person)
     page = seen.page
     page.goto(f"{server.url}/projects/new")
     page.get_by_label("Name", exact=True).fill("Every page, full")
-    page.get_by_role("button", name="Make the project").click()
-    told(seen, "name", "there is a project")
+    page.get_by_role("button", name="Create project").click()
+    check_message(seen, "name", "exists already")
     page.goto(f"{server.url}{filled.names['empty']}/data")
     page.locator("form").evaluate_all("forms => forms.forEach(form => { form.noValidate = true })")
     page.get_by_role("button", name="Upload", exact=True).click()
-    told(seen, "upload", "choose a file first")
+    check_message(seen, "upload", "choose a file first")
     page.goto(f"{server.url}{filled.names['full']}/methods/steps/1")
     page.get_by_label("size").fill("0")
     page.locator("form").evaluate_all("forms => forms.forEach(form => { form.noValidate = true })")
     page.get_by_role("button", name="Save").click()
-    told(seen, "step", "size")
+    check_message(seen, "step", "size")
 
 
 def drop_refusals(seen: Any) -> None:
-    """The browser itself notes an answer of 4xx in its console."""
-    seen.complaints[:] = [one for one in seen.complaints if "the server responded with a status of 4" not in one]
+    """Ignore responses of 4xx, which the browser reports in its console."""
+    seen.complaints[:] = [line for line in seen.complaints if "the server responded with a status of 4" not in line]

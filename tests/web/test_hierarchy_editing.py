@@ -1,4 +1,4 @@
-"""A hierarchy as it is edited on a page: counted, turned into rows and groups, and back."""
+"""Editing a hierarchy on a page: counts, rows and groups, and the way back."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ columns = st.lists(st.one_of(st.none(), st.sampled_from(["x", "y", "z", "é;", "
 def written(folder: Path, values: list[str | None]) -> Path:
     place = folder / "column.parquet"
     pl.DataFrame({"records": pl.Series(values, dtype=pl.String)}).write_parquet(place)
-    hierarchies._values.cache_clear()
+    hierarchies._count_values.cache_clear()
     return place
 
 
 @settings(max_examples=60)
 @given(columns, st.booleans())
-def test_values_are_counted_as_one_by_one_even_where_there_are_too_many(tmp_path_factory, values, many):
+def test_value_counts_equal_a_plain_count_even_with_too_many_values_for_a_hierarchy(tmp_path_factory, values, many):
     place = written(tmp_path_factory.mktemp("column"), values)
-    kept, hierarchies.MOST_LEAVES = hierarchies.MOST_LEAVES, 1 if many else 50_000
+    kept, hierarchies.MAX_LEAVES = hierarchies.MAX_LEAVES, 1 if many else 50_000
     try:
-        found = hierarchies.values(place, "records")
+        found = hierarchies.count_values(place, "records")
     finally:
-        hierarchies.MOST_LEAVES = kept
+        hierarchies.MAX_LEAVES = kept
     slow = Counter(value for value in values if value is not None)
     assert Counter(dict(found.counts)) == slow
     assert (found.nulls, found.distinct, found.records) == (values.count(None), len(slow), len(values))
@@ -40,24 +40,24 @@ def test_values_are_counted_as_one_by_one_even_where_there_are_too_many(tmp_path
 
 @settings(max_examples=60)
 @given(columns, st.dictionaries(st.sampled_from(["x", "y", "z", "é;", "0"]), labels))
-def test_groups_of_ones_own_come_back_with_the_records_behind_each_label(tmp_path_factory, values, chosen):
-    found = hierarchies.values(written(tmp_path_factory.mktemp("column"), values), "records")
-    rows = [(leaf, [chosen.get(leaf, "")]) for leaf, _, _ in hierarchies.as_rows(found, None)]
-    groups = hierarchies.as_groups(rows)
+def test_edited_groups_survive_a_round_trip_and_count_the_records_per_label(tmp_path_factory, values, chosen):
+    found = hierarchies.count_values(written(tmp_path_factory.mktemp("column"), values), "records")
+    rows = [(leaf, [chosen.get(leaf, "")]) for leaf, _, _ in hierarchies.editor_rows(found, None)]
+    groups = hierarchies.groups_from_rows(rows)
     if not groups:
         assert all(label in ("", leaf) for leaf, (label,) in rows)
         return
-    built = hierarchies.build(found, Attribute.model_validate({"hierarchy": {"groups": groups}}))
-    shown = dict(hierarchies.levels(found, built)[1].largest)
+    built = hierarchies.build_hierarchy(found, Attribute.model_validate({"hierarchy": {"groups": groups}}))
+    shown = dict(hierarchies.summarize_levels(found, built)[1].largest)
     slow = Counter(chosen.get(value) or value for value in values if value is not None)
     assert shown == dict(slow)
-    again = hierarchies.as_groups([(leaf, marks) for leaf, _, marks in hierarchies.as_rows(found, built)])
+    again = hierarchies.groups_from_rows([(leaf, marks) for leaf, _, marks in hierarchies.editor_rows(found, built)])
     assert {label: set(members) for label, members in again[0].items()} == {
         label: set(members) for label, members in groups[0].items()
     }
 
 
-def test_lines_of_a_hierarchy_file_are_read_and_the_star_on_top_is_left_out():
-    rows = hierarchies.from_text("48201;4820*;482**;*\n\n48202; 4820* ;482**;*\n")
+def test_lines_of_a_hierarchy_file_are_parsed_without_the_top_level_star():
+    rows = hierarchies.parse_rows("48201;4820*;482**;*\n\n48202; 4820* ;482**;*\n")
     assert rows == [("48201", ["4820*", "482**"]), ("48202", ["4820*", "482**"])]
-    assert hierarchies.as_groups(rows) == [{"4820*": ["48201", "48202"]}, {"482**": ["4820*"]}]
+    assert hierarchies.groups_from_rows(rows) == [{"4820*": ["48201", "48202"]}, {"482**": ["4820*"]}]

@@ -1,4 +1,4 @@
-"""The pages from the account to the risk: who may do what, what is saved, what is told, and that nothing from data is markup."""
+"""The pages from account to risk without a browser: permissions, saved values, messages, and escaping of data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import tables
 from discreet.web.db.store import Store, now
 from discreet.web.projects import policies, projects
-from discreet.web.projects.paging import column_rows
+from discreet.web.projects.paging import describe_columns
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
@@ -35,14 +35,14 @@ HOSTILE = ["<script>alert(1)</script>", "a/b?c#d", "..", "\"'&<b>", "x.y", " é\
 
 @pytest.fixture
 def plant(store: Store, settings: Settings, project: Project) -> Callable[[pl.DataFrame], None]:
-    """Puts a table into the project as an import and the Analyzer would."""
+    """Adds a table to the project as an import and an analysis would."""
 
     def put(frame: pl.DataFrame) -> None:
         place = settings.folder(project.id) / "planted.parquet"
         frame.write_parquet(place)
         row = {
             "project_id": project.id, "name": "patients.csv", "file": place.name, "records": frame.height, "bytes": 1.0,
-            "sha256": "0" * 64, "columns": column_rows(place), "profile": analyze(read(frame)).to_dict(), "created": now(),
+            "sha256": "0" * 64, "columns": describe_columns(place), "profile": analyze(read(frame)).to_dict(), "created": now(),
         }  # fmt: skip
         with store.write() as connection:
             key = connection.execute(insert(tables.datasets).values(**row)).inserted_primary_key
@@ -58,7 +58,7 @@ def web(logged_in: TestClient) -> TestClient:
 
 @pytest.fixture
 def post(web: TestClient) -> Callable[..., Any]:
-    """Sends a form with the session's word."""
+    """Sends a form with the CSRF token of the session."""
 
     def send(address: str, data: dict[str, Any] | None = None, **options: Any) -> Any:
         return web.post(address, data={"csrf": web.headers["x-csrf-token"], **(data or {})}, **options)
@@ -68,32 +68,32 @@ def post(web: TestClient) -> Callable[..., Any]:
 
 @pytest.fixture
 def document(store: Store, anna: User, project: Project) -> Callable[[], dict[str, Any]]:
-    """The policy as it stands."""
+    """Reads the current policy."""
 
-    def look() -> dict[str, Any]:
+    def read_document() -> dict[str, Any]:
         with store.read() as connection:
-            return policies.document(connection, projects.get(connection, anna, project.id))
+            return policies.policy_document(connection, projects.get(connection, anna, project.id))
 
-    return look
+    return read_document
 
 
-def enter(client: TestClient, name: str) -> None:
-    """Go on as somebody else."""
+def log_in_as(client: TestClient, name: str) -> None:
+    """Continue as another user."""
     client.cookies.clear()
     assert client.post("/login", data={"name": name, "password": PASSWORD}).status_code == 303
     client.headers["x-csrf-token"] = re.search(r'name="csrf" content="([^"]+)"', client.get("/").text)[1]
 
 
-def values_of(page: str) -> dict[str, str]:
-    """The fields that a browser would send of the attributes' form."""
-    made = {}
+def form_values(page: str) -> dict[str, str]:
+    """The fields that a browser would send from the form of all attributes."""
+    values = {}
     for tag in re.findall(r"<input [^>]*>", page):
         if name := re.search(r'name="((?:name|known|sensitivity)\.\d+|base)"', tag):
-            made[name[1]] = html.unescape(re.search(r'value="([^"]*)"', tag)[1])
+            values[name[1]] = html.unescape(re.search(r'value="([^"]*)"', tag)[1])
     for name, options in re.findall(r'<select name="((?:role|level)\.\d+)".*?>(.*?)</select>', page):
         chosen = re.search(r'<option (?:value="([^"]*)")?\s*selected>([^<]*)', options)
-        made[name] = (chosen[1] if chosen[1] is not None else chosen[2]) if chosen else ""
-    return made
+        values[name] = (chosen[1] if chosen[1] is not None else chosen[2]) if chosen else ""
+    return values
 
 
 PAGES = ("", "/data", "/attributes", "/attributes/age", "/risk", "/policy.yaml")
@@ -105,7 +105,7 @@ FORMS = (
 )  # fmt: skip
 
 
-def test_every_page_asks_for_a_login_and_every_form_for_the_sessions_word(client, project, plant, web):
+def test_every_page_requires_a_login_and_every_form_a_csrf_token(client, project, plant, web):
     plant(PATIENTS)
     for page in PAGES:
         assert web.get(f"/projects/{project.id}{page}").status_code == 200, page
@@ -118,17 +118,17 @@ def test_every_page_asks_for_a_login_and_every_form_for_the_sessions_word(client
         assert (answer.status_code, answer.headers["location"].split("?")[0]) == (303, "/login"), page
 
 
-def test_a_reader_looks_and_changes_nothing_and_a_stranger_sees_nothing(web, post, project, plant, add_user, document):
+def test_a_reader_can_view_but_not_change_and_a_non_member_sees_nothing(web, post, project, plant, add_user, document):
     plant(PATIENTS)
     add_user("rita")
     add_user("otto")
     assert post(f"/projects/{project.id}/people", {"name": "rita", "role": "reader"}).status_code == 303
-    enter(web, "rita")
+    log_in_as(web, "rita")
     before = document()
     for page in PAGES:
         assert web.get(f"/projects/{project.id}{page}").status_code == 200, page
     shown = web.get(f"/projects/{project.id}/attributes").text
-    assert "Save changed lines" not in shown
+    assert "Save changed rows" not in shown
     assert "Accept all" not in shown
     for form, data in (
         ("attributes", {"base": "0", "accept": "all"}), ("attribute", {"base": "0", "name": "age", "role": "key"}),
@@ -138,17 +138,17 @@ def test_a_reader_looks_and_changes_nothing_and_a_stranger_sees_nothing(web, pos
         assert post(f"/projects/{project.id}/{form}", data).status_code == 403, form
     assert web.get("/admin/users").status_code == web.get("/admin/audit").status_code == 403
     assert document() == before
-    enter(web, "otto")
+    log_in_as(web, "otto")
     for page in (*PAGES, "/events"):
         assert web.get(f"/projects/{project.id}{page}").status_code == 404, page
 
 
-def test_saving_a_form_of_all_attributes_sets_only_the_changed_lines(web, post, project, plant, document):
+def test_saving_the_form_of_all_attributes_sets_only_the_changed_rows(web, post, project, plant, document):
     plant(PATIENTS)
     address = f"/projects/{project.id}/attributes"
     page = web.get(address).text
     assert "4 of 4 attributes are proposed, not decided" in page
-    sent = values_of(page)
+    sent = form_values(page)
     assert sent["name.1"] == "age"
     assert post(address, sent).headers["location"].endswith("done=nothing")
     assert post(address, {**sent, "role.1": "confidential", "known.1": "0.25"}).status_code == 303
@@ -158,31 +158,33 @@ def test_saving_a_form_of_all_attributes_sets_only_the_changed_lines(web, post, 
     assert post(address, {"base": "1", "accept": "all"}).status_code == 303
     assert document()["attributes"]["age"]["role"] == "confidential"
     assert document()["attributes"]["name"]["role"] == "identifier"
-    wrong = post(address, {**values_of(web.get(address).text), "known.1": "7"})
+    wrong = post(address, {**form_values(web.get(address).text), "known.1": "7"})
     assert wrong.status_code == 422
     assert "age.known" in wrong.text
     assert 'value="7"' in wrong.text
 
 
-def test_two_people_keep_both_edits_and_are_told_where_they_meet(web, post, project, plant, document):
+def test_edits_of_different_attributes_are_merged_and_of_the_same_attribute_conflict(web, post, project, plant, document):
     plant(PATIENTS)
     address = f"/projects/{project.id}/attributes"
-    both = values_of(web.get(address).text)
+    both = form_values(web.get(address).text)
     assert post(address, {**both, "role.1": "other"}).status_code == 303
     assert post(address, {**both, "role.2": "confidential"}).status_code == 303
     assert document()["attributes"]["age"].get("role", "other") == "other"
     assert document()["attributes"]["state"]["role"] == "confidential"
-    told = post(address, {**both, "role.1": "identifier"})
-    assert told.status_code == 409
-    assert "anna changed the attribute age while you edited it" in told.text
-    assert "role: identifier" in told.text
-    again = {name: html.unescape(value) for name, value in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', told.text)}
+    conflict = post(address, {**both, "role.1": "identifier"})
+    assert conflict.status_code == 409
+    assert "anna changed the attribute age while you edited it" in conflict.text
+    assert "role: identifier" in conflict.text
+    again = {
+        name: html.unescape(value) for name, value in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', conflict.text)
+    }
     assert post(address, again).status_code == 303
     assert document()["attributes"]["age"]["role"] == "identifier"
     assert document()["attributes"]["state"]["role"] == "confidential"
 
 
-def test_hostile_names_and_values_are_text_everywhere_and_can_be_edited(web, post, project, plant, document):
+def test_hostile_names_and_values_are_escaped_on_every_page_and_can_be_edited(web, post, project, plant, document):
     plant(pl.DataFrame({name: [name, "<img src=x onerror=alert(2)>"] for name in HOSTILE}))
     listed = web.get(f"/projects/{project.id}/attributes").text
     data = web.get(f"/projects/{project.id}/data").text
@@ -198,12 +200,14 @@ def test_hostile_names_and_values_are_text_everywhere_and_can_be_edited(web, pos
         assert page.status_code == 200, address
         assert "<script>alert" not in page.text
         assert "<img src=x" not in page.text
-        told = html.unescape(re.search(r'name="name" value="([^"]*)"', page.text)[1])
-        assert told == html.unescape(name)
-        saved = post(f"/projects/{project.id}/attribute", {"base": project.revision, "name": told, "role": "key", "known": "0.5"})
+        form_name = html.unescape(re.search(r'name="name" value="([^"]*)"', page.text)[1])
+        assert form_name == html.unescape(name)
+        saved = post(
+            f"/projects/{project.id}/attribute", {"base": project.revision, "name": form_name, "role": "key", "known": "0.5"}
+        )
         assert saved.status_code == 303
         assert web.get(saved.headers["location"]).status_code == 200
-    assert {name: one["known"] for name, one in document()["attributes"].items()} == dict.fromkeys(HOSTILE, 0.5)
+    assert {name: attribute["known"] for name, attribute in document()["attributes"].items()} == dict.fromkeys(HOSTILE, 0.5)
     assert web.get(f"/projects/{project.id}/attributes/nothing-such").status_code == 404
     assert post(f"/projects/{project.id}/attribute", {"base": "1", "name": "nothing-such", "role": "key"}).status_code in (
         404,
@@ -211,7 +215,7 @@ def test_hostile_names_and_values_are_text_everywhere_and_can_be_edited(web, pos
     )
 
 
-def test_weights_order_and_a_hierarchy_with_counts_are_built_on_the_page(web, post, project, plant, document):
+def test_weights_order_and_hierarchy_are_previewed_with_counts_and_saved(web, post, project, plant, document):
     plant(PATIENTS)
     start = {"base": "0", "name": "diagnosis", "role": "confidential", "level": "ordinal", "known": "0.1", "sensitivity": "1"}
     weights = {"value.0": "AIDS", "weight.0": "1", "value.1": "Asthma", "weight.1": "", "value.9": "Flu", "weight.9": "0,2"}
@@ -231,12 +235,12 @@ def test_weights_order_and_a_hierarchy_with_counts_are_built_on_the_page(web, po
     widths = {"base": "1", "name": "age", "role": "key", "kind": "widths", "widths": "10, 20"}
     assert '40..50 <span class="soft">2</span>' in post(f"/projects/{project.id}/attribute", {**widths, "action": "preview"}).text
     for broken in ({"widths": "10, 15"}, {"kind": "dates", "dates": "year"}, {"widths": "no number"}, {"known": "2"}):
-        told = post(f"/projects/{project.id}/attribute", {**widths, **broken})
-        assert (told.status_code, 'role="alert"' in told.text) == (422, True), broken
+        refused = post(f"/projects/{project.id}/attribute", {**widths, **broken})
+        assert (refused.status_code, 'role="alert"' in refused.text) == (422, True), broken
     assert list(document()["attributes"]) == ["diagnosis"]
 
 
-def test_the_table_is_paged_sorted_and_filtered_by_its_address(web, project, plant):
+def test_the_address_pages_sorts_and_filters_the_table(web, project, plant):
     plant(pl.DataFrame({"number": list(range(120)), "a&b": [f"w{n % 7}" for n in range(120)]}))
     address = f"/projects/{project.id}/data"
     first = web.get(address).text
@@ -247,14 +251,14 @@ def test_the_table_is_paged_sorted_and_filtered_by_its_address(web, project, pla
     assert turned.index(">119<") < turned.index(">118<")
     assert 'aria-sort="descending"' in turned
     few = web.get(address, params={"f.a&b": "w3", "f.number": ">=100"}).text
-    assert "1 to 3 of 3 that pass the filter" in few
+    assert "1 to 3 of 3 that match the filter" in few
     odd = web.get(address, params={"f.number": ">=many"})
     assert odd.status_code == 200
     assert 'role="alert"' in odd.text
     assert web.get(address, params={"offset": "99999999"}).status_code == 200
 
 
-def test_the_policy_file_is_shown_uploaded_downloaded_and_taken_back(web, post, project, document):
+def test_the_policy_file_is_shown_uploaded_downloaded_and_restored(web, post, project, document):
     address = f"/projects/{project.id}"
     text = "attributes:\n  age:\n    role: key\nlimits:\n  k_anonymity.k: 3\n"
     sent = {"file": ("mine.yaml", text.encode())}
@@ -267,17 +271,17 @@ def test_the_policy_file_is_shown_uploaded_downloaded_and_taken_back(web, post, 
     assert "attachment" in answer.headers["content-disposition"]
     assert "role: key" in answer.text
     for wrong in ("limits: {nothing.k: 1}", "not: [yaml", "attributes: {a: {hierarchy: /etc/passwd}}"):
-        told = post(f"{address}/policy", {"base": "1", "policy": wrong})
-        assert (told.status_code, 'role="alert"' in told.text) == (422, True), wrong
+        refused = post(f"{address}/policy", {"base": "1", "policy": wrong})
+        assert (refused.status_code, 'role="alert"' in refused.text) == (422, True), wrong
     clash = post(f"{address}/policy", {"base": "0", "policy": "limits: {k_anonymity.k: 9}"})
     assert clash.status_code == 409
-    assert "Nothing of yours is saved yet" in clash.text
+    assert "Your changes are not saved yet" in clash.text
     assert post(f"{address}/restore", {"revision": "0"}).status_code == 303
     assert document() == {}
-    assert "back to revision 0" in web.get(address).text
+    assert "restored revision 0" in web.get(address).text
 
 
-def test_people_come_and_go_and_a_project_is_deleted_by_its_name_only(web, post, project, add_user):
+def test_members_are_added_and_removed_and_deleting_a_project_requires_its_name(web, post, project, add_user):
     address = f"/projects/{project.id}"
     add_user("otto")
     assert post(f"{address}/people", {"name": "nobody", "role": "reader"}).status_code == 404
@@ -291,12 +295,14 @@ def test_people_come_and_go_and_a_project_is_deleted_by_its_name_only(web, post,
     assert web.get(address).status_code == 404
 
 
-def test_an_account_changes_its_password_and_makes_tokens_that_are_shown_once(web, post):
-    assert "not right" in post("/account/password", {"old": "wrong", "password": "x" * 12, "again": "x" * 12}).text
+def test_a_user_changes_the_password_and_creates_tokens_that_are_shown_once(web, post):
+    assert (
+        "the old password is wrong" in post("/account/password", {"old": "wrong", "password": "x" * 12, "again": "x" * 12}).text
+    )
     assert "not the same" in post("/account/password", {"old": PASSWORD, "password": "x" * 12, "again": "y"}).text
-    made = post("/account/tokens", {"name": "<i>import</i>", "scopes": ["read", "write"], "days": "30"})
-    secret = re.search(r"discreet_[\w-]{20,}", made.text)[0]
-    assert "<i>import" not in made.text
+    created = post("/account/tokens", {"name": "<i>import</i>", "scopes": ["read", "write"], "days": "30"})
+    secret = re.search(r"discreet_[\w-]{20,}", created.text)[0]
+    assert "<i>import" not in created.text
     again = web.get("/account").text
     assert secret not in again
     assert "&lt;i&gt;import" in again
@@ -309,9 +315,9 @@ def test_an_account_changes_its_password_and_makes_tokens_that_are_shown_once(we
     assert web.get("/account").status_code == 200
 
 
-def test_an_administrator_adds_disables_and_resets_and_sees_that_the_log_is_whole(web, post, store):
-    made = post("/admin/users", {"name": "otto", "admin": "yes"})
-    link = re.search(r"http://\S+/welcome/[\w-]+", made.text)[0]
+def test_an_administrator_manages_users_and_sees_a_tampered_audit_log(web, post, store):
+    created = post("/admin/users", {"name": "otto", "admin": "yes"})
+    link = re.search(r"http://\S+/welcome/[\w-]+", created.text)[0]
     assert web.get(link.removeprefix("http://testserver")).status_code == 200
     assert link not in web.get("/admin/users").text
     assert post("/admin/users", {"name": "OTTO"}).status_code == 409
@@ -319,13 +325,13 @@ def test_an_administrator_adds_disables_and_resets_and_sees_that_the_log_is_whol
     assert "disabled" in web.get("/admin/users").text
     assert "only administrator" in post("/admin/users/disable", {"name": "anna", "disabled": "yes"}).text
     assert "/welcome/" in post("/admin/users/reset", {"name": "otto"}).text
-    assert "The chain is whole" in web.get("/admin/audit").text
+    assert "The hash chain is intact" in web.get("/admin/audit").text
     with store.write() as connection:
         connection.execute(update(tables.audit).where(tables.audit.c.id == 2).values(who="nobody"))
     assert "entry 2 of the audit log was changed" in web.get("/admin/audit").text
 
 
-def test_a_form_without_scripts_uploads_a_file_and_says_what_cannot_be_one(web, post, project):
+def test_a_form_without_scripts_uploads_a_file_and_rejects_invalid_ones(web, post, project):
     address = f"/projects/{project.id}/data"
     assert "choose a file first" in post(address, {}).text
     wrong = post(address, {}, files={"file": ("../../etc/<b>.exe", b"MZ")})

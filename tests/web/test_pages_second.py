@@ -1,4 +1,4 @@
-"""The pages of the plan, the wizard, the release: what they show, refuse and keep, without a browser."""
+"""The pages of plan, wizard and release without a browser: what they show, reject and save."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discreet.web.db.store import now
 from discreet.web.db.tables import datasets
 from discreet.web.jobs.queue import Job
 from discreet.web.pages.forms import fields
-from discreet.web.pages.frontier import search_of
+from discreet.web.pages.frontier import read_search
 from discreet.web.pages.rendering import environment
 from discreet.web.projects import policies, projects
 
@@ -31,7 +31,7 @@ PLUGINS = [(kind, name) for kind in ("masking", "risk", "loss") for name in regi
 
 @pytest.fixture
 def database() -> None:
-    """These pages do not know which database they are on; the walk tries both."""
+    """These pages do not depend on the database; the browser tests run on both."""
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def filled(store, settings, anna, project):
     }
     with store.write() as connection:
         added = connection.execute(insert(datasets).values(**row, sha256="0" * 64, created=now(), user_id=anna.id))
-        projects.touch(connection, project.id, dataset_id=added.inserted_primary_key[0])
+        projects.mark_updated(connection, project.id, dataset_id=added.inserted_primary_key[0])
         sections = {"attributes.age": {"role": "key"}, f"attributes.{NASTY}": {"role": "key"}, "plan": PLAN}
         policies.edit(connection, anna, projects.get(connection, anna, project.id), 0, sections)
         return projects.get(connection, anna, project.id)
@@ -59,76 +59,78 @@ def filled(store, settings, anna, project):
 
 @pytest.fixture
 def send(logged_in, filled):
-    """Send a form as a page does: (address, **fields); the base is the newest revision unless said."""
+    """Send a form as a page does: (address, **fields); default base: the newest revision."""
 
-    def sent(address: str, **said: Any) -> Any:
+    def send_form(address: str, **values: Any) -> Any:
         page = logged_in.get(f"/projects/{filled.id}/methods").text
         base = re.search(r'name="base" value="(\d+)"', page)
-        word = logged_in.headers["x-csrf-token"]
-        return logged_in.post(f"/projects/{filled.id}{address}", data={"csrf": word, "base": base[1] if base else 0} | said)
+        csrf = logged_in.headers["x-csrf-token"]
+        return logged_in.post(f"/projects/{filled.id}{address}", data={"csrf": csrf, "base": base[1] if base else 0} | values)
 
-    return sent
+    return send_form
 
 
-def plan_of(store, user, project) -> Plan:
+def current_plan(store, user, project) -> Plan:
     with store.read() as connection:
-        return policies.current(connection, projects.get(connection, user, project.id)).plan
+        return policies.current_policy(connection, projects.get(connection, user, project.id)).plan
 
 
 @pytest.mark.parametrize(("kind", "name"), PLUGINS)
-def test_the_form_of_every_plugin_gives_back_the_parameters_that_it_shows(kind, name):
+def test_the_form_of_every_plugin_returns_the_parameters_that_it_shows(kind, name):
     model = registry.load(kind, name)
-    outside = set(fields.outside(model))
+    outside = set(fields.file_parameters(model))
     shown = model.example().model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    held = {key: value for key, value in shown.items() if key not in outside}
+    parameters = {key: value for key, value in shown.items() if key not in outside}
     form: list[tuple[str, str]] = []
-    for one in fields.fields(model, held):
-        if one.widget == "check":
-            form += [(one.key, "yes")] if one.value else []
-        elif isinstance(one.value, list):
-            form += [(one.key, value) for value in one.value]
+    for field in fields.form_fields(model, parameters):
+        if field.widget == "check":
+            form += [(field.key, "yes")] if field.value else []
+        elif isinstance(field.value, list):
+            form += [(field.key, value) for value in field.value]
         else:
-            form.append((one.key, one.value))
-    assert fields.read(model, FormData(form)) == held
+            form.append((field.key, field.value))
+    assert fields.read_parameters(model, FormData(form)) == parameters
     macro = environment().get_template("fields.html").module.field  # type: ignore[attr-defined]
-    drawn = "".join(macro(one, ["age", NASTY]) for one in fields.fields(model, held))
+    drawn = "".join(macro(field, ["age", NASTY]) for field in fields.form_fields(model, parameters))
     assert "<script" not in drawn
-    assert all(f'name="{one.key}"' in drawn for one in fields.fields(model, held) if one.widget != "columns")
+    assert all(f'name="{field.key}"' in drawn for field in fields.form_fields(model, parameters) if field.widget != "columns")
 
 
-def test_parameters_are_typed_bounded_and_explained_by_the_plugins_own_fields():
-    found = {one.name: one for one in fields.fields(registry.load("masking", "swapping"), {"window": 2.5, "keys": ["a"]})}
-    assert (found["how"].widget, found["how"].options) == ("choice", ("rank", "random", "targeted"))
-    assert (found["window"].widget, found["window"].least, found["window"].most, found["window"].value) == (
+def test_form_fields_take_type_range_and_default_from_the_plugin():
+    shown = {
+        field.name: field for field in fields.form_fields(registry.load("masking", "swapping"), {"window": 2.5, "keys": ["a"]})
+    }
+    assert (shown["how"].widget, shown["how"].options) == ("choice", ("rank", "random", "targeted"))
+    assert (shown["window"].widget, shown["window"].minimum, shown["window"].maximum, shown["window"].value) == (
         "number", "0", "100", "2.5",
     )  # fmt: skip
-    assert (found["keys"].widget, found["keys"].value) == ("columns", ["a"])
-    assert found["smaller_than"].step == "1"
-    assert fields.outside(registry.load("masking", "pseudonymization")) == ["key_file", "key"]
+    assert (shown["keys"].widget, shown["keys"].value) == ("columns", ["a"])
+    assert shown["smaller_than"].step == "1"
+    assert fields.file_parameters(registry.load("masking", "pseudonymization")) == ["key_file", "key"]
 
 
 def test_steps_are_moved_disabled_deleted_and_changed(send, store, anna, filled):
     assert send("/methods", do="down", step=1).status_code == 303
-    assert [step.method for step in plan_of(store, anna, filled).steps] == ["sampling", "microaggregation"]
+    assert [step.method for step in current_plan(store, anna, filled).steps] == ["sampling", "microaggregation"]
     assert send("/methods", do="move", step=2, to=1).status_code == 303
     assert send("/methods", do="disable", step=2).status_code == 303
-    assert [step.enabled for step in plan_of(store, anna, filled).steps] == [True, False]
+    assert [step.enabled for step in current_plan(store, anna, filled).steps] == [True, False]
     assert send("/methods", do="enable", step=2).status_code == 303
     answer = send("/methods/steps/1", columns=["age", "pay"], p_size=3)
     assert answer.headers["location"].endswith("/methods#step-1")
-    assert plan_of(store, anna, filled).steps[0].model_dump() == {
+    assert current_plan(store, anna, filled).steps[0].model_dump() == {
         "method": "microaggregation", "columns": ("age", "pay"), "enabled": True, "size": 3,
     }  # fmt: skip
     assert send("/methods", do="delete", step=2).status_code == 303
     assert send("/methods/steps/new", method="noise", columns=["pay"], p_level=0.1).status_code == 303
     assert send("/methods", do="settings", p_release=2, p_order="kept").status_code == 303
-    made = plan_of(store, anna, filled)
-    assert ([step.method for step in made.steps], made.release, made.order) == (["microaggregation", "noise"], 2, "kept")
+    plan = current_plan(store, anna, filled)
+    assert ([step.method for step in plan.steps], plan.release, plan.order) == (["microaggregation", "noise"], 2, "kept")
 
 
-def test_what_breaks_a_rule_is_said_beside_the_form_and_nothing_is_saved(send, store, anna, filled):
-    before = plan_of(store, anna, filled)
-    for address, said, sentence in (
+def test_invalid_input_is_reported_on_the_page_and_nothing_is_saved(send, store, anna, filled):
+    before = current_plan(store, anna, filled)
+    for address, values, sentence in (
         ("/methods/steps/1", {"p_size": "1"}, "size"),
         ("/methods/steps/1", {"p_size": "many"}, "many"),
         ("/methods/steps/new", {"method": "global_recoding", "p_groups": "{a: ["}, "groups cannot be read"),
@@ -140,14 +142,14 @@ def test_what_breaks_a_rule_is_said_beside_the_form_and_nothing_is_saved(send, s
         ("/methods/wizard", {"amount": "soon"}, "soon"),
         ("/methods/wizard", {"amount": "5"}, "needs limits"),
     ):
-        answer = send(address, **said)
-        assert answer.status_code == 422, (address, said)
+        answer = send(address, **values)
+        assert answer.status_code == 422, (address, values)
         alert = html.unescape(answer.text.split('role="alert">')[1].split("</p>")[0])
         assert sentence in alert, (address, alert)
-    assert plan_of(store, anna, filled) == before
+    assert current_plan(store, anna, filled) == before
 
 
-def test_limits_and_measures_are_set_with_their_meaning_and_taken_away(send, logged_in, store, anna, filled):
+def test_limits_and_measures_are_set_shown_with_their_meaning_and_removed(send, logged_in, store, anna, filled):
     send("/methods", do="limit", limit="k_anonymity.k", wanted="2")
     send("/methods", do="limit", limit="ncp.loss", wanted="0.3", back="wizard")
     send("/methods", do="measure", measure="risk.known_sets")
@@ -156,61 +158,61 @@ def test_limits_and_measures_are_set_with_their_meaning_and_taken_away(send, log
     assert "records in the smallest class" in page
     assert "alpha 50" in page
     with store.read() as connection:
-        policy = policies.current(connection, projects.get(connection, anna, filled.id))
+        policy = policies.current_policy(connection, projects.get(connection, anna, filled.id))
     assert (policy.limits, policy.risk) == ({"k_anonymity.k": 2.0, "ncp.loss": 0.3}, {"known_sets": {"alpha": 50.0}})
     send("/methods", do="no-limit", limit="ncp.loss")
     send("/methods", do="no-measure", measure="risk.known_sets")
     with store.read() as connection:
-        policy = policies.current(connection, projects.get(connection, anna, filled.id))
+        policy = policies.current_policy(connection, projects.get(connection, anna, filled.id))
     assert (policy.limits, policy.risk) == ({"k_anonymity.k": 2.0}, {})
 
 
-def test_an_edit_of_a_plan_that_somebody_else_changed_is_told_with_both_versions(send, add_user, store, anna, filled):
+def test_a_conflicting_edit_of_the_plan_shows_both_versions(send, add_user, store, anna, filled):
     bert = add_user("bert")
     with store.write() as connection:
-        projects.share(connection, anna, filled, "bert", "editor")
+        projects.set_role(connection, anna, filled, "bert", "editor")
         theirs = projects.get(connection, bert, filled.id)
         policies.edit(connection, bert, theirs, theirs.revision, {"plan": {"steps": [{"method": "sampling", "fraction": 0.9}]}})
     answer = send("/methods", do="delete", step=2, base=filled.revision)
     assert answer.status_code == 409
     assert "bert" in answer.text
     assert "0.9" in answer.text
-    assert len(plan_of(store, anna, filled).steps) == 1, "bert's is kept"
+    assert len(current_plan(store, anna, filled).steps) == 1, "bert's plan is kept"
     over = re.search(r'name="over" value="(\d+)"', answer.text)
     assert over
     assert send("/methods", do="delete", step=2, base=filled.revision, over=over[1]).status_code == 303
-    assert [step.method for step in plan_of(store, anna, filled).steps] == ["microaggregation"]
+    assert [step.method for step in current_plan(store, anna, filled).steps] == ["microaggregation"]
 
 
-def test_a_reader_sees_all_and_changes_nothing_and_a_stranger_sees_nothing(client, add_user, store, anna, filled):
+def test_a_reader_can_view_but_not_change_and_a_non_member_sees_nothing(client, add_user, store, anna, filled):
     add_user("rita"), add_user("sven")
     with store.write() as connection:
-        projects.share(connection, anna, filled, "rita", "reader")
+        projects.set_role(connection, anna, filled, "rita", "reader")
     for name, expected in (("rita", (200, 403)), ("sven", (404, 404))):
         client.cookies.clear()
         client.post("/login", data={"name": name, "password": "a longer password than most"})
-        word = client.get("/").text.split('name="csrf" content="')[1].split('"')[0]
+        csrf = client.get("/").text.split('name="csrf" content="')[1].split('"')[0]
         for address in ("methods", "methods/steps/1", "methods/wizard", "generate", "assess", "release"):
             page = client.get(f"/projects/{filled.id}/{address}")
             assert page.status_code == expected[0], (name, address)
             assert 'class="primary"' not in page.text, (name, address)
-        for address, said in (
+        for address, values in (
             ("methods", {"do": "delete", "step": 1}), ("methods/steps/1", {"p_size": 5}), ("methods/wizard", {"amount": 5}),
             ("generate", {}), ("release", {"release": 1, "name": "Rita"}),
         ):  # fmt: skip
-            answer = client.post(f"/projects/{filled.id}/{address}", data={"csrf": word, "base": filled.revision, **said})
+            answer = client.post(f"/projects/{filled.id}/{address}", data={"csrf": csrf, "base": filled.revision, **values})
             assert answer.status_code == expected[1], (name, address)
 
 
-def test_what_is_not_there_is_not_found_however_large_its_number(logged_in, filled):
+def test_unknown_numbers_give_404_however_large_they_are(logged_in, filled):
     most = 10**30
     for address in (f"{most}/methods", f"{filled.id}/releases/{most}/table", f"{filled.id}/methods/steps/{most}", "0/assess"):
         assert logged_in.get(f"/projects/{address}").status_code == 404, address
     assert logged_in.get(f"/projects/{filled.id}/methods/wizard/{'0' * 32}").status_code == 404
 
 
-def test_a_search_shows_which_plans_nothing_beats_and_takes_none_from_a_sample(store):
-    def tried(number: int, risk: float, loss: float, kept: bool, whole: bool, error: str | None = None) -> dict[str, Any]:
+def test_a_search_marks_dominated_plans_and_chooses_none_measured_on_a_sample(store):
+    def trial(number: int, risk: float, loss: float, kept: bool, whole: bool, error: str | None = None) -> dict[str, Any]:
         plan = {"steps": [{"method": "sampling", "fraction": number / 10}]}
         return {
             "number": number, "risk": risk, "loss": loss, "kept": kept, "whole": whole, "error": error, "plan": plan,
@@ -218,19 +220,19 @@ def test_a_search_shows_which_plans_nothing_beats_and_takes_none_from_a_sample(s
         }  # fmt: skip
 
     points = [
-        tried(1, 0.1, 0.1, True, False), tried(2, 0.5, 0.2, False, True), tried(3, 0.3, 0.4, True, True),
-        tried(4, 0.4, 0.5, True, True), tried(5, 0.0, 0.0, False, True, "cannot run"),
+        trial(1, 0.1, 0.1, True, False), trial(2, 0.5, 0.2, False, True), trial(3, 0.3, 0.4, True, True),
+        trial(4, 0.4, 0.5, True, True), trial(5, 0.0, 0.0, False, True, "cannot run"),
     ]  # fmt: skip
     job = Job("x", 1, "select", {}, "running", False, "", 0, 1, points, None, 1, 0.0, 0.0, None, "anna")
-    found = search_of(job)
-    assert [(one.number, one.dominated) for one in found.points] == [(2, False), (3, False), (4, True), (1, False)]
-    assert (found.failed, found.met) == (1, None)
-    assert found.best is not None
-    assert found.best.number == 3
-    assert found.rows[0].number == 2
-    done = search_of(replace(job, result={"plan": points[3]["plan"], "met": True, "why": ["x"], "risk": {"name": "r.x"}}))
-    assert (done.best.number if done.best else None, done.risk, done.met) == (4, "r.x", True)
-    assert search_of(replace(job, partial=None)).points == []
+    search = read_search(job)
+    assert [(plan.number, plan.dominated) for plan in search.plans] == [(2, False), (3, False), (4, True), (1, False)]
+    assert (search.failed_count, search.met) == (1, None)
+    assert search.best is not None
+    assert search.best.number == 3
+    assert search.table_rows[0].number == 2
+    done = read_search(replace(job, result={"plan": points[3]["plan"], "met": True, "why": ["x"], "risk": {"name": "r.x"}}))
+    assert (done.best.number if done.best else None, done.risk_name, done.met) == (4, "r.x", True)
+    assert read_search(replace(job, partial=None)).plans == []
 
 
 def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(send, logged_in, store, anna, filled):
@@ -248,7 +250,7 @@ def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(s
         assert "<script>alert" not in page.text, name
         assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=", page.text), name
     assert "release 2" in pages["assess"].text
-    assert "as the table" in html.unescape(pages["generate"].text)
+    assert "can read it as table" in html.unescape(pages["generate"].text)
     assert 'class="changed' in pages["table"].text
     drawn = logged_in.get(f"{home}/charts/map.svg?risk=k_anonymity.classes&loss=ncp.loss")
     assert drawn.headers["content-type"] == "image/svg+xml"
@@ -268,7 +270,7 @@ def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(s
 
 
 def wait(client: TestClient, project: int) -> None:
-    """Until the project's jobs are over."""
+    """Wait until all jobs of the project have ended."""
     for _ in range(600):
         jobs = client.get(f"/api/v1/projects/{project}/jobs").json()
         if all(job["state"] not in ("queued", "running") for job in jobs):

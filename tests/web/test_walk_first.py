@@ -1,6 +1,6 @@
-"""The first half of the walk in a real browser: a project, its data, its attributes, its risk; and who may be there.
+"""The first half of the workflow in a real browser: project, data, attributes, risk, users.
 
-On SQLite and on PostgreSQL, where the walk is the same and nothing is looked at a second time.
+On SQLite and on PostgreSQL; accessibility is checked on SQLite only, because the pages are the same.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirec
 
 
 def make_project(page: Page, url: str, name: str) -> str:
-    """A new project; its address."""
+    """Create a project; returns its address."""
     page.goto(f"{url}/projects/new")
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Make the project").click()
+    page.get_by_role("button", name="Create project").click()
     page.wait_for_url(re.compile(r"/projects/\d+/data$"))
     return page.url.removesuffix("/data")
 
@@ -32,8 +32,8 @@ def upload(page: Page, file: Path) -> None:
     page.get_by_role("heading", name="Records").wait_for(timeout=LONG)
 
 
-def accepted(page: Page, project: str) -> None:
-    """Accept what the Analyzer proposes."""
+def accept_proposals(page: Page, project: str) -> None:
+    """Accept the proposals of the Analyzer."""
     page.goto(f"{project}/attributes")
     page.get_by_role("button", name="Accept all proposals").click(timeout=LONG)
     page.wait_for_url("**/attributes?done=saved")
@@ -55,7 +55,7 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     page.get_by_role("link", name="Income").last.click()
     page.get_by_role("textbox", name="Filter of State").fill("mi")
     page.get_by_role("button", name="Filter").click()
-    expect(page.get_by_text("1 to 9 of 9 that pass the filter")).to_be_visible()
+    expect(page.get_by_text("1 to 9 of 9 that match the filter")).to_be_visible()
     expect(page.locator("table.data tbody tr").first).to_contain_text("Jesse Casey")
     look(seen, "04-data")
 
@@ -74,12 +74,12 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     page.get_by_role("link", name="Diagnosis", exact=True).click()
     page.get_by_label("Weight of AIDS").fill("1")
     page.get_by_label("Weight of Asthma").fill("0.3")
-    page.get_by_text("Groups of my own", exact=True).click()
-    page.get_by_label("groups of my own").check()
+    page.get_by_text("Own groups", exact=True).click()
+    page.get_by_label("own groups, as in the table below").check()
     for value, label in (("AIDS", "infection"), ("Tuberculosis", "infection"), ("Asthma", "other"), ("Diabetes", "other")):
         page.get_by_label(f"Level 1 of {value}").fill(label)
-    page.get_by_role("button", name="Show the levels").click()
-    expect(page.get_by_text("A preview: nothing is saved yet")).to_be_visible()
+    page.get_by_role("button", name="Preview levels").click()
+    expect(page.get_by_text("Preview: nothing is saved yet")).to_be_visible()
     expect(page.get_by_role("group", name="Levels with counts")).to_contain_text("infection 5")
     look(seen, "07-attribute")
     page.get_by_role("button", name="Save Diagnosis").click()
@@ -88,10 +88,12 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     page.goto(f"{project}/risk")
     look(seen, "08-risk-before")
     page.get_by_role("button", name="Measure the risk").click()
-    page.get_by_role("heading", name="The adversaries side by side").wait_for(timeout=LONG)
+    page.get_by_role("heading", name="Comparison of the adversaries").wait_for(timeout=LONG)
     expect(page.locator("figure img").first).to_have_js_property("complete", True)
     assert page.locator("figure img").first.evaluate("image => image.naturalWidth") > 100
-    expect(page.locator("#measure-k_anonymity")).to_contain_text("It shares its values of Age and State with nobody.")
+    expect(page.locator("#measure-k_anonymity")).to_contain_text(
+        "It is a sample unique: no other record has its values of Age and State."
+    )
     look(seen, "09-risk")
     page.goto(project)
     look(seen, "10-project")
@@ -99,7 +101,7 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     look(seen, "11-projects")
 
 
-def test_two_people_see_each_others_changes_and_choose_where_they_meet(
+def test_two_users_see_each_others_changes_and_resolve_a_conflict(
     server: Any, visit: Any, look: Any, settled: Any, table_a1: Any
 ) -> None:
     anna = visit()
@@ -111,14 +113,14 @@ def test_two_people_see_each_others_changes_and_choose_where_they_meet(
     look(anna, "12-users")
     other = visit()
     other.page.goto(link)
-    for label in ("New password", "The same again"):
+    for label in ("New password", "Repeat password"):
         other.page.get_by_label(label).fill(server.password)
-    other.page.get_by_role("button", name="Set it and log in").click()
+    other.page.get_by_role("button", name="Set password and log in").click()
     other.page.wait_for_url(f"{server.url}/")
 
     project = make_project(page, server.url, "Patient, two people")
     upload(page, table_a1.file)
-    accepted(page, project)
+    accept_proposals(page, project)
     page.goto(project)
     page.get_by_label("Share with (user name)").fill("Otto")
     page.get_by_role("button", name="Share", exact=True).click()
@@ -128,40 +130,40 @@ def test_two_people_see_each_others_changes_and_choose_where_they_meet(
     other.page.goto(f"{project}/attributes")
     other.page.get_by_label("Known probability of Age").fill("0.9")
     page.get_by_label("Known probability of Age").fill("0.8")
-    other.page.get_by_role("button", name="Save changed lines").click()
+    other.page.get_by_role("button", name="Save changed rows").click()
     other.page.wait_for_url("**/attributes?done=saved")
     live = page.locator("[data-events]")
-    expect(live).to_contain_text("Otto changed this project a moment ago: Age edited. Reload", timeout=15_000)
+    expect(live).to_contain_text("Otto changed this project just now: Age edited. Reload", timeout=15_000)
     look(anna, "13-changed-by-another")
-    page.get_by_role("button", name="Save changed lines").click()
+    page.get_by_role("button", name="Save changed rows").click()
     page.get_by_role("heading", name="Otto changed the attribute Age while you edited it").wait_for()
-    # the browser itself notes an answer of 409 in its console
-    anna.complaints[:] = [one for one in anna.complaints if "409" not in one]
+    # the browser reports a response of 409 in its console
+    anna.complaints[:] = [line for line in anna.complaints if "409" not in line]
     look(anna, "14-conflict")
-    page.get_by_role("button", name="Save this one").click()
+    page.get_by_role("button", name="Save this version").click()
     page.wait_for_url("**/attributes?done=saved")
     expect(page.get_by_label("Known probability of Age")).to_have_value("0.8")
     assert other.complaints == []
 
 
-def test_account_and_audit_log_are_there(server: Any, visit: Any, look: Any) -> None:
+def test_a_token_is_created_and_the_audit_log_is_intact(server: Any, visit: Any, look: Any) -> None:
     seen = visit()
     page = seen.page
     page.goto(f"{server.url}/account")
     page.get_by_label("Name", exact=True).fill("nightly import")
     page.get_by_label("write").check()
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create token").click()
     assert page.locator("pre.secret").inner_text().startswith("discreet_")
     look(seen, "15-account")
     page.goto(f"{server.url}/admin/audit")
-    expect(page.get_by_text("The chain is whole")).to_be_visible()
+    expect(page.get_by_text("The hash chain is intact")).to_be_visible()
     look(seen, "16-audit")
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url("**/login")
     look(seen, "17-login")
 
 
-def test_names_from_data_are_text_and_pages_work_without_scripts(server: Any, visit: Any, tmp_path: Path) -> None:
+def test_names_from_data_are_escaped_and_pages_work_without_scripts(server: Any, visit: Any, tmp_path: Path) -> None:
     hostile = ["<script>alert(1)</script>", "a/b?c#d%2e", "..", '"q"', "State"]
     file = tmp_path / "odd.csv"
     header = ",".join('"' + name.replace('"', '""') + '"' for name in hostile)
@@ -171,7 +173,7 @@ def test_names_from_data_are_text_and_pages_work_without_scripts(server: Any, vi
     project = make_project(page, server.url, "Odd names")
     page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_role("button", name="Upload", exact=True).click()
-    page.get_by_role("heading", name="Records").wait_for(timeout=LONG)  # the page looks again by itself
+    page.get_by_role("heading", name="Records").wait_for(timeout=LONG)  # the page reloads itself
     expect(page.get_by_role("cell", name="<b>x</b>")).to_be_visible()
     page.goto(f"{project}/attributes")
     page.get_by_role("button", name="Accept all proposals").wait_for(timeout=LONG)

@@ -1,4 +1,4 @@
-"""The walk from an upload to a signed release, in a real browser on a real server, on SQLite and on PostgreSQL."""
+"""The workflow from the upload to a signed release, in a real browser on a real server, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LONG = 120_000
 pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 
 
-def released(server: Any, table: str) -> list[tuple[Any, ...]]:
-    """A released table as another program reads it."""
+def read_released_table(server: Any, table: str) -> list[tuple[Any, ...]]:
+    """Read a released table as another program would."""
     query = f'SELECT * FROM "{table}"'
     if not server.database:
         with closing(sqlite3.connect(server.home / "releases.db")) as connection:
@@ -29,7 +29,7 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
     home = server.url
     page.goto(f"{home}/projects/new")
     page.get_by_label("Name", exact=True).fill("Patient")
-    page.get_by_role("button", name="Make the project").click()
+    page.get_by_role("button", name="Create project").click()
     page.wait_for_url("**/data")
     project = page.url.removesuffix("/data")
 
@@ -46,33 +46,33 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
 
     page.goto(f"{project}/methods")
     assert page.get_by_text("No steps yet").is_visible()
-    add(page, "microaggregation")
+    open_new_step(page, "microaggregation")
     page.get_by_label("Age (key)").check()
     page.get_by_label("size").fill("2")
     look(seen, "methods-step")
     page.get_by_role("button", name="Add the step").click()
     page.wait_for_url("**/methods#step-1")
-    add(page, "sampling")
+    open_new_step(page, "sampling")
     page.get_by_label("fraction").fill("0.8")
     page.get_by_role("button", name="Add the step").click()
     page.wait_for_url("**/methods#step-2")
     page.get_by_label("Set a limit").select_option("k_anonymity.k")
-    page.get_by_label("Number", exact=True).fill("2")
-    page.get_by_role("button", name="Set the limit").click()
+    page.get_by_label("Value", exact=True).fill("2")
+    page.get_by_role("button", name="Set limit").click()
     page.get_by_role("cell", name="at least 2").wait_for()
     page.get_by_label("Add a measure").select_option("loss.changed_values")
-    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("button", name="Add measure").click()
     page.get_by_role("row", name="changed values").wait_for()
     assert page.get_by_text("takes or adds records").is_visible(), "the warning of Appendix A, before anything is masked"
     look(seen, "methods")
 
-    page.get_by_role("link", name="Go on: generate").click()
+    page.get_by_role("link", name="Next: generate").click()
     look(seen, "generate-before")
     page.get_by_role("button", name="Generate the masked microdata").click()
     page.get_by_role("heading", name="Release 1").wait_for(timeout=LONG)
     assert page.get_by_text("patient_masked", exact=True).first.is_visible()
     look(seen, "generate")
-    page.get_by_role("link", name="Masked table beside the original").click()
+    page.get_by_role("link", name="Masked table compared with the original").click()
     assert page.locator("tbody tr").count() == 8
     assert page.locator("td.changed").count() in (1, 2), "25 and 35 become 30, where they were drawn"
     look(seen, "table")
@@ -87,9 +87,9 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
     assert "discreet" in opened.value.content()
     opened.value.close()
 
-    page.get_by_role("link", name="Go on: release").click()
+    page.get_by_role("link", name="Next: release").click()
     look(seen, "release-before")
-    page.get_by_label("Name of the person who signs").fill("Dr. Anna Muster")
+    page.get_by_label("Name of the signatory").fill("Dr. Anna Muster")
     page.get_by_label("Note", exact=True).fill("For the teaching course; the agreement forbids linking.")
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Sign off").click()
@@ -99,15 +99,15 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
         page.get_by_role("button", name="Download").click()
     assert len(download.value.path().read_text().splitlines()) == 9
 
-    rows = released(server, "patient_masked")
+    rows = read_released_table(server, "patient_masked")
     assert len(rows) == 8
     assert all(len(row) == 5 for row in rows), "without Name and SSN"
     assert seen.complaints == []
     assert seen.outside(server.url) == []
 
 
-def add(page: Any, method: str) -> None:
+def open_new_step(page: Any, method: str) -> None:
     """Open the form of a new step."""
     page.get_by_label("Add a method").select_option(method)
-    page.get_by_role("button", name="Set its parameters").click()
+    page.get_by_role("button", name="Set parameters").click()
     page.wait_for_url(f"**/steps/new?method={method}")

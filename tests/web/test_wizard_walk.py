@@ -1,4 +1,4 @@
-"""The wizard on an upload of 100,000 records, in a real browser on a real server, on SQLite and on PostgreSQL."""
+"""The wizard on a table of 100,000 records, in a real browser on a real server, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from discreet.testing import hospital
 
 RECORDS = 100_000
-SECONDS = 120_000
-"""Milliseconds that a busy machine may take."""
+TIMEOUT = 120_000
+"""Timeout for a busy machine, in milliseconds."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
-def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(server, visit, look, settled, tmp_path):
+def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_plan(server, visit, look, settled, tmp_path):
     seen = visit()
     page = seen.page
     page.goto(f"{server.url}/projects/new")
     page.get_by_label("Name", exact=True).fill("Hospital")
-    page.get_by_role("button", name="Make the project").click()
+    page.get_by_role("button", name="Create project").click()
     page.wait_for_url("**/data")
     project = page.url.removesuffix("/data")
     data = hospital(RECORDS)
@@ -29,33 +29,33 @@ def test_the_frontier_grows_while_it_searches_and_a_point_becomes_the_plan(serve
     data.frame.write_parquet(file)
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name="Upload").click()
-    page.get_by_text("100,000 records").wait_for(timeout=SECONDS)
-    cookies = {one["name"]: one["value"] for one in page.context.cookies()}
-    word = page.locator('meta[name="csrf"]').get_attribute("content")
+    page.get_by_text("100,000 records").wait_for(timeout=TIMEOUT)
+    cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+    csrf = page.locator('meta[name="csrf"]').get_attribute("content")
     policy = data.policy.model_dump(mode="json", exclude_defaults=True)
     api = project.replace("/projects/", "/api/v1/projects/")
     base = httpx.get(f"{api}/policy", cookies=cookies).json()["revision"]
     answer = httpx.put(
-        f"{api}/policy", json={"policy": policy, "base": base}, cookies=cookies, headers={"x-csrf-token": word}, timeout=60
+        f"{api}/policy", json={"policy": policy, "base": base}, cookies=cookies, headers={"x-csrf-token": csrf}, timeout=60
     )
     assert answer.status_code == 200, answer.text
 
     page.goto(f"{project}/methods/wizard")
     page.get_by_label("Set a limit").select_option("k_anonymity.k")
-    page.get_by_label("Number", exact=True).fill("3")
-    page.get_by_role("button", name="Set the limit").click()
+    page.get_by_label("Value", exact=True).fill("3")
+    page.get_by_role("button", name="Set limit").click()
     page.wait_for_url("**/methods/wizard#limits")
-    page.get_by_label("How much").fill("12")
-    page.get_by_label("Of what").select_option("trials")
+    page.get_by_label("Budget", exact=True).fill("12")
+    page.get_by_label("Unit", exact=True).select_option("trials")
     look(seen, "wizard")
     page.get_by_role("button", name="Start the search").click()
     page.wait_for_url("**/methods/wizard/*")
-    page.locator("#chart svg a").first.wait_for(timeout=SECONDS)
+    page.locator("#chart svg a").first.wait_for(timeout=TIMEOUT)
     early = page.locator("#chart svg a").count()
     assert page.locator("#search").get_attribute("data-state") in ("running", "done")
     look(seen, "wizard-running")
-    page.locator('#search[data-state="done"]').wait_for(timeout=SECONDS)
-    page.get_by_role("heading", name="Why this plan").wait_for(timeout=SECONDS)
+    page.locator('#search[data-state="done"]').wait_for(timeout=TIMEOUT)
+    page.get_by_role("heading", name="Why this plan").wait_for(timeout=TIMEOUT)
     assert page.locator("#chart svg a").count() >= early
     assert page.locator("#chart svg polyline").count() <= 1
     look(seen, "wizard-search")

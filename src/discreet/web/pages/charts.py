@@ -75,4 +75,6 @@ def _axis_title(name: str) -> str:
 @lru_cache(maxsize=64)
 def _draw_map(rows: str, risk: str, loss: str, title: str) -> str:
     points = json.loads(rows)
-    return standalone_svg(risk_utility_map(points, risk, loss), title, f"{len(points)} points; the table next to the chart lists the values.")
+    return standalone_svg(
+        risk_utility_map(points, risk, loss), title, f"{len(points)} points; the table next to the chart lists the values."
+    )
