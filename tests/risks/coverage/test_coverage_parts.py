@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine.cells.comparison import differing_values
 from discreet.engine.encoding.columns import encode_series
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.coverage.determinants import bin_codes
 from discreet.risks.coverage.kernels import follow_tree, grow_tree, mode_of_cells, score_pairs
-from discreet.risks.coverage.pairing import differs, pair
+from discreet.risks.coverage.pairing import pair
 from discreet.risks.coverage.read_back import groupings, read_back
 from discreet.risks.coverage.singling import find_combinations, share_unique
 
@@ -113,7 +114,6 @@ def test_a_combination_is_the_smallest_that_singles_out():
     (found,) = find_combinations(columns, 400, 0.2, 3)
     assert set(found.columns) == {"a", "b"}
     assert found.share == share_unique(columns[:2], 400)
-    assert find_combinations(columns, 99, 0.2, 3) == []
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_combination_is_the_smallest_that_singles_out():
     ],
 )
 def test_cells_are_compared_across_types(released, truth, expected):
-    assert differs(pl.Series(released), pl.Series(truth)).tolist() == expected
+    assert differing_values(pl.Series(released), pl.Series(truth)).tolist() == expected
 
 
 @pytest.mark.parametrize("frame", [{"x": [1]}, {"x": [None, None]}, {"x": []}, {"x": [1, 1, 1], "y": ["a", "a", None]}])

@@ -13,9 +13,10 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.coverage.pairing import Paired
 
-_DECIDED = (Role.KEY, Role.CONFIDENTIAL, Role.WEIGHT, Role.HOUSEHOLD)
-_MOSTLY = 0.5
 _DIRECT = (Role.IDENTIFIER, Role.PERSON)
+_HARDLY = 0.05
+"""Share of the true values that a masked column may still show."""
+_PSEUDONYMS = "pseudonymization"
 
 
 @dataclass(frozen=True)
@@ -26,25 +27,41 @@ class Examination:
     role: Role
     steps: tuple[str, ...]
     adversaries: tuple[str, ...]
+    """The risk measures that read the column."""
+    known_to: tuple[str, ...]
+    """Those of them that assume that the intruder knows it; the others ask what he learns of it."""
     accepted: str | None
-    changed: bool
-    """Whether it was masked: by its values where the original is at hand, by the plan where it is not."""
+    still_true: float | None
+    """The share of the true values that the release still shows; 1 for a column that the original does not have, None where no
+    original is at hand."""
+
+    @property
+    def masked(self) -> bool:
+        """Whether hardly a true value is left: by the values where the original is at hand, by the plan where it is not."""
+        return bool(self.steps) if self.still_true is None else self.still_true <= _HARDLY
+
+    @property
+    def pseudonymized(self) -> bool:
+        return self.masked and _PSEUDONYMS in self.steps
+
+    @property
+    def changed(self) -> bool:
+        return self.still_true is not None and self.still_true < 1
 
     @property
     def direct(self) -> bool:
-        """Whether it names people by its owner's own word and is released as it was."""
-        return self.role in _DIRECT and not self.changed and self.accepted is None
+        """Whether its owner says that it identifies people."""
+        return self.role in _DIRECT
 
     @property
-    def overlooked(self) -> bool:
-        """Whether nobody looked: no adversary, no step, no word of the owner."""
-        return (
-            self.role not in _DECIDED
-            and self.role not in _DIRECT
-            and not self.adversaries
-            and not self.changed
-            and self.accepted is None
-        )
+    def unread_key(self) -> bool:
+        """Whether its owner calls it a quasi-identifier that no adversary of the policy assumes to be known."""
+        return self.role is Role.KEY and not self.known_to and self.accepted is None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nobody looked: role other, no adversary, no reason of the owner."""
+        return self.role is Role.OTHER and not self.adversaries and self.accepted is None
 
 
 def adversaries(policy: Policy) -> list[RiskMeasure]:
@@ -55,6 +72,35 @@ def adversaries(policy: Policy) -> list[RiskMeasure]:
         known = any(one.known > 0 and one.role not in _DIRECT for one in policy.attributes.values())
         names = ["known_sets"] if known else ["k_anonymity"] if policy.named(Role.KEY) else []
     return [registry.make("risk", name, policy.risk.get(name), origin=policy.origin) for name in names]
+
+
+def read_columns(measure: RiskMeasure, data: Microdata) -> list[str]:
+    """The released columns that an adversary reads; none where the measure does not apply to the table."""
+    try:
+        return [name for name in measure.examines(data) if name in data.columns]
+    except DiscreetError:
+        return []
+
+
+def known_columns(measure: RiskMeasure, data: Microdata) -> list[str]:
+    """The released columns that an adversary assumes to be known to the intruder, out of those that it reads.
+
+    A measure with an ``epsilon`` takes an attribute as known where its probability is greater. Of the others, columns that are
+    named as keys or as compared attributes are known, and of the rest all that is not confidential.
+    """
+    read = read_columns(measure, data)
+    epsilon = getattr(measure, "epsilon", None)
+    if isinstance(epsilon, float | int):
+        return [name for name in read if data.attribute(name).known > epsilon]
+    learnt = {*getattr(measure, "sensitive", ()), *getattr(measure, "confidential", ())}
+    named = {*getattr(measure, "keys", ()), *getattr(measure, "attributes", ())}
+    return [name for name in read if name in named or (name not in learnt and data.attribute(name).role is not Role.CONFIDENTIAL)]
+
+
+def blind_measures(data: Microdata) -> list[str]:
+    """Adversaries by probability that keep the empty known set alone: no attribute is known above their epsilon."""
+    chosen = [one for one in adversaries(data.policy) if isinstance(getattr(one, "epsilon", None), float | int)]
+    return [one.name for one in chosen if data.columns and not known_columns(one, data)]
 
 
 def steps_of(policy: Policy, data: Microdata) -> dict[str, list[str]]:
@@ -75,33 +121,41 @@ def steps_of(policy: Policy, data: Microdata) -> dict[str, list[str]]:
     return found
 
 
-def changed_columns(paired: Paired) -> dict[str, float]:
-    """Column by column the share of released cells that differ from the original; 1 for a column that it does not have."""
-    shares = {name: float(paired.hidden(name).mean()) if len(paired) else 0.0 for name in paired.original.columns}
-    return {name: shares.get(name, 1.0) for name in paired.data.columns}
+def shares_still_true(paired: Paired) -> dict[str, float]:
+    """Released column by column the share of its true values that it still shows; 1 where the original does not have it."""
+    shares: dict[str, float] = {}
+    for name in paired.data.columns:
+        if name not in paired.original.columns:
+            shares[name] = 1.0
+            continue
+        present = int(paired.truth(name).is_not_null().sum())
+        shares[name] = 1.0 - float(paired.hidden(name).sum()) / present if present else 1.0
+    return shares
 
 
-def examine(data: Microdata, original: Microdata | None, changed: Mapping[str, float] | None) -> list[Examination]:
-    """The examination of every released column; ``changed`` are the shares of changed cells where they are known."""
+def examine(data: Microdata, original: Microdata | None, still_true: Mapping[str, float] | None) -> list[Examination]:
+    """The examination of every released column; ``still_true`` are the shares of true values where they are known."""
     policy = data.policy
     steps = steps_of(policy, original if original is not None else data)
     readers: dict[str, list[str]] = {}
+    knowing: dict[str, list[str]] = {}
     for measure in adversaries(policy):
-        try:
-            read = measure.examines(data)
-        except DiscreetError:
-            read = []
-        for name in read:
+        for name in read_columns(measure, data):
             readers.setdefault(name, []).append(measure.name)
+        for name in known_columns(measure, data):
+            knowing.setdefault(name, []).append(measure.name)
     found = []
     for name in data.columns:
         attribute = data.attribute(name)
-        # a step that changed nothing masked nothing; a column that no step names counts as masked where most of it is changed
-        share = changed.get(name, 0.0) if changed is not None else 1.0
-        altered = share > 0 if name in steps else changed is not None and share >= _MOSTLY
         found.append(
             Examination(
-                name, attribute.role, tuple(steps.get(name, ())), tuple(readers.get(name, ())), attribute.accepted, altered
+                name,
+                attribute.role,
+                tuple(steps.get(name, ())),
+                tuple(readers.get(name, ())),
+                tuple(knowing.get(name, ())),
+                attribute.accepted,
+                None if still_true is None else still_true[name],
             )
         )
     return found

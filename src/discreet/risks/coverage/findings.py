@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from discreet.model.attribute import Role
 from discreet.model.score import Score
 from discreet.risks.coverage.examined import Examination
 from discreet.risks.coverage.read_back import ReadBack
 from discreet.risks.coverage.restoring import Restored
-from discreet.risks.coverage.singling import Combination
+from discreet.risks.coverage.singling import Combination, WithKeys
 
 _MOST_NAMED = 8
 _LEAST_TOLD = 5
@@ -26,6 +27,8 @@ class Findings:
     uniqueness: dict[str, float] = field(default_factory=dict)
     singling: list[str] = field(default_factory=list)
     combinations: list[Combination] = field(default_factory=list)
+    with_keys: list[WithKeys] = field(default_factory=list)
+    unread_keys: list[str] = field(default_factory=list)
     masked: dict[str, int] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
     restored: dict[str, Restored] = field(default_factory=dict)
@@ -41,7 +44,9 @@ class Findings:
     @property
     def unexamined(self) -> list[str]:
         together = {name for one in self.combinations for name in one.columns}
-        return [one.name for one in self.examined if one.name in self.identifying or one.name in together]
+        split = {name for one in self.with_keys for name in one.columns}
+        listed = {*self.identifying, *together, *split, *self.unread_keys}
+        return [one.name for one in self.examined if one.name in listed]
 
     @property
     def restorable(self) -> list[Restored]:
@@ -64,12 +69,13 @@ class Findings:
 
     def sentences(self) -> list[str]:
         """One sentence per concern; each names its columns and what would settle it."""
+        of = {one.name: one for one in self.examined}
         found = [
-            f"nobody looked at '{name}', which looks like {look}: give it a role, remove it, or write accepted: with your reason"
+            f"{_subject(of[name], f'looks like {look}')}: {_remedy(of[name])}, remove it, or write accepted: with your reason"
             for name, look in self.looks.items()
         ]
         found += [
-            f"nobody looked at '{name}', which singles out {self.uniqueness[name]:.1%} of the records by itself: give it a role, "
+            f"{_subject(of[name], f'singles out {self.uniqueness[name]:.1%} of the records by itself')}: {_remedy(of[name])}, "
             "mask it, or write accepted: with your reason"
             for name in self.singling
         ]
@@ -77,6 +83,12 @@ class Findings:
             f"nobody looked at {_quoted(one.columns)}, which together single out {one.share:.1%} of the records: give them "
             "roles, mask one, or write accepted: with your reason"
             for one in self.combinations
+        ]
+        found += [_split(one) for one in self.with_keys]
+        found += [
+            f"'{name}' has the role key, but no risk measure of the policy takes it as known: name it in keys, give it a "
+            "probability known above epsilon, mask it to one value, or write accepted: with your reason"
+            for name in self.unread_keys
         ]
         found += [_restored(one, one.column in self.removed) for one in self.restorable]
         found += [
@@ -101,6 +113,7 @@ class Findings:
     def per_attribute(self) -> pl.DataFrame:
         """One row per released column, then one per removed column that released ones restore."""
         together = {name: one for one in self.combinations for name in one.columns}
+        beside = {name: one for one in self.with_keys for name in one.columns}
         rows = [
             self._row(
                 one.name,
@@ -110,11 +123,12 @@ class Findings:
                 adversaries=", ".join(one.adversaries),
                 accepted=one.accepted,
                 with_others=together.get(one.name),
+                with_keys=beside.get(one.name),
             )
             for one in self.examined
         ]
         rows += [
-            self._row(name, released=False, role="", steps="removed", adversaries="", accepted=None, with_others=None)
+            self._row(name, released=False, role="", steps="removed", adversaries="", accepted=None)
             for name in self.removed
             if name in self.restored and self.restored[name].clear
         ]
@@ -129,7 +143,8 @@ class Findings:
         steps: str,
         adversaries: str,
         accepted: str | None,
-        with_others: Combination | None,
+        with_others: Combination | None = None,
+        with_keys: WithKeys | None = None,
     ) -> dict[str, object]:
         back, given = self.restored.get(name), self.given_back.get(name)
         concerns = []
@@ -140,6 +155,11 @@ class Findings:
         if with_others is not None:
             others = [other for other in with_others.columns if other != name]
             concerns.append(f"singles out {with_others.share:.1%} with {_quoted(others)}")
+        if with_keys is not None:
+            others = [other for other in (*with_keys.columns, *with_keys.keys) if other != name]
+            concerns.append(f"singles out {_few(with_keys.alone)} of {with_keys.records:,} records with {_quoted(others)}")
+        if name in self.unread_keys:
+            concerns.append("a key that no risk measure takes as known")
         if back is not None and back.clear:
             concerns.append(f"{back.share:.1%} restored from {_from(back)}")
         if given is not None:
@@ -176,6 +196,28 @@ def _restored(one: Restored, removed: bool) -> str:
         f"'{one.column}' was {what}, but {_from(one)} restores {one.share:.1%} of its values {how}; the best guess without "
         f"other columns gets {one.baseline:.1%}: mask {'that column' if len(one.sources) == 1 else 'one of those'} too, or write "
         "accepted: with your reason"
+    )
+
+
+def _subject(one: Examination, finding: str) -> str:
+    """A column and what is the matter with it; where it has a role, that the role does not settle it."""
+    if one.role is Role.OTHER and not one.adversaries:
+        return f"nobody looked at '{one.name}', which {finding}"
+    return f"'{one.name}' is released with the role {one.role.value}, and {finding}"
+
+
+def _remedy(one: Examination) -> str:
+    return "give it a role" if one.role is Role.OTHER else "mask it" if one.direct else "check its role"
+
+
+def _split(one: WithKeys) -> str:
+    """What columns add to the quasi-identifiers, in numbers of records."""
+    pairs = f" and {_few(one.in_pairs)} in pairs" if one.in_pairs else ""
+    before = _few(one.alone_by_keys) if one.alone_by_keys else "none"
+    verb, them, remedy = ("singles", "it", "give it a role") if len(one.columns) == 1 else ("single", "them", "give them roles")
+    return (
+        f"nobody looked at {_quoted(one.columns)}, which together with {_quoted(one.keys)} {verb} out {_few(one.alone)} of "
+        f"{one.records:,} records{pairs} ({before} without {them}): {remedy}, mask {them}, or write accepted: with your reason"
     )
 
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from discreet.engine.encoding.columns import encode
-from discreet.engine.recognition.column_names import naming
-from discreet.engine.recognition.value_facts import Facts
 from discreet.engine.runtime.progress import tell
-from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.risks.coverage.examined import changed_columns, examine
+from discreet.risks.coverage.concerns import Shares, find_concerns, pointless_thresholds
+from discreet.risks.coverage.examined import blind_measures, examine, shares_still_true
 from discreet.risks.coverage.findings import Findings
-from discreet.risks.coverage.looks import describe_look
 from discreet.risks.coverage.pairing import Paired, draw_sample, pair
 from discreet.risks.coverage.read_back import groupings, read_back
 from discreet.risks.coverage.restoring import Needed, gather_evidence, restore
-from discreet.risks.coverage.singling import LEAST_RECORDS, find_combinations, share_unique
 
 _UNPAIRED = (
     "which original each released record comes from is not known, so it was not measured whether masked values can be restored; "
     "give the link of mask --link"
+)
+_BLIND = (
+    "{name} takes no released column as known (no attribute has a probability known above its epsilon), so that it keeps the "
+    "empty known set alone and measures no adversary: give known to the quasi-identifiers"
 )
 
 
@@ -51,6 +50,7 @@ class Coverage(RiskMeasure):
     better: ClassVar[Mapping[str, Direction]] = {
         "unexamined": "low", "identifying": "low", "restorable": "low", "read_back": "low",
     }  # fmt: skip
+    descriptive: ClassVar[Collection[str]] = ("unexamined", "identifying", "restorable", "read_back")
     meaning: ClassVar[Mapping[str, str]] = {
         "unexamined": "released columns that no adversary read, no step changed, and that could matter",
         "identifying": "of these: columns that single people out or look like names, contacts, ids or free text",
@@ -63,7 +63,7 @@ class Coverage(RiskMeasure):
         default=0.05, description="share of records that columns nobody looked at may single out"
     )
     singled_together: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.2, description="share that a few of them may single out together, in a table of at least 100 records"
+        default=0.2, description="share that a few of them may single out together; half in a table of fewer than 100 records"
     )
     together: Annotated[int, Field(ge=1, le=4)] = Field(default=3, description="how many such columns are tried together")
     restored: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -76,35 +76,16 @@ class Coverage(RiskMeasure):
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         paired = pair(data, original) if original is not None else None
-        changed = None if paired is None else changed_columns(paired)
-        found = Findings(examine(data, original, changed))
-        self._look(data, found)
+        still_true = None if paired is None else shares_still_true(paired)
+        found = Findings(examine(data, original, still_true))
+        find_concerns(data, paired, found, Shares(self.singled_out, self.singled_together, self.together))
+        found.gaps += [_BLIND.format(name=name) for name in blind_measures(data)]
+        found.gaps += pointless_thresholds(self.parameters)
         if paired is not None:
             self._restore(paired, found)
         elif original is not None and original.policy.judge == "both":
             found.gaps.append(_UNPAIRED)
         return found.score(self.name, measured=paired is not None)
-
-    def _look(self, data: Microdata, found: Findings) -> None:
-        """Columns that nobody looked at: what they look like, and whom they single out."""
-        asked = [one for one in found.examined if one.overlooked or one.direct]
-        columns = encode(data, [one.name for one in asked])
-        records, alone = len(data), []
-        for number, (one, column) in enumerate(zip(asked, columns, strict=True)):
-            tell("coverage", number, 2 * len(asked))
-            share = share_unique([column], records)
-            found.uniqueness[one.name] = share
-            look = describe_look(Facts(column, naming(one.name), records))
-            if one.direct:
-                look = look or ("numbers of persons" if one.role is Role.PERSON else "an identifier by its role")
-            if look is not None:
-                found.looks[one.name] = look
-            elif share >= self.singled_out and records >= LEAST_RECORDS:
-                found.singling.append(one.name)
-            else:
-                alone.append(column)
-        if self.together > 1:
-            found.combinations += find_combinations(alone, records, self.singled_together, self.together)
 
     def _restore(self, paired: Paired, found: Findings) -> None:
         """Masked columns: whether released ones restore them, and which of their cells other rows show."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from discreet.engine.cells.comparison import differing_values
 from discreet.engine.encoding.record_links import linked
-from discreet.engine.encoding.shared_codes import as_text as engine_text
+from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ class Paired:
         """Cells that do not hold their true value any more; a true value that is null hides nothing."""
         if name not in self._hidden:
             truth = self.truth(name)
-            changed = differs(self.released(name), truth) if name in self.data.columns else np.ones(len(self), dtype=np.bool_)
+            changed = (
+                differing_values(self.released(name), truth) if name in self.data.columns else np.ones(len(self), dtype=np.bool_)
+            )
             self._hidden[name] = changed & truth.is_not_null().to_numpy()
         return self._hidden[name]
 
@@ -85,22 +88,47 @@ def scramble(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def differs(released: pl.Series, truth: pl.Series) -> NDArray[np.bool_]:
-    """Where two columns hold different values; numbers are compared as numbers, anything else of two types as text."""
-    if released.dtype.is_numeric() and truth.dtype.is_numeric() and released.dtype != truth.dtype:
-        released, truth = released.cast(pl.Float64), truth.cast(pl.Float64)
-    elif released.dtype != truth.dtype:
-        released, truth = as_text(released), as_text(truth)
-    return released.ne_missing(truth).to_numpy()
+def shows_truth(released: pl.Series, truth: pl.Series) -> NDArray[np.bool_]:
+    """Cells from which an intruder who knows the true value can still recognise it.
+
+    Those that hold it; a number or date to which no other true value is nearer, such as one with a little noise; and a label that
+    is no true value of anybody, such as an interval. A value that somebody else had (swapping, PRAM) shows nothing.
+    """
+    changed = differing_values(released, truth)
+    if not changed.any():
+        return ~changed
+    shown = ~changed
+    rows = np.flatnonzero(changed & released.is_not_null().to_numpy() & truth.is_not_null().to_numpy())
+    moved, true = released.gather(rows), truth.gather(rows)
+    numbers, known, all_known = numbers_of(moved), numbers_of(true), numbers_of(truth.drop_nulls().unique())
+    if numbers is not None and known is not None and all_known is not None:
+        shown[rows] = _nearest(numbers, np.sort(all_known[~np.isnan(all_known)])) == known
+    else:
+        texts = as_text(truth.drop_nulls().unique().cast(truth.dtype))
+        shown[rows] = ~as_text(moved).is_in(texts.implode()).to_numpy()
+    return shown
 
 
-def as_text(values: pl.Series) -> pl.Series:
-    """Values as they print; a whole float without its '.0'."""
-    if values.dtype.is_float() and (values.drop_nulls() == values.drop_nulls().floor()).all():
-        inside = values.abs().max()
-        if inside is None or float(inside) < 2**62:  # type: ignore[arg-type]
-            values = values.cast(pl.Int64)
-    return engine_text(values)
+def _nearest(numbers: NDArray[np.float64], among: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each number the nearest of some sorted ones."""
+    if not len(among):
+        return np.full(len(numbers), np.nan)
+    right = np.clip(np.searchsorted(among, numbers), 1, max(len(among) - 1, 1))
+    high = np.minimum(right, len(among) - 1)
+    low = right - 1
+    return np.where(numbers - among[low] <= among[high] - numbers, among[low], among[high])
+
+
+def numbers_of(series: pl.Series) -> NDArray[np.float64] | None:
+    """A column as numbers, null as NaN: dates as days, moments as days with a fraction; None where it is neither."""
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return series.cast(pl.Float64).to_numpy()
+    if dtype == pl.Date:
+        return series.to_physical().cast(pl.Float64).to_numpy()
+    if isinstance(dtype, pl.Datetime):
+        return series.dt.epoch("us").cast(pl.Float64).to_numpy() / 86_400_000_000
+    return None
 
 
 def _gather(values: pl.Series, rows: NDArray[np.int64]) -> pl.Series:

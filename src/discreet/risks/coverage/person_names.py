@@ -9,7 +9,36 @@ from __future__ import annotations
 
 from discreet.engine.recognition.name_rules import words
 
-GIVEN = words(
+_GIVEN_ELSEWHERE = words(
+    """
+    aarav abhishek abimbola abiodun adaeze adebayo adeola aditi aditya adunni ajay akash akira aleksander aleksandr alexei
+    alexey alisher amina aminata amira amit amitabh anand anastasiya anders andrei andrey anil anita anjali ankit ankita anya
+    aoife arash arjun artem arun aruna aryan asha ashok ashwin ayesha aylin ayodele babajide bao bartosz bashir bilal binta
+    bogdan boris bozena camila catalina chandra chiamaka chidi chidinma chinedu chinonso chinwe chioma chukwuemeka ciaran
+    dariusz darya deepa deepak deepika denys devika dhruv dieudonne dilip dinesh divya dmitriy dmitry dogan dong duc duong ebru
+    ekaterina elif emeka emin emre ewa fadi farah fatma fatoumata fatou femi feng folake funmilayo galina ganesh gauri geeta
+    gita giorgos goran grazyna grzegorz guenter guenther gunther gunnar habib haitham hakan hamid hao haruka haruki hasan hemant
+    hideo hieu hoa hong hua huda huong hung huseyin ifeanyi ifeoma ignacio ikechukwu imran indira ingeborg ioannis ismail itziar
+    ivana jadwiga jagdish jamal jana jaroslav jia jie jing joerg jorg jun juergen jurgen jyoti kaethe kamal kamala kareem karim
+    karthik katarzyna kathe kavita kazuo keiko kemal kenta khadija kiran kishore komal konstantin kostas krishna krzysztof
+    kseniya kunal kwabena kwame kwesi lakshmi lalita lamar latoya layla leila lei ling lijun linh lyudmila maciej madhu mahesh
+    mahmoud malgorzata mamadou mandeep manish manoj mansour mariam mariusz mariya maryam masako masashi maxim meena meera mehdi
+    mihai mikhail minh ming mohan moussa mukesh murat mustapha nadezhda naila nam namrata nandini narendra naresh nasser natalya
+    neha ngoc ngozi nguyet nikhil nikita nikolai nikolaos nikolay nisha nitin noor nuno nur obinna oksana oleksandr oluwaseun
+    oluwatobi omotola onur ousmane padma pallavi pankaj pawel phuong piotr pooja prakash pranav prasad pratik preeti priyanka
+    qiang quang quoc rachid radha rahul rajan rajendra rakesh ram ramesh ramya rana rani ranjit rashid rashmi ravi reza rohan
+    rohit rokas roza ruslan rustam ryszard sachin sadia saeed sagar said sakura salim salma samir sandeep sangeeta sanjay
+    sanjana santosh sanne sapna satish savita seema sergey shabnam shankar sharad shilpa shinji shiv shivani shreya shyam
+    siddharth sina siobhan sita slawomir sneha soeren sonali soren srinivas stanislav subhash sudha sunil sunita suresh sushila
+    swati tadashi takashi takeshi tamar tamika tariq tatyana tejas temitope thanh thao thi thuy tomasz trang trung tuan tunde
+    uche uday ulla usha vadim valentin varun vasilis vasily veena vera viet vijay vikas vikram vinay vinod vishal viktoriya
+    volodymyr wael wojciech xiang xiaoming xin yan yana yasmine yekaterina yelena yetunde ying yong yosef youssef yulia yuliya
+    yusra zainab zbigniew zeynep zhen zhong zsofia
+    """
+)
+"""Frequent in South Asia, Africa, East Asia, Eastern Europe and the Near East, as they are written in Latin letters."""
+
+GIVEN = _GIVEN_ELSEWHERE | words(
     """
     aaron abdul abdullah adam adrian adriana agnes ahmed aisha alan albert alberto alejandra alejandro alessandro alex
     alexander alexandra alexis alfredo alice alicia alina ali allison amanda amber amelia amy ana anastasia andre andrea andreas
@@ -53,7 +82,22 @@ GIVEN = words(
     """
 )
 
-FAMILY = words(
+_FAMILY_ELSEWHERE = words(
+    """
+    abdullah abubakar acharya adeyemi agarwal aggarwal ahmad aksoy ali amadi ansari arslan asante aydin babu balogun banerjee
+    basu bhatt bhattacharya bondarenko bose celik chakraborty chandrasekhar chatterjee chaudhary chauhan chopra choudhury
+    chowdhury chukwu das demir desai deshmukh diallo diop do dogan dutta eze fofana gandhi garg georgiou ghosh goyal guo haddad
+    he hosseini hu huang hussain inoue islam iyer jha jain joshi kamara kapoor kato kaur kaya keita khanna kobayashi koroleva
+    kovac kovacs kozlov kravchenko krishnan kulkarni lebedev lee lin lu luo mahmoud malik mehta mensah menon mishra mitra
+    mohammadi mukherjee nair nakamura nasser nayak ndiaye nkosi novikov nowak obi ochieng odhiambo okafor okeke okonkwo ono
+    ozturk pandey papadopoulos park pathak pavlov pillai prasad qureshi rahman rana rao rathore reddy sahin sahu saito saleh
+    santoso sarkar saxena semenov sen sethi shah shevchenko shen siddiqui sidhu sinha sokolov sorokin srivastava sun takahashi
+    tang thakur tiwari traore tripathi varma vasiliev verma vo volkov vu wei wisniewski wojcik wu xie xu yadav yamada yoshida yu
+    zaytsev zheng zhou zhu
+    """
+) - words("do he sun park lin lu ali sen")
+
+FAMILY = _FAMILY_ELSEWHERE | words(
     """
     aalto adams ahmed alexander allen almeida alonso alvarez andersen anderson andersson araujo bailey baker bakker barbosa
     barnes bauer baumann becker bell bennett bernard bianchi bianco boyd brooks brown bruno bryant butler campbell cardoso

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.risks.coverage.pairing import Paired
+from discreet.risks.coverage.pairing import Paired, numbers_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -165,18 +165,6 @@ def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | N
         fit = max(half, min(len(truth) - _LEAST_ROWS // 2, 2 * len(terms) + _LEAST_ROWS))
         found = _linear(terms, table, truth, fit, tolerance)
     return found
-
-
-def numbers_of(series: pl.Series) -> NDArray[np.float64] | None:
-    """A column as numbers, null as NaN: dates as days, moments as days with a fraction; None where it is neither."""
-    dtype = series.dtype
-    if dtype.is_numeric() or dtype == pl.Boolean:
-        return series.cast(pl.Float64).to_numpy()
-    if dtype == pl.Date:
-        return series.to_physical().cast(pl.Float64).to_numpy()
-    if isinstance(dtype, pl.Datetime):
-        return series.dt.epoch("us").cast(pl.Float64).to_numpy() / 86_400_000_000
-    return None
 
 
 def _years_of(series: pl.Series) -> NDArray[np.float64] | None:

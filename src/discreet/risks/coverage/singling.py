@@ -1,22 +1,29 @@
-"""Columns that single people out: alone, or a few of them together."""
+"""Columns that single people out: alone, a few of them together, or together with the quasi-identifiers of the release."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import groups_of, refine
 from discreet.engine.encoding.columns import Column
 
-LEAST_RECORDS = 20
-"""With fewer records, values that differ say little."""
-_LEAST_TOGETHER = 100
-"""In a smaller table a few columns single out many by chance alone."""
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEAST_SINGLED = 3
+"""Records that must be singled out before it counts, so that two that differ by chance in a tiny table do not."""
+_SMALL_TABLE = 100
+_SMALL_TABLE_LIMIT = 0.5
+"""In a table with fewer records, a few columns single out many by chance alone: together they must do so for half of them."""
 _TRIED = 6
 _ROUNDS = 5
+_CROWDED = 0.2
+"""Share of the records that the quasi-identifiers may single out by themselves, so that what a further column adds is visible."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,19 @@ class Combination:
 
     columns: tuple[str, ...]
     share: float
+
+
+@dataclass(frozen=True)
+class WithKeys:
+    """Columns that, together with quasi-identifiers, leave records alone that the quasi-identifiers do not."""
+
+    columns: tuple[str, ...]
+    keys: tuple[str, ...]
+    alone: int
+    in_pairs: int
+    alone_by_keys: int
+    in_pairs_by_keys: int
+    records: int
 
 
 def share_unique(columns: Sequence[Column], records: int) -> float:
@@ -46,8 +66,8 @@ def find_combinations(columns: Sequence[Column], records: int, limit: float, mos
     Greedy: of the columns that separate the records best, all pairs and triples of the first six are tried, the best set is
     taken away, and the search goes on with the rest. A set that is not found may still exist; one that is found is exact.
     """
-    if records < _LEAST_TOGETHER:
-        return []
+    if records < _SMALL_TABLE:
+        limit = max(limit, _SMALL_TABLE_LIMIT)
     left = sorted((one for one in columns if one.cardinality > 1), key=lambda one: _collisions(one, records))
     found: list[Combination] = []
     for _ in range(_ROUNDS):
@@ -58,11 +78,83 @@ def find_combinations(columns: Sequence[Column], records: int, limit: float, mos
             best = max(tried, key=lambda one: one.share, default=None)
             if best is not None and best.share >= limit:
                 break
-        if best is None or best.share < limit:
+        if best is None or best.share < limit or best.share * records < LEAST_SINGLED:
             break
         found.append(best)
         left = [one for one in left if one.name not in best.columns]
     return found
+
+
+class KeyClasses:
+    """The equivalence classes of the quasi-identifiers, and how further columns split them.
+
+    ``keys`` stand in the order in which an intruder is likely to know them. Where all of them single out so many records that a
+    further column has hardly anything to add, only the first ones are taken. A class of one or two records counts as small: its
+    records are singled out, or are with one other.
+    """
+
+    def __init__(self, keys: Sequence[Column], records: int) -> None:
+        self.records = records
+        self.ids, self.number = np.zeros(records, dtype=np.int64), min(records, 1)
+        self.alone, self.in_pairs = _small(self.ids, self.number)
+        taken: list[str] = []
+        for column in keys:
+            ids, number = refine(self.ids, self.number, column.codes, column.cardinality)
+            alone, in_pairs = _small(ids, number)
+            if alone + in_pairs / 2 > _CROWDED * records:
+                continue
+            self.ids, self.number, self.alone, self.in_pairs = ids, number, alone, in_pairs
+            taken.append(column.name)
+        self.keys = tuple(taken)
+
+    def split_by_one(self, columns: Sequence[Column], limits: Mapping[str, float]) -> tuple[list[WithKeys], list[Column]]:
+        """The columns that each leave at least their limit more of the records in small classes, and the others, best first."""
+        found: list[WithKeys] = []
+        others: list[tuple[float, Column]] = []
+        for column in columns:
+            split = self._describe((column.name,), *refine(self.ids, self.number, column.codes, column.cardinality))
+            gain = self._gain(split)
+            if self._enough(gain, limits[column.name]):
+                found.append(split)
+            else:
+                others.append((gain, column))
+        return found, [column for _, column in sorted(others, key=lambda one: -one[0])]
+
+    def split_by_several(self, columns: Sequence[Column], limit: float) -> list[WithKeys]:
+        """Sets of columns that together do so: one column after the other is added, those that split best alone first."""
+        if self.records < _SMALL_TABLE:
+            limit = max(limit, _SMALL_TABLE_LIMIT)
+        left, found = list(columns), []
+        for _ in range(_ROUNDS):
+            ids, number = self.ids, self.number
+            best: WithKeys | None = None
+            for at, column in enumerate(left):
+                ids, number = refine(ids, number, column.codes, column.cardinality)
+                split = self._describe(tuple(one.name for one in left[: at + 1]), ids, number)
+                if self._enough(self._gain(split), limit):
+                    best = split
+                    break
+            if best is None:
+                break
+            found.append(best)
+            left = left[len(best.columns) :]
+        return found
+
+    def _gain(self, split: WithKeys) -> float:
+        """By how much the expected number of records that are found grows: one per record alone, one per pair."""
+        return split.alone + split.in_pairs / 2 - self.alone - self.in_pairs / 2
+
+    def _enough(self, gain: float, limit: float) -> bool:
+        return gain >= max(limit * self.records, LEAST_SINGLED)
+
+    def _describe(self, columns: tuple[str, ...], ids: NDArray[np.int64], number: int) -> WithKeys:
+        return WithKeys(columns, self.keys, *_small(ids, number), self.alone, self.in_pairs, self.records)
+
+
+def _small(ids: NDArray[np.int64], number: int) -> tuple[int, int]:
+    """How many records are alone in their class, and how many are with one other."""
+    sizes = np.bincount(ids, minlength=number)
+    return int((sizes == 1).sum()), 2 * int((sizes == 2).sum())
 
 
 def _collisions(column: Column, records: int) -> float:

@@ -1,0 +1,183 @@
+"""Released columns of concern: what they look like, whom they single out alone, together, and with the quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.recognition.column_names import naming
+from discreet.engine.recognition.value_facts import Facts
+from discreet.engine.runtime.progress import tell
+from discreet.model.attribute import Role
+from discreet.model.microdata import Microdata
+from discreet.risks.coverage.examined import Examination
+from discreet.risks.coverage.findings import Findings
+from discreet.risks.coverage.looks import Look, Pointing, look_of, may_number_persons
+from discreet.risks.coverage.pairing import Paired, shows_truth
+from discreet.risks.coverage.singling import LEAST_SINGLED, KeyClasses, find_combinations, share_unique
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_KEY_NAMED = 0.2
+"""Of a column whose own name is that of a quasi-identifier, such a part of the share ``singled_out`` is enough."""
+_MOSTLY_ALONE = 0.8
+"""A household's number that so many records have for themselves is a person's number."""
+_LEAST_HOUSEHOLDS = 20
+_ALIKE = 0.8
+"""Share of neighbouring rows of a value that agree on all quasi-identifiers, beyond chance, from which it numbers persons."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """From which shares of the records on columns that nobody looked at are a concern."""
+
+    alone: float
+    together: float
+    most_together: int
+
+
+def find_concerns(data: Microdata, paired: Paired | None, found: Findings, shares: Shares) -> None:
+    """Fill the findings about released columns, by their released values."""
+    records = len(data)
+    asked = [one for one in found.examined if one.accepted is None]
+    columns = dict(zip([one.name for one in asked], encode(data, [one.name for one in asked]), strict=True))
+    found.unread_keys = [one.name for one in asked if one.unread_key and len(columns[one.name].values) > 1]
+    keys = [columns[one.name] for one in _by_probability(asked, data) if one.name in columns]
+    classes = KeyClasses(keys, records)
+    left: list[Column] = []
+    for number, one in enumerate(asked):
+        tell("coverage", number, 2 * len(asked))
+        column = columns[one.name]
+        facts = Facts(column, naming(one.name), records)
+        undecided = _is_undecided(one, facts)
+        if undecided or one.direct:
+            found.uniqueness[one.name] = share_unique([column], records)
+        look = look_of(facts)
+        if look is None and undecided and classes.keys and may_number_persons(facts) and _rows_are_alike(column, classes.ids):
+            look = Look("numbers of persons or groups", Pointing.NUMBER)
+        if (words := _concern(one, look, facts, undecided)) is not None:
+            found.looks[one.name] = words
+        elif undecided and not one.pseudonymized:
+            shown = _shown(one, paired)
+            found.uniqueness[one.name] = share = _share_singled(column, shown, records)
+            if share >= shares.alone and share * records >= LEAST_SINGLED:
+                found.singling.append(one.name)
+            elif shown is None or float(shown.mean()) >= shares.alone:
+                left.append(column)
+        elif one.role is Role.HOUSEHOLD and records >= _LEAST_HOUSEHOLDS and not one.pseudonymized:
+            found.uniqueness[one.name] = share = share_unique([column], records)
+            if share >= _MOSTLY_ALONE:
+                found.singling.append(one.name)
+    _combine(found, left, classes, records, shares)
+
+
+def _combine(found: Findings, left: Sequence[Column], classes: KeyClasses, records: int, shares: Shares) -> None:
+    """Columns that single nobody out by themselves: each with the quasi-identifiers, a few of them, and all with those."""
+    varying = [one for one in left if one.cardinality > 1]
+    if classes.keys:
+        limits = {one.name: shares.alone * (_KEY_NAMED if _is_key_by_name(one.name) else 1.0) for one in varying}
+        split, varying = classes.split_by_one(varying, limits)
+        found.with_keys += split
+    if shares.most_together > 1:
+        found.combinations += find_combinations(varying, records, shares.together, shares.most_together)
+        taken = {name for one in found.combinations for name in one.columns}
+        varying = [one for one in varying if one.name not in taken]
+    if classes.keys and len(varying) > 1:
+        found.with_keys += classes.split_by_several(varying, shares.together)
+
+
+def _concern(one: Examination, look: Look | None, facts: Facts, undecided: bool) -> str | None:
+    """What makes a column a concern by its look and its role, in words; None where nothing does."""
+    if facts.distinct <= 1 and not (one.direct and facts.distinct and not one.masked):
+        return None
+    if one.direct:
+        if not one.masked:
+            return look.words if look else "numbers of persons" if one.role is Role.PERSON else "an identifier by its role"
+        return look.words if look is not None and look.pointing is Pointing.DIRECT else None
+    if look is None or (one.pseudonymized and look.pointing is Pointing.NUMBER):
+        return None
+    if undecided:
+        return look.words
+    if look.pointing is Pointing.DIRECT:
+        # a quasi-identifier that an adversary takes as known is measured, so a guess is not enough
+        return look.words if look.strong or not one.known_to else None
+    if one.known_to or one.role is Role.KEY or not look.strong:
+        return None
+    if look.pointing is Pointing.NUMBER:
+        return None if one.role is Role.HOUSEHOLD else look.words
+    return look.words
+
+
+def _is_undecided(one: Examination, facts: Facts) -> bool:
+    """Whether nobody decided on the column; a text with the role weight can be no weight."""
+    return one.undecided or (one.role is Role.WEIGHT and facts.is_text and not one.adversaries)
+
+
+def _by_probability(examined: Sequence[Examination], data: Microdata) -> list[Examination]:
+    """The columns that an adversary takes as known, the most probably known first."""
+    known = [one for one in examined if one.known_to]
+    return sorted(known, key=lambda one: -data.attribute(one.name).known)
+
+
+def _is_key_by_name(name: str) -> bool:
+    kind = naming(name).kind
+    return kind is not None and kind.role is Role.KEY
+
+
+def _shown(one: Examination, paired: Paired | None) -> NDArray[np.bool_] | None:
+    """For each released row whether its cell still shows the true value; None where all do, or no original is at hand."""
+    if paired is None or not one.changed or one.name not in paired.original.columns:
+        return None
+    shown = np.ones(len(paired.data), dtype=np.bool_)
+    shown[paired.rows] = shows_truth(paired.released(one.name), paired.truth(one.name))
+    return shown
+
+
+def _share_singled(column: Column, shown: NDArray[np.bool_] | None, records: int) -> float:
+    """The share of the records whose released value nobody shares, and shows the true one."""
+    if shown is None or not records:
+        return share_unique([column], records)
+    counts = np.bincount(column.codes, minlength=column.cardinality)
+    if column.has_null:
+        counts[-1] = 0
+    return float(((counts[column.codes] == 1) & shown).sum() / records)
+
+
+def _rows_are_alike(column: Column, ids: NDArray[np.int64]) -> bool:
+    """Whether rows that share a value agree on the quasi-identifiers far more often than other rows do."""
+    present = np.flatnonzero(~column.is_null)
+    order = present[np.argsort(column.codes[present], kind="stable")]
+    codes, classes = column.codes[order], ids[order]
+    inside = codes[1:] == codes[:-1]
+    if int(inside.sum()) < LEAST_SINGLED:
+        return False
+    agreeing = float((classes[1:] == classes[:-1])[inside].mean())
+    sizes = np.bincount(ids).astype(np.float64)
+    chance = float(np.square(sizes / max(len(ids), 1)).sum())
+    return chance < 1 and (agreeing - chance) / (1 - chance) >= _ALIKE
+
+
+def pointless_thresholds(parameters: Mapping[str, float]) -> list[str]:
+    """What the thresholds of a policy leave unchecked, in words; each is a gap."""
+    found = []
+    for name, most, consequence in _SENSIBLE:
+        if parameters[name] > most:
+            found.append(
+                f"the policy sets coverage.{name} to {parameters[name]:g}, so {consequence}; at most {most:g} makes it a check"
+            )
+    if parameters["together"] < 2:
+        found.append("the policy sets coverage.together to 1, so columns that nobody looked at are not tried together")
+    return found
+
+
+_SENSIBLE = (
+    ("singled_out", 0.5, "a column that nobody looked at and that singles out most of the records is no concern"),
+    ("singled_together", 0.8, "columns that nobody looked at and that together single out most of the records are no concern"),
+    ("restored", 0.95, "a masked column of which nearly all values can be restored is no concern"),
+    ("gain", 0.8, "a masked column that released ones restore far better than the best guess may be no concern"),
+)
