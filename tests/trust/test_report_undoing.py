@@ -294,3 +294,132 @@ def test_the_internal_report_is_private_and_marked_as_confidential(small_table: 
     assert content["confidential"] is True
     assert "sha256" not in content["tables"]["original"], "a plain hash lets anybody try guesses"
     assert len(content["tables"]["original"]["hmac_sha256"]) == 64
+
+
+def report_on(frame: pl.DataFrame, policy: dict[str, Any]) -> tuple[dict[str, Any], pl.DataFrame]:
+    """The public report on a release, and the release."""
+    from discreet.report.evidence import gather
+
+    data = discreet.read(frame, policy)
+    release = discreet.mask(data)
+    return gather(data, release), release.masked.frame
+
+
+def outlier_table(records: int = 120) -> pl.DataFrame:
+    random = np.random.default_rng(18)
+    return pl.DataFrame(
+        {
+            "name": [f"P{number}" for number in range(records)],
+            "phone": [f"555-{number:04}" for number in range(records)],
+            "sex": random.choice(["f", "m"], records),
+            "age": random.integers(18, 90, records),
+            "income": [*(int(value) for value in random.integers(10_000, 99_000, records - 1)), 7_654_321],
+        }
+    )
+
+
+OUTLIER_ATTRIBUTES: dict[str, Any] = {
+    "name": {"role": "identifier"}, "phone": {"role": "identifier"}, "sex": {"role": "key"}, "age": {"role": "key"},
+    "income": {"role": "key"},
+}  # fmt: skip
+CAPPED: dict[str, Any] = {"method": "top_bottom_coding", "columns": ["income"], "top": 100_000}
+
+
+def test_the_loss_does_not_give_a_single_top_coded_value_back() -> None:
+    policy = {"attributes": OUTLIER_ATTRIBUTES, "plan": {"seed": 5, "steps": [CAPPED]}, "limits": {"ncp.loss": 0.3}}
+    report, release = report_on(outlier_table(), policy)
+    (ncp,) = [entry for entry in report["losses"] if entry["measure"] == "ncp"]
+    rows = {row["attribute"]: row for row in ncp["attributes"]}
+    assert rows["income"]["changed"] == "<5"
+    assert rows["income"]["loss"] == "<0.042", "anything up to five values of 120"
+    assert [field["value"] for field in ncp["fields"] if field["field"] == "loss"] == ["0 to 0.0139"]
+    (limit,) = report["verdict"]["limits"]
+    assert isinstance(limit["found"], str)
+    assert limit["kept"] is True
+    low, records = release["income"].min(), release.height
+    text = json.dumps(report)
+    for number, _ in numbers_in(text):
+        for weight in (1, 3):
+            share = number * weight * records
+            if 0 < share < 1:
+                solution = (100_000 - share * low) / (1 - share)
+                assert abs(solution / 7_654_321 - 1) > 0.02, f"{number} gives the value back"
+
+
+def test_statistics_of_the_original_do_not_give_a_suppressed_value_back() -> None:
+    frame = outlier_table().with_columns(income=pl.Series([30_000] * 119 + [7_654_321]))
+    policy = {
+        "attributes": OUTLIER_ATTRIBUTES, "loss": {"integrity": {}, "entropy": {}, "propensity": {}},
+        "plan": {"seed": 5, "steps": [CAPPED]}, "limits": {"integrity.mean": 0.9},
+    }  # fmt: skip
+    report, _ = report_on(frame, policy)
+    entries = {entry["measure"]: entry for entry in report["losses"]}
+    for measure, allowed in (("integrity", ("range", "mean_after", "standard_deviation_after")), ("entropy", ())):
+        (row,) = [row for row in entries[measure]["attributes"] if row["attribute"] == "income"]
+        assert not [name for name, value in row.items() if isinstance(value, float) and name not in allowed]
+    assert not [field for field in entries["entropy"]["fields"] if isinstance(field["value"], float)]
+    totals = [field["field"] for field in entries["integrity"]["fields"] if isinstance(field["value"], float)]
+    assert totals == ["loss"], "the share of statistics outside their range, which are counted anyway"
+    assert report["verdict"]["limits"][0]["sentence"].startswith("integrity.mean is at most 0.9;")
+    (counts,) = [entry for entry in report["distributions"] if entry["attribute"] == "income"]
+    assert {row["before"] for row in counts["rows"]} == {"not shown"}
+
+
+def test_few_removed_records_do_not_follow_from_counts_of_changed_values_or_guesses() -> None:
+    steps = [{"method": "remove_identifiers"}, {"method": "sampling", "fraction": 0.98}]
+    policy = {
+        "attributes": OUTLIER_ATTRIBUTES, "risk": {"target_linkage": {}, "record_linkage": {}, "k_anonymity": {}},
+        "loss": {"integrity": {}, "ncp": {}}, "plan": {"seed": 5, "steps": steps},
+    }  # fmt: skip
+    report, release = report_on(outlier_table(), policy)
+    assert 0 < 120 - release.height < 5
+    low, high = release.height + 1, release.height + 4
+    assert report["steps"][0]["changed"] == f"{2 * low} to {2 * high}"
+    shown = {
+        f"{entry['measure']}.{field['field']}.{series}": field[series]
+        for entry in report["adversaries"]
+        for field in entry["fields"]
+        for series in ("before", "after", "informed")
+    }
+    numbers = {name: value for name, value in shown.items() if isinstance(value, int | float) and value}
+    telling = [name for name, value in numbers.items() if low <= value <= high or low <= 1 / value <= high]
+    assert not telling
+    means = [row for entry in report["losses"] if entry["measure"] == "integrity" for row in entry["attributes"]]
+    assert not [row for row in means if isinstance(row["mean_before"], float)], "the sums differ by the records left out"
+
+
+def test_shares_close_to_all_records_are_bounds() -> None:
+    from discreet.report.public_fields import Series, show_fields
+    from discreet.report.small_counts import Range
+
+    exact = {
+        "correct": 239.0, "correct_share": 239.04 / 240, "lower": 0.977, "upper": 0.999, "excess": 0.9958,
+        "within_2": 1.0, "within_10": 239.04 / 240, "interval_disclosure": 238.7 / 240, "attacks": 240,
+    }  # fmt: skip
+    shown = show_fields("record_linkage", Series(exact, Range(240, 240)), {})
+    assert shown["correct"] == "236 to 240"
+    assert {shown[name] for name in ("correct_share", "within_10", "interval_disclosure")} == {">0.979"}
+    assert {shown[name] for name in ("lower", "upper")} == {"not shown"}
+    assert shown["excess"] == ">0.979"
+
+
+def test_a_small_count_of_an_attribute_does_not_follow_from_the_totals() -> None:
+    from discreet.report.public_losses import show_loss
+    from discreet.report.small_counts import Range
+
+    def row(name: str, loss: float, suppressed: int) -> dict[str, Any]:
+        return {"attribute": name, "weight": 0.5, "loss": loss, "suppressed": suppressed, "changed": suppressed}
+
+    entry = {
+        "measure": "ncp",
+        "fields": [
+            {"field": "loss", "value": 0.5 * 0.25 + 0.5 / 120, "meaning": ""},
+            {"field": "suppressed", "value": 31, "meaning": ""},
+        ],
+        "attributes": [row("age", 0.25, 30), row("zip", 1 / 120, 1)],
+    }
+    shown = show_loss(entry, Range(120, 120), Range(120, 120), ["zip"])
+    assert [field["value"] for field in shown["fields"]] == ["0.125 to 0.146", "31 to 34"]
+    assert shown["attributes"][1] | {"weight": 0} == {
+        "attribute": "zip", "weight": 0, "loss": "<0.042", "suppressed": "<5", "changed": "<5",
+    }  # fmt: skip

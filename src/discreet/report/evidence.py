@@ -21,6 +21,7 @@ from discreet.model.score import Score
 from discreet.report import provenance
 from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
+from discreet.report.few_changes import attributes_with_few_changes
 from discreet.report.histograms import histogram
 from discreet.report.public import publish
 from discreet.report.redaction import WITHHELD, Redactor
@@ -97,6 +98,7 @@ def collect(
         "tried": None if selection is None else describe_search(selection, redactor),
         "losses": [_loss(score, redactor) for score in assessment.losses.values()],
         "distributions": distributions(original, table, redactor),
+        "few_changes": attributes_with_few_changes(original, table),
         "steps": [
             {
                 "step": entry.step, "method": entry.method, "columns": list(entry.columns), "changed": entry.values_changed,

@@ -30,7 +30,9 @@ _SIZES = {"k_anonymity.k", "rare_values.least_count", "repeated_records.k", "rep
 """Sizes of the smallest class: counts of records, but not part of another count of the same measure."""
 _BANDED = {"k_anonymity.classes", "repeated_records.groups"}
 """Numbers of classes: an exact one would narrow down how many classes have few records."""
-_SHARES = {"loss", "marketer", "over_threshold", "share", "within_10", "within_2", "within_5"}
+_SHARES = {
+    "excess", "interval_disclosure", "loss", "marketer", "over_threshold", "share", "within_10", "within_2", "within_5",
+}  # fmt: skip
 _EXTREME = re.compile(r"^(max|min|t|widest|entropy_l)$|^(max|min)_|_(max|min)$|median|quantile")
 _EXTREME_MEANING = re.compile(
     r"^(the )?(largest|smallest|least|greatest|highest|lowest|fewest|most|maximum|minimum)\b", re.IGNORECASE

@@ -7,17 +7,19 @@ below five, not even by subtraction. What remains are verdicts, bands, averages 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from discreet import registry
 from discreet.report.bands import round_significant
 from discreet.report.field_kinds import kind_of
-from discreet.report.public_fields import Series, show_attributes, show_fields
+from discreet.report.public_fields import Series, show_fields
+from discreet.report.public_losses import show_loss
 from discreet.report.public_text import coarsen_sentence
 from discreet.report.public_verdict import show_verdict
 from discreet.report.small_counts import (
     MIN_SHOWN_COUNT,
+    NOT_SHOWN,
     PublicCount,
     Range,
     chart_height,
@@ -29,7 +31,7 @@ from discreet.report.small_counts import (
 )
 
 SERIES = ("before", "after", "informed")
-_CONFIDENTIAL = ("riskiest", "seed", "marking")
+_CONFIDENTIAL = ("riskiest", "seed", "marking", "few_changes")
 
 
 def publish(evidence: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,8 +48,12 @@ def publish(evidence: Mapping[str, Any]) -> dict[str, Any]:
         public_histogram, sums[entry["measure"]] = _histogram(entry, totals)
         histograms.append(public_histogram)
     adversaries = [_adversary(entry, totals, sums.get(entry["measure"], {})) for entry in evidence["adversaries"]]
-    losses = [_loss(entry, totals) for entry in evidence["losses"]]
-    search = evidence["tried"]
+    few = evidence.get("few_changes", ())
+    losses = [
+        {**show_loss(entry, totals["before"], totals["after"], few), "notes": _coarsen_notes(entry["notes"])}
+        for entry in evidence["losses"]
+    ]
+    search, limits = evidence["tried"], [limit["limit"] for limit in evidence["verdict"]["limits"]]
     public = {name: value for name, value in evidence.items() if name not in _CONFIDENTIAL}
     return public | {
         "confidential": False,
@@ -59,9 +65,9 @@ def publish(evidence: Mapping[str, Any]) -> dict[str, Any]:
         "histograms": histograms,
         "adversaries": adversaries,
         "losses": losses,
-        "distributions": [_distribution(entry, totals) for entry in evidence["distributions"]],
-        "steps": [_step(step) for step in evidence["steps"]],
-        "tried": None if search is None else _search(search, [limit["limit"] for limit in evidence["verdict"]["limits"]]),
+        "distributions": [_distribution(entry, totals, few) for entry in evidence["distributions"]],
+        "steps": [_step(step, totals["before"]) for step in evidence["steps"]],
+        "tried": None if search is None else _search(search, limits, digits=1 if few else 3),
     }
 
 
@@ -124,28 +130,23 @@ def _adversary(entry: Mapping[str, Any], totals: Mapping[str, Range], sums: Mapp
     for series in SERIES:
         if all(field[series] is None for field in fields):
             continue
-        numbers = Series({field["field"]: field[series] for field in fields}, totals[series], tuple(sums.get(series, ())))
+        values = {field["field"]: field[series] for field in fields}
+        numbers = Series(values, totals[series], tuple(sums.get(series, ())), totals["before"])
         shown = show_fields(entry["measure"], numbers, {field["field"]: field["meaning"] for field in fields})
         for field in fields:
             field[series] = shown[field["field"]]
     return {**entry, "fields": fields, "notes": _coarsen_notes(entry["notes"])}
 
 
-def _loss(entry: Mapping[str, Any], totals: Mapping[str, Range]) -> dict[str, Any]:
-    fields = [dict(field) for field in entry["fields"]]
-    before, after = totals["before"], totals["after"]
-    removed = Range(before.low - after.low, before.high - after.high)  # removed records, as far as the two sizes reveal them
-    numbers = Series({field["field"]: field["value"] for field in fields}, before, () if removed.exact else (removed,))
-    shown = show_fields(entry["measure"], numbers, {field["field"]: field["meaning"] for field in fields})
-    for field in fields:
-        field["value"] = shown[field["field"]]
-    attributes = show_attributes(entry["measure"], entry["attributes"], after)
-    return {**entry, "fields": fields, "attributes": attributes, "notes": _coarsen_notes(entry["notes"])}
-
-
-def _distribution(entry: Mapping[str, Any], totals: Mapping[str, Range]) -> dict[str, Any]:
+def _distribution(entry: Mapping[str, Any], totals: Mapping[str, Range], few: Collection[str]) -> dict[str, Any]:
     rows, missing = [dict(row) for row in entry["rows"]], dict(entry["missing"])
-    for series in ("before",) if entry["removed"] else ("before", "after"):
+    if entry["attribute"] in few:
+        # the counts before and after differ by the few values that are not released
+        for row in (*rows, missing):
+            row["before"] = NOT_SHOWN
+        # a row of values that are no longer released would show them
+        rows = [row for row in rows if row["after"]]
+    for series in ("before",) if entry["removed"] else ("after",) if entry["attribute"] in few else ("before", "after"):
         counts = [int(row[series]) for row in rows] + [int(missing[series])]
         *cells, missing_cell = hide_in_table(counts, totals[series] if sum(counts) in totals[series] else None)
         for row, cell in zip(rows, cells, strict=True):
@@ -154,19 +155,35 @@ def _distribution(entry: Mapping[str, Any], totals: Mapping[str, Range]) -> dict
     return {**entry, "rows": rows, "missing": missing}
 
 
-def _step(entry: Mapping[str, Any]) -> dict[str, Any]:
-    counts = {name: format_count(hide_small(int(entry[name]))) for name in ("changed", "removed", "added")}
+def _step(entry: Mapping[str, Any], source: Range) -> dict[str, Any]:
+    counts = {name: format_count(hide_small(int(entry[name]))) for name in ("removed", "added")}
+    counts["changed"] = format_count(_hide_multiple(int(entry["changed"]), source, len(entry["columns"])))
     return {**entry, **counts, "notes": _coarsen_notes(entry["notes"])}
+
+
+def _hide_multiple(count: int, source: Range, columns: int) -> PublicCount:
+    """A number of changed values; a range where all values of some columns are changed, and the records are a range.
+
+    >>> str(_hide_multiple(240, Range(119, 122), 2))
+    '238 to 244'
+    """
+    for factor in range(1, columns + 1):
+        possible = Range(factor * source.low, factor * source.high)
+        if not source.exact and count in possible:
+            return possible
+    return hide_small(count)
 
 
 def _coarsen_notes(notes: Iterable[str]) -> list[str]:
     return [text for note in notes if (text := coarsen_sentence(note))]
 
 
-def _search(entry: Mapping[str, Any], limits: Sequence[str]) -> dict[str, Any]:
+def _search(entry: Mapping[str, Any], limits: Sequence[str], digits: int) -> dict[str, Any]:
     """The plans of a search with rounded numbers, without the sentences that repeat numbers of the verdict."""
     measures = {axis: registry.direction(entry[axis])[1:3] for axis in ("risk", "loss")}
-    rows = [{**row, **{axis: _round_coordinate(*measures[axis], row[axis]) for axis in measures}} for row in entry["rows"]]
+    rows = [
+        {**row, **{axis: _round_coordinate(*measures[axis], row[axis], digits) for axis in measures}} for row in entry["rows"]
+    ]
     # "The plan:", "a risk of" and "largest" are phrases of discreet.selection.reasons
     repeated = (*limits, entry["risk"], entry["loss"], "a risk of")
     sentences = [text for text in entry["why"] if text.startswith("The plan:") or not any(name in text for name in repeated)]
@@ -174,13 +191,13 @@ def _search(entry: Mapping[str, Any], limits: Sequence[str]) -> dict[str, Any]:
     return {**entry, "rows": rows, "why": why}
 
 
-def _round_coordinate(measure: str, field: str, value: float) -> float | str:
+def _round_coordinate(measure: str, field: str, value: float, digits: int) -> float | str:
     whole = int(value) if float(value).is_integer() else value
     kind = kind_of(measure, field, whole)
     if kind in ("count", "size") and isinstance(whole, int):
         cell = format_count(hide_small(whole))
         return cell if isinstance(cell, str) else round_significant(cell)
-    return round_significant(value, 1 if kind == "extreme" else 3)
+    return round_significant(value, 1 if kind == "extreme" else digits)
 
 
 def map_coordinate(value: float | str) -> float:

@@ -10,7 +10,7 @@ from discreet.report.bands import format_band
 from discreet.report.field_kinds import Kind, kind_of
 from discreet.report.public_fields import PublicValue, show_number
 from discreet.report.public_text import coarsen_sentence
-from discreet.report.small_counts import format_count, hide_small
+from discreet.report.small_counts import NOT_SHOWN, format_count, hide_small
 
 _MEASURED_FIELDS = ("found", "measured_release", "measured_informed")
 _COMPARISONS = {(True, "low"): "at most", (False, "low"): "more than", (True, "high"): "at least", (False, "high"): "less than"}
@@ -31,7 +31,12 @@ def show_verdict(
         public_numbers = {number: public_number for number, public_number in values if isinstance(number, int | float)}
         limits.append(_show_limit(limit, public_numbers, records))
     required = [float(limit["wanted"]) for limit in verdict["limits"]]
-    extremes = [limit["limit"] for limit in verdict["limits"] if _kind(limit["limit"], limit["found"]) == "extreme"]
+    hidden = {name for name, numbers in public.items() if any(isinstance(number, str) for number in numbers)}
+    extremes = [
+        limit["limit"]
+        for limit in verdict["limits"]
+        if limit["limit"] in hidden or _kind(limit["limit"], limit["found"]) == "extreme"
+    ]
     sentences = {
         name: [
             coarsen_sentence(text, band_numbers=any(limit in text for limit in extremes), exempt=required)
@@ -80,10 +85,12 @@ def _show_measured(
         public = public_numbers[number]
     else:
         public = format_count(hide_small(int(number))) if kind in ("count", "size") else show_number(number, records)
-    if public is None or isinstance(public, str):
+    if public is None or (isinstance(public, str) and public != NOT_SHOWN):
         return public
-    meets, agrees = ((value <= required) if better == "low" else (value >= required) for value in (number, public))
-    return public if meets == agrees else f"{_COMPARISONS[meets, better]} {required:g}"
+    meets = number <= required if better == "low" else number >= required
+    if isinstance(public, str) or meets != (public <= required if better == "low" else public >= required):
+        return f"{_COMPARISONS[meets, better]} {required:g}"
+    return public
 
 
 def _kind(limit: str, number: float | None) -> Kind:

@@ -115,14 +115,14 @@ def hide_nested(counts: Mapping[str, int], total: Range, sums: Sequence[Range] =
     known = [Range(0, 0), total, *sums]
     shown: dict[str, PublicCount] = {}
     for name, count in sorted(counts.items(), key=lambda item: item[1]):
-        public = _hide_near_known_sums(count, known, total.high)
+        public = hide_near_sums(count, known, total.high)
         shown[name] = public
         if isinstance(public, int):
             known.append(Range(public, public))
     return {name: shown[name] for name in counts}
 
 
-def _hide_near_known_sums(count: int, known: Sequence[Range], most: int) -> PublicCount:
+def hide_near_sums(count: int, known: Sequence[Range], most: int) -> PublicCount:
     """The public form of one count: exact where it is far from all sums that the reader knows, or equals an exact one.
 
     Every known sum has a zone of four around it. Overlapping zones are merged, so that each count within is shown alike.
