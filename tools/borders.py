@@ -68,7 +68,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "scipy": ("engine", "risks", "losses", "masking", "analysis", "assessment"),
     "rapidfuzz": ("engine", "risks", "analysis"),
     "stdnum": ("engine.recognition",),
-    "duckdb": ("convert", "engine", "risks", "losses", "masking"),
+    "duckdb": ("convert", "engine"),
     "pyarrow": ("convert", "engine", "model", *ON_SPARK),
     "pandas": ("convert", "model"),
     "narwhals": ("convert",),
