@@ -1,4 +1,4 @@
-"""CSV to Parquet, 1,009,993 x 27: discreet convert against Polars doing the same, in turns, in one run."""
+"""CSV to Parquet, 1,009,993 x 27: discreet convert compared with Polars, alternating, in one run."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def seconds(run: Callable[[], object]) -> float:
 def main() -> None:
     frame = students(ROWS).frame
     codes = frame.with_columns(pl.col(name).rank("dense").cast(pl.Int64) - 1 for name in frame.columns)
-    print(f"{ROWS:,} x {frame.width}, CSV to Parquet, median of {ROUNDS} rounds in turns\n")
-    print("| table | way | seconds | ratio to the faster Polars |")
+    print(f"{ROWS:,} x {frame.width}, CSV to Parquet, median of {ROUNDS} alternating rounds\n")
+    print("| table | method | seconds | ratio to the faster Polars |")
     print("|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "t.csv", Path(folder) / "t.parquet"
-        for kind, table in (("as generated", frame), ("integer codes", codes)):
+        for table_name, table in (("as generated", frame), ("integer codes", codes)):
             table.write_csv(source)
-            ways: dict[str, Callable[[], object]] = {
+            methods: dict[str, Callable[[], object]] = {
                 "discreet convert": lambda: convert(source, target, Policy(), overwrite=True),
                 "Polars scan_csv, sink_parquet": lambda: pl.scan_csv(source).sink_parquet(target),
                 "Polars read_csv, write_parquet": lambda: pl.read_csv(source).write_parquet(target),
             }
-            taken: dict[str, list[float]] = {way: [] for way in ways}
-            for number in range(ROUNDS + 1):
-                for way, run in ways.items():
+            timings: dict[str, list[float]] = {method: [] for method in methods}
+            for round_number in range(ROUNDS + 1):
+                for method, run in methods.items():
                     spent = seconds(run)
-                    if number:  # the first round warms the threads and the page cache
-                        taken[way].append(spent)
-            middle = {way: statistics.median(spent) for way, spent in taken.items()}
-            peer = min(spent for way, spent in middle.items() if way.startswith("Polars"))
-            for way, spent in middle.items():
-                print(f"| {kind} | {way} | {spent:.2f} | {spent / peer:.2f} |")
+                    if round_number:  # the first round warms the threads and the page cache
+                        timings[method].append(spent)
+            medians = {method: statistics.median(spent) for method, spent in timings.items()}
+            fastest_polars = min(spent for method, spent in medians.items() if method.startswith("Polars"))
+            for method, spent in medians.items():
+                print(f"| {table_name} | {method} | {spent:.2f} | {spent / fastest_polars:.2f} |")
 
 
 if __name__ == "__main__":

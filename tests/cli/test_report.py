@@ -21,10 +21,11 @@ attributes:
   sex: {role: key, known: 0.9}
   zip: {role: key, known: 0.5}
   diagnosis: {role: confidential, sensitivity: 1.0}
-  birth_date: {role: confidential}
+  birth_date: {role: confidential, accepted: generated dates}
   admission_date: {role: confidential}
   income: {role: confidential}
   bill: {role: confidential}
+  days: {role: confidential, accepted: a generated count}
 risk: {known_sets: {}, k_anonymity: {}}
 limits: {k_anonymity.k: 1}
 plan:

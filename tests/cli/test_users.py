@@ -63,7 +63,7 @@ def test_serve_explains_a_wrong_argument(
     assert run(monkeypatch, "serve", "--port", "0", "--database", "oracle://x/y", *home) == 2
     assert "use postgresql://" in capsys.readouterr().err
     assert run(monkeypatch, "serve", "--port", "0", "--source", "nonsense", *home) == 2
-    assert "NAME=ADDRESS" in capsys.readouterr().err
+    assert "NAME=URL" in capsys.readouterr().err
     assert run(monkeypatch, "serve", "--port", "0", "--database", "postgresql://u:secret@127.0.0.1:9/x", *home) == 2
     message = capsys.readouterr().err
     assert "cannot be migrated" in message

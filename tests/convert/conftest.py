@@ -27,9 +27,9 @@ COLUMNS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
 
 @pytest.fixture(scope="session")
 def tables() -> Any:
-    """A strategy of tables: some of the kinds of columns, each with nulls, of any small number of rows."""
+    """A strategy that draws small tables with columns of the given types, each with nulls."""
 
-    def made(kinds: list[str], least: int = 0) -> st.SearchStrategy[pl.DataFrame]:
+    def draw_tables(kinds: list[str], least: int = 0) -> st.SearchStrategy[pl.DataFrame]:
         rows = st.integers(least, 8)
         return rows.flatmap(
             lambda n: st.fixed_dictionaries(
@@ -41,7 +41,7 @@ def tables() -> Any:
             )
         )
 
-    return made
+    return draw_tables
 
 
 @pytest.fixture(params=["sqlite", "duckdb", "postgresql", "mysql"])

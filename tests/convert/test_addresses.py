@@ -1,4 +1,4 @@
-"""Addresses of tables: what they mean, and that a password is never told."""
+"""Addresses of tables: how they are parsed, and that a password is never displayed."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ from discreet.testing import table
         ("duckdb:////abs/file#t", "duckdb", None, "t", "duckdb:////abs/file#t"),
     ],
 )
-def test_addresses(text: str, system: str, schema: str | None, name: str, shown: str) -> None:
-    found = parse_address(text)
-    assert (found.system, found.schema, found.table, found.name) == (system, schema, name, shown)
-    assert "s3" not in repr(found)
+def test_addresses_are_parsed_and_displayed_without_passwords(
+    text: str, system: str, schema: str | None, name: str, shown: str
+) -> None:
+    address = parse_address(text)
+    assert (address.system, address.schema, address.table, address.name) == (system, schema, name, shown)
+    assert "s3" not in repr(address)
 
 
 @pytest.mark.parametrize(
@@ -41,23 +43,23 @@ def test_addresses(text: str, system: str, schema: str | None, name: str, shown:
         "sqlite:///:memory:#t", "://", "://#", "postgresql://u:s3cret@127.0.0.1:1/db#t", "mysql://u:s3cret@127.0.0.1:1/db#t",
     ],
 )  # fmt: skip
-def test_what_is_no_address_is_told_without_its_password(text: str) -> None:
+def test_errors_about_malformed_addresses_do_not_contain_the_password(text: str) -> None:
     for run in (lambda: read_source(text, Policy()), lambda: write_target(table({"a": [1]}), text)):
         with pytest.raises(SourceError) as caught:
             run()
         assert "cret" not in str(caught.value)
         assert "\n" not in str(caught.value)
-        assert "cret" not in "".join(traceback.format_exception(caught.value))  # nor do a driver's own words come along
+        assert "cret" not in "".join(traceback.format_exception(caught.value))  # nor the driver's own message
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.text(max_size=30), st.sampled_from(["postgresql", "mysql", "sqlite", "duckdb"]), st.text(max_size=12))
-def test_any_text_is_an_address_or_a_sentence(rest: str, scheme: str, secret: str) -> None:
+def test_any_text_is_an_address_or_a_source_error_without_the_password(rest: str, scheme: str, secret: str) -> None:
     secret = f"s3cret{secret}"
     try:
         parse_address(f"{scheme}://user:{secret}@{rest}")
     except SourceError as error:
-        said = str(error)
+        message = str(error)
     else:
         return
-    assert secret not in said
+    assert secret not in message

@@ -1,4 +1,4 @@
-"""A target is the old file or the new one, never half; and nothing is left beside it."""
+"""A target is the old file or the new one, never a partial one; no temporary files remain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from discreet.convert import convert, write_target
 from discreet.convert.files.formats import FORMATS
-from discreet.convert.writing.atomic import apart, replacing, write_text
+from discreet.convert.writing.atomic import in_work_folder, replacing, write_text
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -34,7 +34,7 @@ def kill(temporary, place, mode, **options):
     assert temporary.stat().st_size > 0
     os.kill(os.getpid(), signal.SIGKILL)
 
-atomic._settle = kill
+atomic._move_into_place = kill
 write_target(Microdata(pl.DataFrame({"new": [1, 2, 3]})), sys.argv[1])
 """
 
@@ -46,11 +46,11 @@ from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
-source, target, how = sys.argv[1:]
+source, target, action = sys.argv[1:]
 frame = pl.read_parquet(source)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    if how == "convert":
+    if action == "convert":
         convert(source, target, Policy(), overwrite=True)
     else:
         write_target(Microdata(frame), target)
@@ -78,8 +78,8 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, suffix
     target = folder / f"t{suffix}"
     target.write_bytes(b"old")
     streams = FORMATS[suffix].streams
-    for how in ("write", "convert") if streams else ("write",):
-        done = subprocess.run([sys.executable, "-c", FULL, str(source), str(target), how], capture_output=True, check=False)
+    for action in ("write", "convert") if streams else ("write",):
+        done = subprocess.run([sys.executable, "-c", FULL, str(source), str(target), action], capture_output=True, check=False)
         assert done.returncode == 2, done.stderr.decode()
         assert str(target) in done.stdout.decode()
         assert done.stdout.decode().count("\n") == 1
@@ -98,7 +98,7 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path: Path, error
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
-def test_rights_are_those_of_the_old_file_or_of_the_mask(tmp_path: Path) -> None:
+def test_permissions_are_those_of_the_old_file_or_of_the_umask(tmp_path: Path) -> None:
     write_text(tmp_path / "new", "x")
     mask = os.umask(0)
     os.umask(mask)
@@ -108,7 +108,7 @@ def test_rights_are_those_of_the_old_file_or_of_the_mask(tmp_path: Path) -> None
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     write_text(tmp_path / "link", "new")
@@ -117,28 +117,28 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "words"), [("", "is a folder"), ("no/t.csv", "does not exist"), ("pipe.csv", "not a regular file")]
+    ("place", "message"), [("", "is a folder"), ("no/t.csv", "does not exist"), ("pipe.csv", "not a regular file")]
 )
-def test_a_place_where_no_file_can_be_is_named(tmp_path: Path, place: str, words: str) -> None:
+def test_a_target_that_cannot_be_a_file_is_a_clear_error(tmp_path: Path, place: str, message: str) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(SourceError, match=words):
+    with pytest.raises(SourceError, match=message):
         write_text(tmp_path / place, "x")
     if place:
         BIG.write_parquet(tmp_path / "s.parquet")
-        with pytest.raises(SourceError, match=words):
+        with pytest.raises(SourceError, match=message):
             convert(tmp_path / "s.parquet", tmp_path / place, Policy())
 
 
-def test_every_writable_format_survives_a_second_writing(tmp_path: Path) -> None:
+def test_every_writable_format_can_be_overwritten(tmp_path: Path) -> None:
     for suffix in WRITABLE:
         for number in (1, 2):
             write_target(Microdata(pl.DataFrame({"a": [number]})), tmp_path / f"t{suffix}")
     assert len(os.listdir(tmp_path)) == len(WRITABLE)
 
 
-def test_a_thread_that_comes_too_late_puts_nothing_back(tmp_path: Path) -> None:
+def test_a_late_writer_thread_cannot_recreate_a_temporary_file(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"^\S+t\.csv: cannot be written: \S+t\.csv is full$"):  # noqa: PT012, SIM117
-        with replacing(tmp_path / "t.csv") as temporary, apart(temporary) as place:
+        with replacing(tmp_path / "t.csv") as temporary, in_work_folder(temporary) as place:
             place.write_text("half")
             raise ValueError(f"{place} is full")
     with pytest.raises(FileNotFoundError):
@@ -146,13 +146,13 @@ def test_a_thread_that_comes_too_late_puts_nothing_back(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_written_apart_takes_the_place(tmp_path: Path) -> None:
+def test_the_file_of_the_work_folder_becomes_the_target(tmp_path: Path) -> None:
     target = tmp_path / "t.csv"
     with replacing(target) as temporary:
-        with pytest.raises(ValueError, match="first"), apart(temporary) as place:  # noqa: PT012
+        with pytest.raises(ValueError, match="first"), in_work_folder(temporary) as place:  # noqa: PT012
             place.write_text("the first try")
             raise ValueError("first")
-        with apart(temporary) as place:
+        with in_work_folder(temporary) as place:
             place.write_text("the second")
     assert target.read_text() == "the second"
     assert list(tmp_path.iterdir()) == [target]

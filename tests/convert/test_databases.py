@@ -1,4 +1,4 @@
-"""One body of tests on every database: SQLite, DuckDB, PostgreSQL, MySQL/MariaDB."""
+"""The same tests on every database system: SQLite, DuckDB, PostgreSQL, MySQL/MariaDB."""
 
 from __future__ import annotations
 
@@ -42,27 +42,27 @@ def read(url: str, **policy: Any) -> pl.DataFrame:
 
 
 @pytest.mark.servers
-def test_a_table_comes_back_as_it_was_written(database: str) -> None:
+def test_a_written_table_is_read_back_unchanged(database: str) -> None:
     url = f"{database}#as_written"
     write_target(Microdata(FRAME), url)
-    found = read(url)
-    assert found.equals(FRAME)
-    assert found.schema == FRAME.schema
+    result = read(url)
+    assert result.equals(FRAME)
+    assert result.schema == FRAME.schema
 
 
 @pytest.mark.servers
-def test_writing_again_replaces_the_table_and_leaves_nothing_beside_it(database: str) -> None:
+def test_overwriting_replaces_the_table_and_leaves_no_temporary_table(database: str) -> None:
     url = f"{database}#again"
     for rows in (3, 1, 0):
         write_target(Microdata(FRAME.head(rows)), url)
-        found = read(url)
-        assert found.equals(FRAME.head(rows))
-        assert found.schema == FRAME.schema
+        result = read(url)
+        assert result.equals(FRAME.head(rows))
+        assert result.schema == FRAME.schema
     assert not [name for name in table_names(database) if name.startswith("discreet_")]
 
 
 @pytest.mark.servers
-def test_a_hostile_table_name_is_only_a_name(database: str) -> None:
+def test_a_table_name_with_sql_is_quoted(database: str) -> None:
     write_target(Microdata(FRAME), f"{database}#kept")
     url = f"{database}#{HOSTILE}"
     with pytest.raises(SourceError, match="there is no table"):
@@ -73,7 +73,7 @@ def test_a_hostile_table_name_is_only_a_name(database: str) -> None:
 
 
 @pytest.mark.servers
-def test_a_name_with_a_dot_stands_in_quotes(database: str) -> None:
+def test_a_table_name_with_a_dot_is_written_in_quotes(database: str) -> None:
     url = f'{database}#"a.b"'
     write_target(Microdata(FRAME.select("i")), url)
     assert read(url).equals(FRAME.select("i"))
@@ -81,7 +81,7 @@ def test_a_name_with_a_dot_stands_in_quotes(database: str) -> None:
 
 
 @pytest.mark.servers
-def test_a_table_that_is_not_there_is_named(database: str) -> None:
+def test_a_missing_table_is_named_in_the_error(database: str) -> None:
     write_target(Microdata(FRAME), f"{database}#kept")
     with pytest.raises(SourceError, match=r"#nobody: there is no table 'nobody'$"):
         read(f"{database}#nobody")
@@ -90,7 +90,7 @@ def test_a_table_that_is_not_there_is_named(database: str) -> None:
 
 
 @pytest.mark.servers
-def test_a_table_in_a_schema_that_is_not_there_cannot_be_written(database: str) -> None:
+def test_writing_to_a_missing_schema_is_an_error(database: str) -> None:
     with pytest.raises(SourceError, match="cannot be written"):
         write_target(Microdata(FRAME), f"{database}#nowhere.t")
 
@@ -106,7 +106,7 @@ def test_a_view_is_read_and_never_replaced(database: str) -> None:
 
 
 @pytest.mark.servers
-def test_a_schema_is_named_before_a_dot(database: str) -> None:
+def test_a_schema_is_given_before_a_dot(database: str) -> None:
     if database.startswith("sqlite"):
         url = f"{database}#main.t"
     else:
@@ -118,11 +118,11 @@ def test_a_schema_is_named_before_a_dot(database: str) -> None:
 
 
 @pytest.mark.servers
-def test_missing_markers_hold_for_tables(database: str) -> None:
+def test_missing_markers_of_the_policy_apply_to_database_tables(database: str) -> None:
     frame = pl.DataFrame({"age": [41, 999], "state": ["MI", "n/a"]})
     write_target(Microdata(frame), f"{database}#marked")
-    found = read(f"{database}#marked", missing=["n/a"], attributes={"age": {"missing": ["999"]}})
-    assert found.rows() == [(41, "MI"), (None, None)]
+    result = read(f"{database}#marked", missing=["n/a"], attributes={"age": {"missing": ["999"]}})
+    assert result.rows() == [(41, "MI"), (None, None)]
 
 
 @pytest.mark.servers
@@ -150,15 +150,15 @@ from discreet.convert import write_target
 from discreet.model.microdata import Microdata
 
 url, module = sys.argv[1:]
-place = importlib.import_module("discreet.convert." + module)
-quoted = place._quoted
+target = importlib.import_module("discreet.convert.databases." + module)
+quoted = target._quoted
 
 def killing(*parts):
     if len(parts) == 2 and parts[-1] == "held":  # the moment before the new table takes the old one's place
         os.kill(os.getpid(), signal.SIGKILL)
     return quoted(*parts)
 
-place._quoted = killing
+target._quoted = killing
 write_target(Microdata(pl.DataFrame({"new": [1]})), url)
 """
 
@@ -174,30 +174,31 @@ def test_a_killed_write_leaves_the_old_table(database: str) -> None:
     write_target(Microdata(FRAME.head(1)), url)
     assert read(url).equals(FRAME.head(1))
     for name in [name for name in table_names(database) if name.startswith("discreet_")]:
-        assert "mysql" in database, "a table is left where the database could have undone it"
+        assert "mysql" in database, "a temporary table remains although the database could have rolled it back"
         run_sql(database, f"DROP TABLE {name}")
 
 
 @pytest.mark.servers
 @settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_random_tables_come_back(database: str, tables: Any, data: st.DataObject) -> None:
+def test_random_tables_are_read_back_unchanged(database: str, tables: Any, data: st.DataObject) -> None:
     kinds = ["integer", "finite", "text", "boolean", "date", "moment"]
     kinds += [] if "mysql" in database else ["float"]
     frame = data.draw(tables(kinds))
     write_target(Microdata(frame), f"{database}#random")
-    found = read(f"{database}#random")
-    assert found.equals(frame)
-    assert found.schema == frame.schema
+    result = read(f"{database}#random")
+    assert result.equals(frame)
+    assert result.schema == frame.schema
 
 
 def table_names(url: str) -> list[str]:
     if url.startswith("duckdb"):
         import duckdb
 
-        with duckdb.connect(url.removeprefix("duckdb:///")) as link:
+        with duckdb.connect(url.removeprefix("duckdb:///")) as connection:
             return [
-                name for (name,) in link.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'").fetchall()
+                name
+                for (name,) in connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'").fetchall()
             ]
     import sqlalchemy as sa
 
@@ -208,15 +209,15 @@ def run_sql(url: str, *statements: str) -> None:
     if url.startswith("duckdb"):
         import duckdb
 
-        with duckdb.connect(url.removeprefix("duckdb:///")) as link:
+        with duckdb.connect(url.removeprefix("duckdb:///")) as connection:
             for statement in statements:
-                link.execute(statement)
+                connection.execute(statement)
         return
     import sqlalchemy as sa
 
-    with _engine(url).begin() as link:
+    with _engine(url).begin() as connection:
         for statement in statements:
-            link.execute(sa.text(statement))
+            connection.execute(sa.text(statement))
 
 
 def _engine(url: str) -> Any:

@@ -1,4 +1,4 @@
-"""Frames of other libraries come in as they are."""
+"""Frames of other libraries are read unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRAME = pl.DataFrame({"i": [1, None, 3], "f": [0.5, None, 2.0], "s": ["01", None
 
 
 class Capsule:
-    """Anything that speaks the Arrow PyCapsule interface."""
+    """An object with the Arrow PyCapsule interface."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
@@ -42,29 +42,29 @@ class Capsule:
     ],
     ids=["polars", "lazy", "pyarrow", "capsule", "reader", "batch"],
 )
-def test_frames_come_in(source: Any) -> None:
+def test_frames_are_read_unchanged(source: Any) -> None:
     assert read_source(source, Policy()).frame.equals(FRAME)
 
 
-def test_pandas_comes_in_without_its_index() -> None:
+def test_the_index_of_a_pandas_frame_is_ignored() -> None:
     frame = pd.DataFrame(
         {"i": [1, 2, 3], "s": ["01", None, "x"], "f": [0.5, float("nan"), 1.0], "b": [True, False, True]}, index=[7, 7, 1]
     )
     frame["c"] = pd.Categorical(["u", "v", "u"])
     frame["t"] = pd.to_datetime(["2020-01-02", None, "2020-01-03"])
-    found = read_source(frame.iloc[[2, 0, 1]], Policy()).frame
-    assert found.drop("t").rows() == [(3, "x", 1.0, True, "u"), (1, "01", 0.5, True, "u"), (2, None, None, False, "v")]
-    assert found.schema["t"].is_temporal()
+    result = read_source(frame.iloc[[2, 0, 1]], Policy()).frame
+    assert result.drop("t").rows() == [(3, "x", 1.0, True, "u"), (1, "01", 0.5, True, "u"), (2, None, None, False, "v")]
+    assert result.schema["t"].is_temporal()
 
 
-def test_pandas_columns_of_objects_and_names_twice() -> None:
+def test_pandas_object_columns_and_duplicate_names_are_read() -> None:
     frame = pd.DataFrame([[1, "a", Decimal("1.5")], ["x", None, None]], columns=["a", "a", 7])
-    found = read_source(frame, Policy()).frame
-    assert found.columns == ["a", "a_2", "7"]
-    assert found.rows() == [("1", "a", 1.5), ("x", None, None)]
+    result = read_source(frame, Policy()).frame
+    assert result.columns == ["a", "a_2", "7"]
+    assert result.rows() == [("1", "a", 1.5), ("x", None, None)]
 
 
-def test_types_become_plain() -> None:
+def test_column_types_are_normalised() -> None:
     table = pa.table(
         {
             "category": pa.array(["u", None]).dictionary_encode(),
@@ -80,13 +80,13 @@ def test_types_become_plain() -> None:
         read_source(pa.table({"m": pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))}), Policy())
 
 
-def test_what_is_no_table_is_told() -> None:
+def test_an_object_that_is_not_a_table_is_an_error() -> None:
     for thing in (42, None, [1, 2], object()):
-        with pytest.raises(SourceError, match="is no table"):
+        with pytest.raises(SourceError, match="is not a table"):
             read_source(thing, Policy())
 
 
-def test_paths_text_and_frames_are_the_same_to_the_package(tmp_path: Path) -> None:
+def test_paths_strings_and_frames_give_the_same_table(tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "t.parquet")
     for source in (tmp_path / "t.parquet", str(tmp_path / "t.parquet"), FRAME):
         assert discreet.read(source).frame.equals(FRAME)

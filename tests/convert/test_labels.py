@@ -1,4 +1,4 @@
-"""Value labels and variable labels outlive every change of file."""
+"""Value labels and variable labels are preserved by conversions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 FRAME = pl.DataFrame({"sex": [1, 2, None], "state": ["MI", "IN", None], "income": [45500.5, None, 1.0]})
-LABELS = {"sex": {1: "male", 2: "female", 9: "not told"}, "state": {"MI": "Michigan", "IN": "Indiana"}}
+LABELS = {"sex": {1: "male", 2: "female", 9: "not stated"}, "state": {"MI": "Michigan", "IN": "Indiana"}}
 TITLES = {"sex": "Sex of the respondent", "income": "Income, in dollars"}
 DATA = Microdata(FRAME, labels=LABELS, variable_labels=TITLES)
 
 
-def test_labels_go_from_spss_to_stata_and_back(tmp_path: Path) -> None:
+def test_labels_are_converted_from_spss_to_stata_and_back(tmp_path: Path) -> None:
     write_target(DATA, tmp_path / "a.sav")
     convert(tmp_path / "a.sav", tmp_path / "b.dta", Policy())
     convert(tmp_path / "b.dta", tmp_path / "c.sav", Policy())
@@ -33,9 +33,9 @@ def test_labels_go_from_spss_to_stata_and_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".sav", ".zsav"])
 def test_spss_keeps_labels_of_text_and_numbers(tmp_path: Path, suffix: str) -> None:
     write_target(DATA, tmp_path / f"t{suffix}")
-    found = read_source(tmp_path / f"t{suffix}", Policy())
-    assert (found.labels, found.variable_labels) == (LABELS, TITLES)
-    assert found.frame.equals(FRAME)
+    data = read_source(tmp_path / f"t{suffix}", Policy())
+    assert (data.labels, data.variable_labels) == (LABELS, TITLES)
+    assert data.frame.equals(FRAME)
 
 
 def test_a_sas_transport_file_keeps_variable_labels(tmp_path: Path) -> None:
@@ -43,29 +43,29 @@ def test_a_sas_transport_file_keeps_variable_labels(tmp_path: Path) -> None:
     assert read_source(tmp_path / "t.xpt", Policy()).variable_labels == TITLES
 
 
-def test_labels_stay_with_masked_data_and_go_where_a_code_became_text(tmp_path: Path) -> None:
+def test_value_labels_are_dropped_only_for_masked_columns_that_became_text(tmp_path: Path) -> None:
     masked = DATA.with_columns({"sex": pl.Series(["{1|2}", "*", None])}).drop(["income"])
     write_target(masked, tmp_path / "t.sav")
-    found = read_source(tmp_path / "t.sav", Policy())
-    assert found.labels == {"state": LABELS["state"]}
-    assert found.frame["sex"].to_list() == ["{1|2}", "*", None]
+    data = read_source(tmp_path / "t.sav", Policy())
+    assert data.labels == {"state": LABELS["state"]}
+    assert data.frame["sex"].to_list() == ["{1|2}", "*", None]
 
 
-def test_names_that_a_package_does_not_allow_are_spelt_out_in_the_label(tmp_path: Path) -> None:
+def test_a_column_name_that_a_package_does_not_allow_becomes_the_variable_label(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {"birth year": [1], "Age": [2], "age": [3], "1st": [4], "x" * 70: [5], "größe": [6], "int": [7], "": [8]}
     )
     for suffix in (".sav", ".dta", ".xpt"):
         write_target(Microdata(frame), tmp_path / f"t{suffix}")
-        found = read_source(tmp_path / f"t{suffix}", Policy())
-        assert found.frame.row(0) == (1, 2, 3, 4, 5, 6, 7, 8)
-        assert found.columns[0] == "birth_year"
-        assert found.variable_labels["birth_year"] == "birth year"
-        assert len({name.lower() for name in found.columns}) == 8
+        data = read_source(tmp_path / f"t{suffix}", Policy())
+        assert data.frame.row(0) == (1, 2, 3, 4, 5, 6, 7, 8)
+        assert data.columns[0] == "birth_year"
+        assert data.variable_labels["birth_year"] == "birth year"
+        assert len({name.lower() for name in data.columns}) == 8
 
 
-def test_the_catalog_beside_a_sas_table_gives_its_value_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No library writes these two kinds of files, so the library's readers are played; what is tested is the joining."""
+def test_value_labels_of_a_sas_table_come_from_its_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No library writes these two formats, so the readers are mocked; the test is about combining their results."""
     table = SimpleNamespace(
         variable_value_labels={}, column_names_to_labels={"sex": "Sex"}, variable_to_label={"sex": "SEXF", "age": "BEST"}
     )
@@ -76,7 +76,7 @@ def test_the_catalog_beside_a_sas_table_gives_its_value_labels(tmp_path: Path, m
     monkeypatch.setattr("pyreadstat.read_sas7bcat", lambda *_, **__: (None, catalog))
     for name in ("t.sas7bdat", "t.sas7bcat"):
         (tmp_path / name).write_bytes(b"\0")
-    found = read_source(tmp_path / "t.sas7bdat", Policy())
-    assert found.labels == {"sex": {1: "male", 2: "female"}}
-    assert found.variable_labels == {"sex": "Sex"}
-    assert found.frame.rows() == [(1, 44.5), (2, None)]
+    data = read_source(tmp_path / "t.sas7bdat", Policy())
+    assert data.labels == {"sex": {1: "male", 2: "female"}}
+    assert data.variable_labels == {"sex": "Sex"}
+    assert data.frame.rows() == [(1, 44.5), (2, None)]

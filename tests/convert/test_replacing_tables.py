@@ -1,4 +1,4 @@
-"""A replaced table of a server keeps what belongs to it; what the new columns do not allow is refused by name."""
+"""A replaced table on a server keeps its grants, indexes, comments and views; if this is impossible, an error names them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def engine(url: str) -> sa.Engine:
 
 
 def run(url: str, *statements: str) -> None:
-    with engine(url).begin() as link:
+    with engine(url).begin() as connection:
         for statement in statements:
-            link.exec_driver_sql(statement)
+            connection.exec_driver_sql(statement)
 
 
 def rows(url: str, query: str) -> list[Any]:
-    with engine(url).connect() as link:
-        return [tuple(row) for row in link.exec_driver_sql(query)]
+    with engine(url).connect() as connection:
+        return [tuple(row) for row in connection.exec_driver_sql(query)]
 
 
 def write(frame: pl.DataFrame, url: str, **options: Any) -> None:
@@ -75,29 +75,32 @@ def people(postgresql: str) -> str:
     return postgresql
 
 
-_HERE = "'people'::regclass"
-KEPT = (
+_TABLE_ID = "'people'::regclass"
+PROPERTY_QUERIES = (
     "SELECT relacl::text, relrowsecurity, relforcerowsecurity, relowner::regrole::text FROM pg_class WHERE relname = 'people'",
     "SELECT obj_description(oid) FROM pg_class WHERE relname = 'people'",
-    f"SELECT attname, attacl::text FROM pg_attribute WHERE attrelid = {_HERE} AND attname IN ('town', 'pay', 'id') ORDER BY 1",
-    f"SELECT col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = {_HERE} AND attname = 'town'",
+    (
+        f"SELECT attname, attacl::text FROM pg_attribute WHERE attrelid = {_TABLE_ID} "
+        "AND attname IN ('town', 'pay', 'id') ORDER BY 1"
+    ),
+    f"SELECT col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = {_TABLE_ID} AND attname = 'town'",
     "SELECT relname, relacl::text FROM pg_class WHERE relname = 'towns'",
     "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'people' ORDER BY 1",
     "SELECT policyname, qual FROM pg_policies WHERE tablename = 'people'",
-    f"SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = {_HERE}",
+    f"SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = {_TABLE_ID}",
 )
 
 
-def belongings(url: str) -> list[Any]:
-    return [rows(url, query) for query in KEPT]
+def postgresql_properties(url: str) -> list[Any]:
+    return [rows(url, query) for query in PROPERTY_QUERIES]
 
 
 @pytest.mark.servers
-def test_a_replaced_postgresql_table_keeps_all_that_belongs_to_it(people: str) -> None:
-    before = belongings(people)
+def test_a_replaced_postgresql_table_keeps_all_its_properties(people: str) -> None:
+    before = postgresql_properties(people)
     write(NEW, f"{people}#people")
     assert read(f"{people}#people").equals(NEW)  # no trigger changed a row, no policy kept one out
-    assert belongings(people) == before
+    assert postgresql_properties(people) == before
     assert sorted(rows(people, "SELECT coalesce(town, ''), n FROM towns")) == [("", 1), ("Lima", 2)]
     assert not rows(people, "SELECT relname FROM pg_class WHERE relname LIKE 'discreet%%'")
     assert "Rome" not in str(
@@ -106,21 +109,21 @@ def test_a_replaced_postgresql_table_keeps_all_that_belongs_to_it(people: str) -
 
 
 @pytest.mark.servers
-def test_other_columns_may_come_go_and_change_their_type(people: str) -> None:
-    before = belongings(people)
+def test_columns_without_dependents_can_be_added_dropped_and_retyped(people: str) -> None:
+    before = postgresql_properties(people)
     changed = NEW.with_columns(pl.lit("x").alias("more"), pl.lit(0.5).alias("rate"))
     write(changed, f"{people}#people")
     assert read(f"{people}#people").equals(changed)
-    assert belongings(people) == before
+    assert postgresql_properties(people) == before
     run(people, "ALTER TABLE people ADD COLUMN plain int, ALTER COLUMN rate TYPE text")
     write(changed, f"{people}#people")
     assert read(f"{people}#people").equals(changed)
-    assert belongings(people) == before
+    assert postgresql_properties(people) == before
 
 
 @pytest.mark.servers
 @pytest.mark.parametrize(
-    ("frame", "words"),
+    ("frame", "message"),
     [
         (
             NEW.drop("town"),
@@ -130,23 +133,25 @@ def test_other_columns_may_come_go_and_change_their_type(people: str) -> None:
         (NEW.with_columns(town=pl.lit(1.5)), r"policy northern on table people needs the column 'town', which is no longer text"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_by_name_unless_it_is_given_up(people: str, frame: pl.DataFrame, words: str) -> None:
-    before = belongings(people)
-    with pytest.raises(SourceError, match=words) as caught:
+def test_a_dependent_that_would_be_lost_is_an_error_unless_drop_dependents(
+    people: str, frame: pl.DataFrame, message: str
+) -> None:
+    before = postgresql_properties(people)
+    with pytest.raises(SourceError, match=message) as caught:
         write(frame, f"{people}#people")
     assert "--drop-dependents" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert read(f"{people}#people").equals(OLD)
-    assert belongings(people) == before
+    assert postgresql_properties(people) == before
     write(frame, f"{people}#people", drop_dependents=True)
     assert read(f"{people}#people").select(frame.columns).equals(frame)
-    after = belongings(people)
+    after = postgresql_properties(people)
     assert after[0] == before[0]
     assert ("town" in frame.columns and frame["town"].dtype == pl.String) == bool(after[4])
 
 
 @pytest.mark.servers
-def test_a_foreign_key_that_refers_to_the_rows_is_named(people: str) -> None:
+def test_a_foreign_key_that_refers_to_the_rows_is_an_error_that_names_it(people: str) -> None:
     run(people, "ALTER TABLE people ADD UNIQUE (id)", "DROP TABLE IF EXISTS visits", "CREATE TABLE visits (who bigint)",
         "ALTER TABLE visits ADD CONSTRAINT of_whom FOREIGN KEY (who) REFERENCES people (id)")  # fmt: skip
     with pytest.raises(SourceError, match="foreign key of_whom of the table visits refers to its rows"):
@@ -157,7 +162,7 @@ def test_a_foreign_key_that_refers_to_the_rows_is_named(people: str) -> None:
 
 
 @pytest.mark.servers
-def test_a_rule_that_the_new_rows_break_is_told_and_can_be_given_up(people: str) -> None:
+def test_a_violated_constraint_is_an_error_unless_drop_dependents(people: str) -> None:
     run(people, "ALTER TABLE people ADD CONSTRAINT poor CHECK (pay < 100)", "ALTER TABLE people ALTER COLUMN pay SET NOT NULL")
     rich = NEW.with_columns(pay=pl.Series([1000, None, 1], dtype=pl.Int64))
     with pytest.raises(SourceError, match="cannot be written"):
@@ -168,7 +173,7 @@ def test_a_rule_that_the_new_rows_break_is_told_and_can_be_given_up(people: str)
 
 
 @pytest.mark.servers
-def test_types_that_a_view_needs_stay_where_they_can_hold_the_values(people: str) -> None:
+def test_a_column_type_that_a_view_needs_is_kept_if_the_values_fit(people: str) -> None:
     run(people, "DROP VIEW towns", "DROP POLICY northern ON people", "ALTER TABLE people ALTER COLUMN town TYPE varchar(20)",
         "CREATE VIEW towns AS SELECT town, id FROM people")  # fmt: skip
     write(NEW, f"{people}#people")
@@ -181,29 +186,29 @@ def test_types_that_a_view_needs_stay_where_they_can_hold_the_values(people: str
 
 
 @pytest.mark.servers
-def test_a_reader_never_sees_a_moment_without_the_table(people: str) -> None:
-    seen: list[int] = []
+def test_a_concurrent_reader_always_sees_the_old_or_the_new_table(people: str) -> None:
+    counts: list[int] = []
     failures: list[Exception] = []
     done = threading.Event()
 
-    def look() -> None:
-        with engine(people).connect() as link:
+    def count_rows() -> None:
+        with engine(people).connect() as connection:
             while not done.is_set():
                 try:
-                    seen.append(link.exec_driver_sql("SELECT count(*) FROM people").scalar())
-                    link.commit()
-                except Exception as error:  # noqa: BLE001 - told by the test
+                    counts.append(connection.exec_driver_sql("SELECT count(*) FROM people").scalar())
+                    connection.commit()
+                except Exception as error:  # noqa: BLE001 - asserted by the test
                     failures.append(error)
                     return
 
-    reader = threading.Thread(target=look)
+    reader = threading.Thread(target=count_rows)
     reader.start()
     for number in range(6):
         write((OLD, NEW)[number % 2], f"{people}#people")
     done.set()
     reader.join()
     assert not failures
-    assert set(seen) <= {2, 3}
+    assert set(counts) <= {2, 3}
 
 
 @pytest.fixture
@@ -219,7 +224,7 @@ def citizens(mysql: str) -> str:
     return mysql
 
 
-def properties(url: str) -> list[Any]:
+def mysql_properties(url: str) -> list[Any]:
     place = "TABLE_SCHEMA = 'test_data' AND TABLE_NAME = 'citizens'"
     return [
         rows(url, f"SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE {place}"),
@@ -231,42 +236,42 @@ def properties(url: str) -> list[Any]:
 
 
 @pytest.mark.servers
-def test_a_replaced_mysql_table_keeps_all_that_belongs_to_it(citizens: str) -> None:
-    before = properties(citizens)
+def test_a_replaced_mysql_table_keeps_all_its_properties(citizens: str) -> None:
+    before = mysql_properties(citizens)
     changed = NEW.with_columns(pl.lit("x").alias("more"), pay=pl.lit(0.5))
     for frame in (NEW, changed, NEW):
         write(frame, f"{citizens}#citizens")
         assert read(f"{citizens}#citizens").select(frame.columns).equals(frame)
-        assert properties(citizens) == before
+        assert mysql_properties(citizens) == before
     assert sorted(rows(citizens, "SELECT coalesce(town, ''), n FROM towns")) == [("", 1), ("Lima", 2)]
     assert not rows(citizens, "SHOW TABLES LIKE 'discreet%%'")
 
 
 @pytest.mark.servers
 @pytest.mark.parametrize(
-    ("frame", "words"),
+    ("frame", "message"),
     [
         (NEW.drop("town"), r"index by_town needs the column 'town' as it was \(and 1 more\)"),
         (NEW.drop("id"), "index PRIMARY needs the column 'id' as it was"),
         (NEW.with_columns(town=pl.lit(1.5)), "index by_town needs the column 'town' as it was"),
     ],
 )
-def test_what_a_mysql_table_cannot_keep_is_refused_by_name_unless_it_is_given_up(
-    citizens: str, frame: pl.DataFrame, words: str
+def test_a_mysql_index_that_would_be_lost_is_an_error_unless_drop_dependents(
+    citizens: str, frame: pl.DataFrame, message: str
 ) -> None:
-    before = properties(citizens)
-    with pytest.raises(SourceError, match=words):
+    before = mysql_properties(citizens)
+    with pytest.raises(SourceError, match=message):
         write(frame, f"{citizens}#citizens")
     assert read(f"{citizens}#citizens").equals(OLD)
-    assert properties(citizens) == before
+    assert mysql_properties(citizens) == before
     write(frame, f"{citizens}#citizens", drop_dependents=True)
     assert read(f"{citizens}#citizens").select(frame.columns).equals(frame)
-    assert properties(citizens)[3:] == before[3:]
+    assert mysql_properties(citizens)[3:] == before[3:]
     assert bool(rows(citizens, "SHOW TABLES LIKE 'towns'")) == ("town" in frame.columns)
 
 
 @pytest.mark.servers
-def test_triggers_foreign_keys_and_views_of_a_mysql_table_are_named(citizens: str) -> None:
+def test_triggers_foreign_keys_and_views_of_a_mysql_table_are_named_in_the_error(citizens: str) -> None:
     run(citizens, "CREATE TRIGGER spoils BEFORE INSERT ON citizens FOR EACH ROW SET NEW.pay = 0")
     with pytest.raises(SourceError, match="trigger spoils belongs to the old table"):
         write(NEW, f"{citizens}#citizens")
@@ -283,7 +288,7 @@ def test_triggers_foreign_keys_and_views_of_a_mysql_table_are_named(citizens: st
 
 
 @pytest.mark.servers
-def test_a_value_that_a_kept_column_cannot_hold_is_refused_and_the_old_table_stays(citizens: str) -> None:
+def test_a_value_that_does_not_fit_an_existing_column_is_an_error_and_the_old_table_stays(citizens: str) -> None:
     with pytest.raises(SourceError, match="cannot be written"):
         write(NEW.with_columns(town=pl.lit("x" * 30)), f"{citizens}#citizens")
     assert read(f"{citizens}#citizens").equals(OLD)
@@ -301,7 +306,7 @@ def test_an_existing_table_of_a_server_needs_overwrite(request: pytest.FixtureRe
 
 @pytest.mark.servers
 @pytest.mark.parametrize("server", ["postgresql", "mysql"])
-def test_columns_that_nothing_hangs_on_take_the_order_of_the_data(request: pytest.FixtureRequest, server: str) -> None:
+def test_columns_without_dependents_get_the_order_of_the_data(request: pytest.FixtureRequest, server: str) -> None:
     url = f"{request.getfixturevalue(server)}#ordered"
     for columns in (["id", "town", "pay"], ["pay", "id", "town"], ["town", "id"], ["pay", "town", "id"]):
         write(NEW.select(columns), url)

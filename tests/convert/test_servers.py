@@ -1,4 +1,4 @@
-"""What PostgreSQL and MariaDB hold that others do not: their own types, roles with passwords, zero dates."""
+"""What only PostgreSQL and MariaDB have: their own types, roles with passwords, zero dates."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ WRONG = "wr0ng%23%2F%40%20%27x"
 
 def run(url: str, *statements: str) -> None:
     driver = url.replace("postgresql:", "postgresql+psycopg:").replace("mysql:", "mysql+pymysql:")
-    with sa.create_engine(driver, poolclass=sa.NullPool).begin() as link:
+    with sa.create_engine(driver, poolclass=sa.NullPool).begin() as connection:
         for statement in statements:
-            link.exec_driver_sql(statement)
+            connection.exec_driver_sql(statement)
 
 
 def read(url: str) -> pl.DataFrame:
@@ -31,7 +31,7 @@ def read(url: str) -> pl.DataFrame:
 
 
 @pytest.mark.servers
-def test_types_of_postgresql(postgresql: str) -> None:
+def test_types_of_postgresql_are_read(postgresql: str) -> None:
     run(
         postgresql,
         "DROP TABLE IF EXISTS kinds",
@@ -43,17 +43,17 @@ def test_types_of_postgresql(postgresql: str) -> None:
         "'{1,2}', 'glad', '10.0.0.1', '1 day', 'ab', 4, 0.5, '2020-01-02 03:04:05+01', '01:02:03+01', '01:02:03')",
         "INSERT INTO kinds (n) VALUES (NULL)",
     )
-    found = read(f"{postgresql}#kinds")
+    frame = read(f"{postgresql}#kinds")
     moment = dt.datetime(2020, 1, 2, 2, 4, 5, tzinfo=dt.UTC)
-    assert found.row(0) == (
+    assert frame.row(0) == (
         1.25, 12345678901234567, str(10**30), 3.5, "00000000-0000-0000-0000-00000000000a", '{"a": 1}', "{1,2}", "glad",
         "10.0.0.1/32", "1 day", "ab", 4, 0.5, moment, "01:02:03+01", dt.time(1, 2, 3),
     )  # fmt: skip
-    assert found.row(1) == (None,) * 16
+    assert frame.row(1) == (None,) * 16
 
 
 @pytest.mark.servers
-def test_types_of_mysql(mysql: str) -> None:
+def test_types_of_mysql_are_read(mysql: str) -> None:
     run(
         mysql,
         "SET sql_mode = ''",
@@ -64,22 +64,22 @@ def test_types_of_mysql(mysql: str) -> None:
         "'2020-01-02 03:04:05.25', '23:59:59', 2020, b'101', 'a', 'a,b', 'text')",
         "INSERT INTO kinds (b, d, tm) VALUES (0, '2020-02-29', '00:00:00')",
     )
-    found = read(f"{mysql}#kinds")
-    assert found.row(0)[:5] == (True, 7, "18446744073709551615", 1.25, 12345678901234567)
-    assert found["f"][0] == pytest.approx(1.2345678, rel=1e-7)
-    assert found.row(0)[6:] == (None, dt.datetime(2020, 1, 2, 3, 4, 5, 250_000), dt.time(23, 59, 59), 2020, 5, "a", "a,b", "text")
-    assert found.row(1)[0] is False
-    assert found["d"].to_list() == [None, dt.date(2020, 2, 29)]
+    frame = read(f"{mysql}#kinds")
+    assert frame.row(0)[:5] == (True, 7, "18446744073709551615", 1.25, 12345678901234567)
+    assert frame["f"][0] == pytest.approx(1.2345678, rel=1e-7)
+    assert frame.row(0)[6:] == (None, dt.datetime(2020, 1, 2, 3, 4, 5, 250_000), dt.time(23, 59, 59), 2020, 5, "a", "a,b", "text")
+    assert frame.row(1)[0] is False
+    assert frame["d"].to_list() == [None, dt.date(2020, 2, 29)]
 
 
 @pytest.mark.servers
-def test_mysql_refuses_infinity_by_name(mysql: str) -> None:
+def test_infinity_is_an_error_in_mysql_that_names_the_column(mysql: str) -> None:
     with pytest.raises(SourceError, match="'x' holds infinity"):
         write_target(Microdata(pl.DataFrame({"x": [float("inf")]})), f"{mysql}#t")
 
 
 @pytest.mark.servers
-def test_postgresql_refuses_names_that_it_would_cut(postgresql: str) -> None:
+def test_names_that_postgresql_would_truncate_are_an_error(postgresql: str) -> None:
     with pytest.raises(SourceError, match="at most 63 bytes"):
         write_target(Microdata(pl.DataFrame({"x" * 64: [1]})), f"{postgresql}#t")
     with pytest.raises(SourceError, match="at most 63 bytes"):
@@ -87,7 +87,7 @@ def test_postgresql_refuses_names_that_it_would_cut(postgresql: str) -> None:
 
 
 @pytest.mark.servers
-def test_a_wrong_password_is_told_and_never_shown_by_postgresql(postgresql: str) -> None:
+def test_a_wrong_password_of_postgresql_is_an_error_that_does_not_contain_it(postgresql: str) -> None:
     folder = Path(str(sa.make_url(postgresql).query["host"]))
     hba = folder / "pg_hba.conf"
     hba.write_text("local all keeper scram-sha-256\n" + hba.read_text())
@@ -102,29 +102,29 @@ def test_a_wrong_password_is_told_and_never_shown_by_postgresql(postgresql: str)
 
 
 @pytest.mark.servers
-def test_a_wrong_password_is_told_and_never_shown_by_mysql(mysql: str) -> None:
+def test_a_wrong_password_of_mysql_is_an_error_that_does_not_contain_it(mysql: str) -> None:
     doubled = SECRET.replace("'", "''")
     run(mysql, f"CREATE OR REPLACE USER keeper@'%%' IDENTIFIED BY '{doubled}'", "GRANT ALL ON test_data.* TO keeper@'%%'")
     _check_passwords(mysql.replace("//root@", "//keeper:{}@"), "Access denied")
 
 
-def _check_passwords(form: str, words: str) -> None:
+def _check_passwords(url_template: str, message: str) -> None:
     from urllib.parse import quote
 
     frame = pl.DataFrame({"a": [1]})
-    right = form.format(quote(SECRET, safe="")) + "#owned"
+    right = url_template.format(quote(SECRET, safe="")) + "#owned"
     write_target(Microdata(frame), right)
-    found = read_source(right, Policy())
-    assert found.frame.equals(frame)
-    assert "s3cret" not in found.source
-    wrong = form.format(WRONG) + "#owned"
-    for act in (lambda: read(wrong), lambda: write_target(Microdata(frame), wrong)):
-        with pytest.raises(SourceError, match=words) as caught:
-            act()
-        _holds_no("wr0ng", caught.value)
+    data = read_source(right, Policy())
+    assert data.frame.equals(frame)
+    assert "s3cret" not in data.source
+    wrong = url_template.format(WRONG) + "#owned"
+    for access in (lambda: read(wrong), lambda: write_target(Microdata(frame), wrong)):
+        with pytest.raises(SourceError, match=message) as caught:
+            access()
+        _assert_absent("wr0ng", caught.value)
 
 
-def _holds_no(secret: str, error: Any) -> None:
+def _assert_absent(secret: str, error: Any) -> None:
     import traceback
 
     assert secret not in str(error)

@@ -1,4 +1,4 @@
-"""A release is known again by its content, whatever file or database it was read from."""
+"""A release is recognised by its content, whatever file or database it was read from."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from discreet.verbs import link
 ROWS = 60
 
 
-def people() -> pl.DataFrame:
-    made = np.random.default_rng(5)
+def people_table() -> pl.DataFrame:
+    random = np.random.default_rng(5)
     return pl.DataFrame(
         {
             "name": [f"Person {number}" for number in range(ROWS)],
-            "age": made.integers(18, 90, ROWS),
-            "born": [dt.date(1950, 1, 1) + dt.timedelta(int(n)) for n in made.integers(0, 20_000, ROWS)],
-            "seen": [dt.datetime(2020, 1, 1) + dt.timedelta(hours=int(n)) for n in made.integers(0, 2_000, ROWS)],
-            "smokes": made.random(ROWS) < 0.3,
-            "town": made.choice(["Aix", "Bonn", "=Cork", ""], ROWS),
-            "income": np.where(made.random(ROWS) < 0.1, np.nan, made.lognormal(10, 1, ROWS)),
+            "age": random.integers(18, 90, ROWS),
+            "born": [dt.date(1950, 1, 1) + dt.timedelta(int(n)) for n in random.integers(0, 20_000, ROWS)],
+            "seen": [dt.datetime(2020, 1, 1) + dt.timedelta(hours=int(n)) for n in random.integers(0, 2_000, ROWS)],
+            "smokes": random.random(ROWS) < 0.3,
+            "town": random.choice(["Aix", "Bonn", "=Cork", ""], ROWS),
+            "income": np.where(random.random(ROWS) < 0.1, np.nan, random.lognormal(10, 1, ROWS)),
         }
     )
 
@@ -51,23 +51,23 @@ TARGETS = ["r.csv", "r.parquet", "r.xlsx", "r.jsonl", "r.sav", "sqlite:///{}/r.d
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_order_is_found_though_the_policy_names_no_key_and_its_limits_were_edited(
+def test_the_row_order_is_recovered_without_a_key_in_the_policy_and_with_edited_limits(
     home: Path, tmp_path: Path, target: str
 ) -> None:
-    data = discreet.read(people(), POLICY)
+    data = discreet.read(people_table(), POLICY)
     release = discreet.mask(data)
-    place = target.format(tmp_path) if "://" in target else str(tmp_path / target)
-    discreet.write(release, place)
+    target_name = target.format(tmp_path) if "://" in target else str(tmp_path / target)
+    discreet.write(release, target_name)
     edited = {**POLICY, "limits": {"k_anonymity.k": 3}, "risk": {"k_anonymity": {}, "known_sets": {}}}
-    masked = discreet.read(place, edited)
-    original = data.with_policy(discreet.read(people(), edited).policy)
+    masked = discreet.read(target_name, edited)
+    original = data.with_policy(discreet.read(people_table(), edited).policy)
     assert order_key(masked, original) == release.draw_key
     assert (link(original, masked).records == released(release).records).all()
-    assert not [one for one in discreet.assess(original, masked).warnings if "strangers" in one]
+    assert not [warning for warning in discreet.assess(original, masked).warnings if "strangers" in warning]
 
 
-def test_without_the_key_nobody_finds_it(home: Path, tmp_path: Path) -> None:
-    data = discreet.read(people(), POLICY)
+def test_without_the_key_the_row_order_cannot_be_recovered(home: Path, tmp_path: Path) -> None:
+    data = discreet.read(people_table(), POLICY)
     release = discreet.mask(data)
     discreet.write(release, tmp_path / "r.csv")
     KeyRing().delete(str(release.plan.key))
@@ -76,15 +76,15 @@ def test_without_the_key_nobody_finds_it(home: Path, tmp_path: Path) -> None:
     assert link(data, masked).is_initial
 
 
-def test_the_policy_that_names_the_key_finds_it_without_a_digest(home: Path) -> None:
-    data = discreet.read(people(), POLICY)
+def test_a_policy_that_names_the_key_recovers_the_row_order_without_a_digest(home: Path) -> None:
+    data = discreet.read(people_table(), POLICY)
     release = discreet.mask(data)
     named = data.with_policy(data.policy.with_(plan=release.plan))
     assert order_key(released(release), named) == release.draw_key
 
 
 def test_a_digest_depends_on_every_column_and_on_the_order_of_rows() -> None:
-    frame = people()
+    frame = people_table()
     own = release_digest(frame)
     assert release_digest(frame.reverse()) != own
     for name in frame.columns:

@@ -1,4 +1,4 @@
-"""The key ring: private whatever the umask, whole whoever writes at once, and never printed."""
+"""The key ring: private whatever the umask, consistent under concurrent writers, and never printed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def mode(place: Path) -> int:
-    return stat.S_IMODE(place.stat().st_mode)
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_each_release_has_a_key_of_its_own_that_repeats_it(home: Path) -> None:
+def test_each_release_has_its_own_key_that_reproduces_it(home: Path) -> None:
     data = hospital(200)
     first, second = discreet.mask(data, PLAN), discreet.mask(data, PLAN)
     assert first.plan.key != second.plan.key
@@ -43,7 +43,7 @@ def test_each_release_has_a_key_of_its_own_that_repeats_it(home: Path) -> None:
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
-def test_files_are_their_owners_alone_whatever_the_umask(home: Path, mask: int) -> None:
+def test_key_files_are_readable_only_by_their_owner_whatever_the_umask(home: Path, mask: int) -> None:
     old = os.umask(mask)
     try:
         key = discreet.mask(hospital(50), PLAN).plan.key
@@ -54,7 +54,7 @@ def test_files_are_their_owners_alone_whatever_the_umask(home: Path, mask: int) 
     assert not list((home / "keys").glob(".*"))
 
 
-def test_the_secret_is_in_the_ring_and_nowhere_else(home: Path) -> None:
+def test_the_secret_is_not_in_any_repr_or_plan(home: Path) -> None:
     release = discreet.mask(hospital(50), PLAN)
     secret = KeyRing().get(str(release.plan.key)).secret
     assert len(secret) == 32
@@ -76,7 +76,7 @@ def test_a_ring_that_cannot_be_written_does_not_stop_a_release(tmp_path: Path, m
     discreet.write(release, tmp_path / "masked.csv")
 
 
-def test_an_unknown_key_is_one_sentence_and_two_ways_are_refused(home: Path) -> None:
+def test_an_unknown_key_or_a_key_and_a_seed_are_clear_errors(home: Path) -> None:
     data = hospital(50)
     known = discreet.mask(data, PLAN).plan.key
     with pytest.raises(SourceError, match=f"has no key 'kabc'; .*{known}"):
@@ -85,19 +85,19 @@ def test_an_unknown_key_is_one_sentence_and_two_ways_are_refused(home: Path) -> 
         discreet.mask(data, {**PLAN, "seed": 1, "key": known})
     with pytest.raises(PolicyError, match="the plan has the seed 1"):
         discreet.mask(data, {**PLAN, "seed": 1}, key=known)
-    with pytest.raises(SourceError, match="no id of a key"):
+    with pytest.raises(SourceError, match="not a valid key id"):
         KeyRing().get("../../etc/passwd")
 
 
-def test_a_key_goes_to_another_machine_and_back(home: Path, tmp_path: Path) -> None:
+def test_a_key_can_be_exported_to_another_machine(home: Path, tmp_path: Path) -> None:
     here, there = KeyRing(), KeyRing(tmp_path / "there")
     key = here.add(bytes(range(32)), source="postgresql://me:pa@ss#word@host/db?password=x#people", plan="abc")
     assert key.source == "postgresql://host/db#people"
     here.remember("0" * 32, RememberedRelease(key.id, bytes(32), 5))
     assert there.import_text(here.export(key.id), "the file") == key
     assert there.import_text(here.export(key.id), "the file") == key
-    assert [one.draw_key for one in there.recognise("0" * 32)] == [bytes(32)]
-    assert [(one.id, number) for one, number in there.entries()] == [(key.id, 1)]
+    assert [item.draw_key for item in there.recognise("0" * 32)] == [bytes(32)]
+    assert [(item.id, number) for item, number in there.entries()] == [(key.id, 1)]
     with pytest.raises(SourceError, match="holds another key"):
         there.import_text(json.dumps({**json.loads(here.export(key.id)), "key": "ff" * 32}), "the file")
     for wrong in ("", "[]", '{"version": 1}', '{"version": 1, "id": "../x", "key": "' + "00" * 32 + '"}'):
@@ -107,19 +107,66 @@ def test_a_key_goes_to_another_machine_and_back(home: Path, tmp_path: Path) -> N
     assert there.ids() == there.recognise("0" * 32) == []
 
 
-def test_many_processes_write_one_ring(home: Path) -> None:
+def test_concurrent_processes_can_write_to_one_ring(home: Path) -> None:
     script = "import sys; from discreet.keys.ring import KeyRing\nfor _ in range(40): KeyRing().add(bytes(32))"
-    running = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]
-    assert [one.wait(60) for one in running] == [0, 0, 0, 0]
+    processes = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
     assert len(KeyRing().entries()) == 160
 
 
-def test_a_numeric_seed_is_warned_of_and_leaves_the_verdict_incomplete(home: Path) -> None:
+def test_a_numeric_seed_gives_a_warning_and_an_incomplete_verdict(home: Path) -> None:
     data = hospital(200)
     limited = data.with_policy(data.policy.with_(limits={"k_anonymity.k": 1}))
     unsafe, safe = discreet.mask(limited, {**PLAN, "seed": 7}), discreet.mask(limited, PLAN)
     assert "anybody can try seeds" in " ".join(unsafe.warnings)
-    found = discreet.assess(limited, unsafe)
-    assert found.status == "incomplete"
-    assert any("anybody can try seeds" in gap for gap in found.gaps)
+    assessment = discreet.assess(limited, unsafe)
+    assert assessment.status == "incomplete"
+    assert any("anybody can try seeds" in gap for gap in assessment.gaps)
     assert discreet.assess(limited, safe).status == "met"
+
+
+def test_a_job_of_a_server_sees_the_keys_of_its_own_project_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = KeyRing(home, project="project-1").add(b"a" * 32)
+    foreign = KeyRing(home, project="project-2").add(b"b" * 32)
+    ring = KeyRing(home, project="project-1")
+    assert ring.ids() == [own.id]
+    with pytest.raises(SourceError) as raised:
+        ring.get(foreign.id)
+    assert f"no key '{foreign.id}'" in str(raised.value)
+    monkeypatch.setenv("DISCREET_KEY_PROJECT", "project-1")
+    with pytest.raises(SourceError, match="no key"):
+        discreet.mask(hospital(50), {**PLAN, "key": foreign.id})
+    KeyRing(home, project="project-2").remember("0" * 32, RememberedRelease(foreign.id, b"c" * 32))
+    assert KeyRing().recognise("0" * 32) == []
+    monkeypatch.delenv("DISCREET_KEY_PROJECT")
+    assert len(KeyRing().ids()) == 2, "the owner of the server sees all of them"
+
+
+def test_a_file_that_is_no_key_does_not_hide_the_others(home: Path) -> None:
+    key = KeyRing().add(b"a" * 32)
+    (home / "keys" / "broken.json").write_text("{")
+    (home / "keys" / "other.json").write_text("[1]")
+    assert [entry.id for entry, _ in KeyRing().entries()] == [key.id]
+    assert [sentence.partition(":")[0].rpartition("/")[2] for sentence in KeyRing().unreadable()] == ["broken.json", "other.json"]
+
+
+def test_a_home_and_keys_that_others_can_read_are_made_private_by_whatever_uses_them(home: Path) -> None:
+    key = discreet.mask(hospital(50), PLAN).plan.key
+    for use in (lambda: KeyRing().ids(), lambda: discreet.mask(hospital(50), PLAN)):
+        for path, rights in ((home, 0o755), (home / "keys", 0o755), (home / "keys" / f"{key}.json", 0o644)):
+            path.chmod(rights)
+        use()
+        assert (mode(home), mode(home / "keys"), mode(home / "keys" / f"{key}.json")) == (0o700, 0o700, 0o600)
+
+
+def test_a_home_that_everybody_shares_is_refused(home: Path) -> None:
+    home.mkdir()
+    home.chmod(0o1777)
+    with pytest.raises(SourceError, match="everybody shares this folder"):
+        discreet.mask(hospital(50), PLAN)
+
+
+def test_no_message_contains_the_seed(home: Path) -> None:
+    with pytest.raises(PolicyError) as raised:
+        discreet.mask(hospital(50), {**PLAN, "seed": 7_654_321}, key="k123")
+    assert "7654321" not in str(raised.value)

@@ -1,7 +1,7 @@
-"""Damaged files in a process of its own: ``python damaging.py SUFFIX FOLDER SEED FIRST TIMES``.
+"""Read damaged files in a separate process: ``python damaging.py SUFFIX FOLDER SEED FIRST TIMES``.
 
-A library that is written in another language can end the whole process on a damaged file, or ask for all memory there is; so
-this one may have only ``ROOM``, and says in the file ``at`` which damage it is trying.
+A native library can abort the process on a damaged file, or request all memory. The memory of this process is therefore
+limited to ``MEMORY_LIMIT``, and the number of the current damage is written to the file ``at``.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
-ROOM = 8 * 2**30
+MEMORY_LIMIT = 8 * 2**30
 ROWS = pl.DataFrame(
     {"a": [1, 2, 3, None], "b": ["x", "y", None, "z"], "c": [0.5, None, 2.0, -1.0], "d": [dt.date(2020, 1, 2)] * 4}
 )
 
 
-def damaged(whole: bytes, chance: random.Random) -> bytes:
-    """One to six bytes changed, cut out, put in or repeated."""
+def damage(whole: bytes, random_source: random.Random) -> bytes:
+    """Change, remove, insert or repeat bytes, one to six times."""
     content = bytearray(whole)
-    for _ in range(chance.randint(1, 6)):
-        at = chance.randrange(len(content) + 1)
-        match chance.randrange(4):
+    for _ in range(random_source.randint(1, 6)):
+        position = random_source.randrange(len(content) + 1)
+        match random_source.randrange(4):
             case 0:
-                content[at : at + 1] = bytes([chance.randrange(256)])
+                content[position : position + 1] = bytes([random_source.randrange(256)])
             case 1:
-                content[at : at + chance.randint(1, 40)] = b""
+                content[position : position + random_source.randint(1, 40)] = b""
             case 2:
-                content[at:at] = chance.choice([b"\0", b'"', b"\xff" * 8, b"\n", b",", b"{", b"\x80" * 3])
+                content[position:position] = random_source.choice([b"\0", b'"', b"\xff" * 8, b"\n", b",", b"{", b"\x80" * 3])
             case _:
-                content += content[at : at + 64]
+                content += content[position : position + 64]
     return bytes(content)
 
 
-def tried(bad: Path, out: Path) -> None:
-    """Reading is a table or an error of ours; a conversion is whole, or there is none."""
+def check_damaged(bad: Path, out: Path) -> None:
+    """Reading gives a table or a DiscreetError; a conversion is complete, or leaves no file."""
     with suppress(DiscreetError):
         read_source(bad, Policy())
     out.unlink(missing_ok=True)
@@ -57,7 +57,7 @@ def tried(bad: Path, out: Path) -> None:
 
 
 def main(suffix: str, place: Path, seed: str, first: int, times: int) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     folder = place / "files"
     folder.mkdir(exist_ok=True)
@@ -66,8 +66,8 @@ def main(suffix: str, place: Path, seed: str, first: int, times: int) -> None:
     whole = good.read_bytes()
     for number in range(first, times):
         (place / "at").write_text(str(number))
-        bad.write_bytes(damaged(whole, random.Random(f"{seed}:{number}")))
-        tried(bad, out)
+        bad.write_bytes(damage(whole, random.Random(f"{seed}:{number}")))
+        check_damaged(bad, out)
         assert {path.name for path in folder.iterdir()} <= {good.name, bad.name, out.name}
 
 

@@ -1,7 +1,7 @@
-"""What the fuzzer feeds: each target takes any bytes and gives a result or an error of ours; whatever else it raises is a fault.
+"""The targets of the fuzzer: each takes any bytes and gives a result or a DiscreetError; any other exception is a fault.
 
-``TARGETS`` says for each the modules of discreet whose branches lead the search, the beginnings it starts from, and how to
-make the function; the function is made when the modules are loaded, in a folder of its own.
+``TARGETS`` gives for each target the modules of discreet whose branch coverage guides the search, the inputs it starts
+from, and a function that makes the fuzzed function; it is called after the modules are loaded, with a folder of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-Fed = Callable[[bytes], None]
+FuzzedFunction = Callable[[bytes], None]
 
 POLICY = b"""attributes:
   name: {role: identifier}
@@ -40,47 +40,47 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Target:
-    """One thing that takes bytes from outside."""
+    """One function that processes bytes from outside."""
 
-    make: Callable[[Path], Fed]
+    make: Callable[[Path], FuzzedFunction]
     modules: tuple[str, ...]
-    beginnings: tuple[bytes, ...]
-    longest: int = 600
+    seed_inputs: tuple[bytes, ...]
+    max_length: int = 600
 
 
-def _policy(_folder: Path) -> Fed:
+def _policy(_folder: Path) -> FuzzedFunction:
     from discreet import registry
     from discreet.errors import DiscreetError
     from discreet.model.policy import parse_policy
 
-    def feed(content: bytes) -> None:
+    def fuzz(content: bytes) -> None:
         with suppress(DiscreetError):
-            made = parse_policy(content.decode("utf-8", "replace"))
-            text = made.to_yaml()  # compared as texts: a number that is none is not equal to itself
-            assert parse_policy(text).to_yaml() == text, "written and read again it is another policy"
-            registry.check_policy(made)
+            policy = parse_policy(content.decode("utf-8", "replace"))
+            text = policy.to_yaml()  # compared as text, because NaN is not equal to itself
+            assert parse_policy(text).to_yaml() == text, "a policy changes when it is written and read again"
+            registry.check_policy(policy)
 
-    return feed
+    return fuzz
 
 
-def _mapping(_folder: Path) -> Fed:
+def _mapping(_folder: Path) -> FuzzedFunction:
     from discreet import registry
     from discreet.errors import DiscreetError
     from discreet.model.policy import Policy
 
-    def feed(content: bytes) -> None:
+    def fuzz(content: bytes) -> None:
         try:
-            found = json.loads(content)
+            mapping = json.loads(content)
         except (ValueError, RecursionError):
             return
         with suppress(DiscreetError):
-            registry.check_policy(Policy.from_dict(found))
+            registry.check_policy(Policy.from_dict(mapping))
 
-    return feed
+    return fuzz
 
 
-def _reader(suffix: str) -> Callable[[Path], Fed]:
-    def make(folder: Path) -> Fed:
+def _reader(suffix: str) -> Callable[[Path], FuzzedFunction]:
+    def make(folder: Path) -> FuzzedFunction:
         import polars as pl
 
         from discreet.convert import convert, read_source
@@ -89,7 +89,7 @@ def _reader(suffix: str) -> Callable[[Path], Fed]:
 
         source, target = folder / f"source{suffix}", folder / "target.parquet"
 
-        def feed(content: bytes) -> None:
+        def fuzz(content: bytes) -> None:
             source.write_bytes(content)
             target.unlink(missing_ok=True)
             try:
@@ -98,17 +98,17 @@ def _reader(suffix: str) -> Callable[[Path], Fed]:
                 read = None
             with suppress(DiscreetError):
                 convert(source, target, Policy())
-            assert target.exists() == (read is not None), "it can be read but not converted, or the other way round"
+            assert target.exists() == (read is not None), "it can be read but not converted, or vice versa"
             if read is not None:
-                assert pl.read_parquet(target).equals(read.frame), "what was converted is not what was read"
-            assert {path.name for path in folder.iterdir()} <= {source.name, target.name}, "something is left behind"
+                assert pl.read_parquet(target).equals(read.frame), "the converted table differs from the one read"
+            assert {path.name for path in folder.iterdir()} <= {source.name, target.name}, "a temporary file remains"
 
-        return feed
+        return fuzz
 
     return make
 
 
-def _hierarchy(folder: Path) -> Fed:
+def _hierarchy(folder: Path) -> FuzzedFunction:
     import polars as pl
 
     from discreet.engine.cells.hierarchies import hierarchy_of
@@ -119,17 +119,17 @@ def _hierarchy(folder: Path) -> Fed:
     file = folder / "towns.csv"
     policy = Policy.from_dict({"attributes": {"town": {"role": "key", "hierarchy": str(file)}}})
 
-    def feed(content: bytes) -> None:
+    def fuzz(content: bytes) -> None:
         file.write_bytes(content)
         with suppress(DiscreetError):
-            made = hierarchy_of(Microdata(pl.DataFrame({"town": ["a", "b", None]}), policy), "town")
-            assert {"a", "b"} <= set(made.leaves)
-            assert set(made.labels[-1]) == {"*"}
+            hierarchy = hierarchy_of(Microdata(pl.DataFrame({"town": ["a", "b", None]}), policy), "town")
+            assert {"a", "b"} <= set(hierarchy.leaves)
+            assert set(hierarchy.labels[-1]) == {"*"}
 
-    return feed
+    return fuzz
 
 
-def _dictionary(folder: Path) -> Fed:
+def _dictionary(folder: Path) -> FuzzedFunction:
     import polars as pl
 
     import discreet
@@ -142,48 +142,48 @@ def _dictionary(folder: Path) -> Fed:
     }
     frame = pl.DataFrame({"name": ["u", "v"], "town": ["a", "b"], "age": [1, 2]})
 
-    def feed(content: bytes) -> None:
+    def fuzz(content: bytes) -> None:
         file.write_bytes(content)
         with suppress(DiscreetError):
             discreet.risk(discreet.read(frame, policy))
 
-    return feed
+    return fuzz
 
 
-def _cells(_folder: Path) -> Fed:
+def _cells(_folder: Path) -> FuzzedFunction:
     from discreet.model.cells import Interval, is_coarse, parse_group, parse_interval
 
-    def feed(content: bytes) -> None:
+    def fuzz(content: bytes) -> None:
         text = content.decode("utf-8", "replace")
         for parse in (parse_interval, parse_group):
-            made = parse(text)
-            if made is not None:
+            cell = parse(text)
+            if cell is not None:
                 assert is_coarse(text)
-                assert str(made) == "*" or str(parse(str(made))) == str(made), f"{made} is read as {parse(str(made))}"
-                assert not isinstance(made, Interval) or (made.lower < float("inf") and made.upper > float("-inf"))
+                assert str(cell) == "*" or str(parse(str(cell))) == str(cell), f"{cell} is read as {parse(str(cell))}"
+                assert not isinstance(cell, Interval) or (cell.lower < float("inf") and cell.upper > float("-inf"))
 
-    return feed
+    return fuzz
 
 
-def _address(_folder: Path) -> Fed:
+def _address(_folder: Path) -> FuzzedFunction:
     from discreet.convert.databases.address import parse_address
     from discreet.errors import DiscreetError
 
     secret = "kxqzvj"
 
-    def feed(content: bytes) -> None:
+    def fuzz(content: bytes) -> None:
         text = content.decode("utf-8", "replace")
-        for given in (text, f"postgresql://u:{secret}@{text}"):
+        for address in (text, f"postgresql://u:{secret}@{text}"):
             try:
-                said = parse_address(given).name
+                message = parse_address(address).name
             except DiscreetError as error:
-                said = str(error)
-            assert secret in text or secret not in said, "an address shows its password"
+                message = str(error)
+            assert secret in text or secret not in message, "a message contains the password"
 
-    return feed
+    return fuzz
 
 
-def _rest(folder: Path) -> Fed:
+def _rest(folder: Path) -> FuzzedFunction:
     import asyncio
     import logging
 
@@ -195,25 +195,25 @@ def _rest(folder: Path) -> Fed:
     app = make_app(Settings.make(folder / "home", url="http://testserver"))
     with app.state.core.store.write() as connection:
         _, link = accounts.add(connection, "anna", admin=True)
-        anna = accounts.use_link(connection, link, "a longer password than most")
+        anna = accounts.set_password_with_link(connection, link, "a longer password than most")
         projects.create(connection, anna, "Patients")
-        _, secret = tokens.make(connection, anna, "fuzz", ["read", "write", "release", "admin"])
+        _, secret = tokens.create(connection, anna, "fuzz", ["read", "write", "release", "admin"])
     paths = app.openapi()["paths"]
     operations = [
         (method.upper(), path.replace("{project_id}", "1").replace("{number}", "1").replace("{name}", "anna"))
-        for path, known in paths.items()
-        for method, said in known.items()
-        if "application/json" in said.get("requestBody", {}).get("content", {})
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if "application/json" in operation.get("requestBody", {}).get("content", {})
     ]
     logging.getLogger("discreet.web").setLevel(logging.ERROR)
     loop = asyncio.new_event_loop()
 
-    async def ask(method: str, path: str, body: bytes) -> int:
-        held = [{"type": "http.request", "body": body, "more_body": False}]
+    async def request(method: str, path: str, body: bytes) -> int:
+        pending = [{"type": "http.request", "body": body, "more_body": False}]
         status = []
 
         async def receive() -> dict[str, Any]:
-            return held.pop() if held else {"type": "http.disconnect"}
+            return pending.pop() if pending else {"type": "http.disconnect"}
 
         async def send(message: dict[str, Any]) -> None:
             if message["type"] == "http.response.start":
@@ -229,13 +229,13 @@ def _rest(folder: Path) -> Fed:
         await app(scope, receive, send)
         return int(status[0])
 
-    def feed(content: bytes) -> None:
+    def fuzz(content: bytes) -> None:
         method, path = operations[(content[0] if content else 0) % len(operations)]
-        status = loop.run_until_complete(ask(method, path, content[1:]))
+        status = loop.run_until_complete(request(method, path, content[1:]))
         assert status < 500, f"{method} {path} answers {status}"
         assert status not in (401, 403), f"{method} {path} answers {status}: the fuzzer is locked out"
 
-    return feed
+    return fuzz
 
 
 _CONVERT = ("discreet.convert", "discreet.model.policy", "discreet.model.microdata")
@@ -296,10 +296,10 @@ TARGETS: dict[str, Target] = {
 
 
 def load(target: Target) -> None:
-    """Load the modules that lead the search, and all below them: what is loaded later is not watched."""
+    """Load the modules that guide the search and their submodules; modules loaded later are not instrumented."""
     import pkgutil
 
     for name in target.modules:
         module = import_module(name)
-        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}."):
-            import_module(found.name)
+        for submodule in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}."):
+            import_module(submodule.name)

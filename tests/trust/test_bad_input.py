@@ -1,4 +1,4 @@
-"""Whatever a policy, a table, a hierarchy or a dictionary holds: a result or one sentence, never a traceback or half a file."""
+"""Any policy, table, hierarchy or dictionary gives a result or one sentence, never a traceback or a partial file."""
 
 from __future__ import annotations
 
@@ -65,44 +65,44 @@ EXTREMES: dict[str, pl.Series] = {
 }  # fmt: skip
 
 
-def searched(times: int) -> Any:
-    """Hypothesis with so many examples, led to what it has not seen."""
+def hypothesis_settings(examples: int) -> Any:
+    """Settings with this many examples, without shrinking."""
     phases = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=times, phases=phases, suppress_health_check=checks, database=None)
+    return settings(max_examples=examples, phases=phases, suppress_health_check=checks, database=None)
 
 
-def harmless(run: Callable[[], object]) -> None:
-    """It works, or it raises an error of ours; anything else fails the test."""
+def run_allowing_errors(run: Callable[[], object]) -> None:
+    """Run; a DiscreetError is allowed, any other exception fails the test."""
     with suppress(DiscreetError):
         run()
 
 
-@pytest.mark.trust("Bad input", "Any text as a policy is a policy or a sentence")
-def test_any_policy(effort: Any, record_property: Any) -> None:
+@pytest.mark.trust("Bad input", "Any text as a policy is a policy or a clear error")
+def test_any_policy_text_is_valid_or_a_clear_error(effort: Any, record_property: Any) -> None:
     words = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), max_size=25).map("".join)
     places = st.lists(st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 12), st.sampled_from(PIECES)), min_size=1, max_size=4)
     tried = 0
 
-    def broken(cuts: list[tuple[int, int, str]]) -> str:
+    def damage(cuts: list[tuple[int, int, str]]) -> str:
         text = WHOLE
-        for at, length, piece in cuts:
-            text = text[:at] + piece + text[at + length :]
+        for position, length, piece in cuts:
+            text = text[:position] + piece + text[position + length :]
         return text
 
-    @searched(effort(150, 10_000))
-    @given(st.one_of(words, places.map(broken)))
+    @hypothesis_settings(effort(150, 10_000))
+    @given(st.one_of(words, places.map(damage)))
     def check(text: str) -> None:
         nonlocal tried
         tried += 1
-        harmless(lambda: registry.check_policy(parse_policy(text)))
+        run_allowing_errors(lambda: registry.check_policy(parse_policy(text)))
 
     check()
     record_property("policies tried", tried)
 
 
-@pytest.mark.trust("Bad input", "Any mapping as a policy is a policy or a sentence")
-def test_any_mapping(effort: Any, record_property: Any) -> None:
+@pytest.mark.trust("Bad input", "Any mapping as a policy is a policy or a clear error")
+def test_any_policy_mapping_is_valid_or_a_clear_error(effort: Any, record_property: Any) -> None:
     names = st.sampled_from(
         [*Policy.model_fields, "seed", "steps", "method", "columns", "role", "values", "age", "sampling", "x.y"]
     )
@@ -112,12 +112,12 @@ def test_any_mapping(effort: Any, record_property: Any) -> None:
     )
     tried = 0
 
-    @searched(effort(150, 8_000))
+    @hypothesis_settings(effort(150, 8_000))
     @given(st.dictionaries(names, values, max_size=5))
     def check(content: dict[str, Any]) -> None:
         nonlocal tried
         tried += 1
-        harmless(lambda: registry.check_policy(Policy.from_dict(content)))
+        run_allowing_errors(lambda: registry.check_policy(Policy.from_dict(content)))
 
     check()
     record_property("mappings tried", tried)
@@ -126,22 +126,24 @@ def test_any_mapping(effort: Any, record_property: Any) -> None:
 @pytest.mark.parametrize("suffix", WRITABLE)
 @pytest.mark.trust(
     "Bad input",
-    "A damaged file of any format is a table or a sentence, or at worst the end of the one process that reads it; its conversion "
-    "leaves no half file",
+    "A damaged file of any format gives a table or a clear error, or at worst ends only the process that reads it; its "
+    "conversion leaves no partial file",
 )
-def test_damaged_files(tmp_path: Path, suffix: str, seed: int, effort: Any, record_property: Any) -> None:
+def test_damaged_files_are_read_or_a_clear_error(
+    tmp_path: Path, suffix: str, seed: int, effort: Any, record_property: Any
+) -> None:
     times, first, lost = effort(4, 1_000), 0, 0
     while first < times:
         call = [sys.executable, str(DAMAGING), suffix, str(tmp_path), str(seed), str(first), str(times)]
         done = subprocess.run(call, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode == 0:
             break
-        # a library that is not Python may give up, or ask for more memory than there is
+        # a native library may abort the process, or request more memory than there is
         number = int((tmp_path / "at").read_text())
         assert done.returncode < 0, f"seed {seed}, damage {number}: {done.stderr[-4000:]}"
         out = tmp_path / "files" / "out.parquet"
         if out.exists():
-            pl.read_parquet(out)  # the whole table, or this raises
+            pl.read_parquet(out)  # raises if the table is incomplete
         shutil.rmtree(tmp_path / "files")
         lost, first = lost + 1, number + 1
     assert lost <= max(1, times / 20)
@@ -149,8 +151,8 @@ def test_damaged_files(tmp_path: Path, suffix: str, seed: int, effort: Any, reco
     record_property("processes lost", lost)
 
 
-@pytest.mark.trust("Bad input", "Any bytes as a hierarchy or a dictionary are one or a sentence")
-def test_hierarchies_and_dictionaries(tmp_path: Path, effort: Any, record_property: Any) -> None:
+@pytest.mark.trust("Bad input", "Any bytes as a hierarchy or a dictionary are valid or a clear error")
+def test_any_hierarchy_or_dictionary_file_is_valid_or_a_clear_error(tmp_path: Path, effort: Any, record_property: Any) -> None:
     frame = pl.DataFrame({"name": ["u", "v"], "town": ["a", "b"], "age": [1, 2]})
     file = tmp_path / "file.csv"
     hierarchy = {"attributes": {"town": {"role": "key", "hierarchy": str(file)}}}
@@ -164,18 +166,20 @@ def test_hierarchies_and_dictionaries(tmp_path: Path, effort: Any, record_proper
     text = (
         st.lists(st.one_of(pieces, st.text(max_size=4)), max_size=20)
         .map("".join)
-        .map(lambda made: made.encode("utf-8", "replace"))
+        .map(lambda drawn: drawn.encode("utf-8", "replace"))
     )
     tried = 0
 
-    @searched(effort(60, 4_000))
+    @hypothesis_settings(effort(60, 4_000))
     @given(st.one_of(text, st.binary(max_size=60)))
     def check(content: bytes) -> None:
         nonlocal tried
         tried += 1
         file.write_bytes(content)
-        harmless(lambda: discreet.mask(discreet.read(frame, hierarchy), {"steps": [{"method": "generalization", "k": 2}]}))
-        harmless(lambda: discreet.risk(discreet.read(frame, dictionary)))
+        run_allowing_errors(
+            lambda: discreet.mask(discreet.read(frame, hierarchy), {"steps": [{"method": "generalization", "k": 2}]})
+        )
+        run_allowing_errors(lambda: discreet.risk(discreet.read(frame, dictionary)))
 
     check()
     record_property("files tried", tried)
@@ -183,9 +187,9 @@ def test_hierarchies_and_dictionaries(tmp_path: Path, effort: Any, record_proper
 
 @pytest.mark.parametrize("name", EXTREMES)
 @pytest.mark.trust(
-    "Bad input", "Extreme numbers, dates and texts go through every reader, measure and method, or are refused in a sentence"
+    "Bad input", "Extreme numbers, dates and texts are processed by every reader, measure and method, or are a clear error"
 )
-def test_extremes(tmp_path: Path, name: str, record_property: Any) -> None:
+def test_extreme_values_are_processed_or_a_clear_error(tmp_path: Path, name: str, record_property: Any) -> None:
     frame = pl.DataFrame({"x": EXTREMES[name], "y": [1, 1, 2, 2, 3, 3], "who": list("abcdef")})
     policy: dict[str, Any] = {
         "attributes": {"x": {"role": "key", "known": 0.5}, "y": {"role": "confidential"}, "who": {"role": "person"}}
@@ -193,35 +197,35 @@ def test_extremes(tmp_path: Path, name: str, record_property: Any) -> None:
     tried = 0
     for suffix in WRITABLE:
         target = tmp_path / f"t{suffix}"
-        harmless(lambda target=target: write_target(Microdata(frame), target))
+        run_allowing_errors(lambda target=target: write_target(Microdata(frame), target))
         if target.exists():
-            harmless(lambda target=target: discreet.read(target, policy))
+            run_allowing_errors(lambda target=target: discreet.read(target, policy))
             tried += 1
     data = discreet.read(frame, policy)
-    harmless(lambda: discreet.analyze(data))
+    run_allowing_errors(lambda: discreet.analyze(data))
     for method in registry.names("masking"):
         step = {"method": method, "columns": ["x"]}
         fields = registry.load("masking", method).model_fields
-        step |= {field: said.examples[0] for field, said in fields.items() if said.examples}
-        harmless(lambda step=step: discreet.mask(data, {"steps": [step]}))
+        step |= {field: parameter.examples[0] for field, parameter in fields.items() if parameter.examples}
+        run_allowing_errors(lambda step=step: discreet.mask(data, {"steps": [step]}))
         tried += 1
     for measure in registry.names("risk"):
-        harmless(lambda measure=measure: discreet.risk(data, [measure], data))
+        run_allowing_errors(lambda measure=measure: discreet.risk(data, [measure], data))
         tried += 1
     for measure in registry.names("loss"):
-        harmless(lambda measure=measure: discreet.loss(data, data, [measure]))
+        run_allowing_errors(lambda measure=measure: discreet.loss(data, data, [measure]))
         tried += 1
     record_property("calls tried", tried)
 
 
 @pytest.mark.trust("Bad input", "A text of 10 MB and 100,000 distinct values are read, measured, masked and written")
-def test_long_texts_and_many_values(tmp_path: Path, record_property: Any) -> None:
+def test_long_texts_and_many_distinct_values_are_processed(tmp_path: Path, record_property: Any) -> None:
     long = pl.DataFrame({"a": ["x" * 10_000_000, "y", None], "b": [1, 2, 3]})
     for suffix in (".csv", ".parquet", ".jsonl", ".arrow"):
         write_target(Microdata(long), tmp_path / f"t{suffix}")
         assert read_source(tmp_path / f"t{suffix}", Policy()).frame.equals(long)
     for suffix in (".xlsx", ".sav", ".dta", ".xpt"):
-        harmless(lambda suffix=suffix: write_target(Microdata(long), tmp_path / f"t{suffix}"))
+        run_allowing_errors(lambda suffix=suffix: write_target(Microdata(long), tmp_path / f"t{suffix}"))
     rows = pl.int_range(100_000, eager=True)
     many = pl.DataFrame({"key": rows.cast(pl.String), "number": rows, "pay": rows % 7})
     data = discreet.read(many, {"attributes": {"key": {"role": "key", "known": 0.1}, "number": {"role": "key"}}})
@@ -234,7 +238,7 @@ def test_long_texts_and_many_values(tmp_path: Path, record_property: Any) -> Non
 
 @pytest.mark.trust("Bad input", "Hostile column names are data: they are quoted in files and databases, and change nothing else")
 @pytest.mark.parametrize("system", [".csv", ".parquet", ".jsonl", ".xlsx", ".sav", "sqlite", "duckdb"])
-def test_hostile_column_names(tmp_path: Path, system: str) -> None:
+def test_hostile_column_names_are_quoted(tmp_path: Path, system: str) -> None:
     names = [
         '"; DROP TABLE people; --',
         "../../etc/passwd",
@@ -249,9 +253,9 @@ def test_hostile_column_names(tmp_path: Path, system: str) -> None:
     frame = pl.DataFrame({name: [1, 2] for name in names})
     target = str(tmp_path / f"t{system}") if system.startswith(".") else f"{system}:///{tmp_path}/t.db#people"
     write_target(Microdata(frame), target)
-    found = read_source(target, Policy()).frame
-    assert found.height == 2
-    assert found.columns == names or system == ".sav"
+    frame_read = read_source(target, Policy()).frame
+    assert frame_read.height == 2
+    assert frame_read.columns == names or system == ".sav"
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -260,7 +264,7 @@ def test_a_view_of_duckdb_cannot_reach_other_files(tmp_path: Path) -> None:
     import duckdb
 
     (tmp_path / "secret.csv").write_text("a\n1\n")
-    with duckdb.connect(str(tmp_path / "t.db")) as link:
-        link.execute(f"CREATE VIEW people AS SELECT * FROM read_csv('{tmp_path}/secret.csv')")
+    with duckdb.connect(str(tmp_path / "t.db")) as connection:
+        connection.execute(f"CREATE VIEW people AS SELECT * FROM read_csv('{tmp_path}/secret.csv')")
     with pytest.raises(DiscreetError, match=r"there is no table|disabled|cannot be read"):
         read_source(f"duckdb:///{tmp_path}/t.db#people", Policy())

@@ -23,7 +23,7 @@ import pytest
 
 import discreet
 from discreet.convert import read_source, write_target
-from discreet.convert.files.cells_file import cells_file
+from discreet.convert.files.cells_file import cells_path
 from discreet.convert.files.formats import FORMATS
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -151,7 +151,7 @@ def test_no_file_holds_anything_planted(release: discreet.Release, tmp_path: Pat
     discreet.write(release, target)
     for layer in layers(target):
         assert not planted(layer)
-    beside = cells_file(target)
+    beside = cells_path(target)
     assert {path.name for path in tmp_path.iterdir()} == {target.name, beside.name}
     # what a label stands for is the owner's own definition of the group, in a file of its own that the owner may publish
     assert planted(beside.read_bytes()) == ["Ouagadougou"]

@@ -1,4 +1,4 @@
-"""Nothing is overwritten by accident: no source, no other target, and nothing that exists unless somebody says so."""
+"""Nothing is overwritten by accident: no source, no other target, and no existing file without --overwrite."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("words", SAME, ids=" ".join)
+@pytest.mark.parametrize("arguments", SAME, ids=" ".join)
 def test_a_target_that_is_a_source_or_another_target_is_refused_even_with_overwrite(
-    folder: Path, cli: Run, words: list[str]
+    folder: Path, cli: Run, arguments: list[str]
 ) -> None:
-    if "policy.yaml.csv" in words:
+    if "policy.yaml.csv" in arguments:
         (folder / "policy.yaml.csv").write_text(POLICY)
     before = contents(folder)
-    done = cli(*words, "--overwrite")
+    done = cli(*arguments, "--overwrite")
     assert done.returncode == 2, done.stderr
     assert "would overwrite" in done.stderr or "are one target" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -110,16 +110,16 @@ EXISTING = [
 ]
 
 
-@pytest.mark.parametrize("words", EXISTING, ids=" ".join)
-def test_a_target_that_exists_needs_overwrite(folder: Path, cli: Run, words: list[str]) -> None:
+@pytest.mark.parametrize("arguments", EXISTING, ids=" ".join)
+def test_a_target_that_exists_needs_overwrite(folder: Path, cli: Run, arguments: list[str]) -> None:
     before = contents(folder)
-    done = cli(*words)
+    done = cli(*arguments)
     assert done.returncode == 2, done.stderr
     assert "exists; add --overwrite to replace it" in done.stderr
     assert contents(folder) == before
 
 
-def test_a_description_of_cells_that_is_there_already_needs_overwrite_too(folder: Path, cli: Run) -> None:
+def test_an_existing_description_of_cells_needs_overwrite_too(folder: Path, cli: Run) -> None:
     (folder / "r.csv.cells.yaml").write_text("cells: {}\n")
     before = contents(folder)
     done = cli("mask", "a.csv", "r.csv", *PLAN)
@@ -137,7 +137,9 @@ def test_with_overwrite_an_existing_target_is_replaced(folder: Path, cli: Run) -
 
 
 @pytest.mark.parametrize("system", ["sqlite", "duckdb"])
-def test_tables_of_a_file_are_told_apart_and_an_existing_one_needs_overwrite(folder: Path, cli: Run, system: str) -> None:
+def test_tables_of_one_database_file_are_distinguished_and_an_existing_one_needs_overwrite(
+    folder: Path, cli: Run, system: str
+) -> None:
     url = f"{system}:///t.db"
     assert cli("convert", "a.csv", f"{url}#one").returncode == 0
     assert cli("convert", f"{url}#one", f"{url}#two").returncode == 0
@@ -145,8 +147,12 @@ def test_tables_of_a_file_are_told_apart_and_an_existing_one_needs_overwrite(fol
     assert again.returncode == 2
     assert f"{url}#one exists; add --overwrite to replace it" in again.stderr
     assert cli("convert", "m.csv", f"{url}#one", "--overwrite").returncode == 0
-    for words in ([f"{url}#two", f"{url}#TWO"], [f"{url}#two", f"{url}#main.two"], [f"{url}#two", f"{system}:///d/../t.db#two"]):
-        done = cli("convert", *words, "--overwrite")
+    for arguments in (
+        [f"{url}#two", f"{url}#TWO"],
+        [f"{url}#two", f"{url}#main.two"],
+        [f"{url}#two", f"{system}:///d/../t.db#two"],
+    ):
+        done = cli("convert", *arguments, "--overwrite")
         assert done.returncode == 2
         assert "would overwrite" in done.stderr
     done = cli("mask", f"{url}#two", "r.csv", *PLAN, "--report", "t.db", "--overwrite")
@@ -154,7 +160,7 @@ def test_tables_of_a_file_are_told_apart_and_an_existing_one_needs_overwrite(fol
     assert "would overwrite" in done.stderr
 
 
-def test_the_verbs_never_overwrite_where_the_data_come_from(folder: Path) -> None:
+def test_the_python_functions_never_overwrite_the_source_of_the_data(folder: Path) -> None:
     data = discreet.read(folder / "a.csv", folder / "policy.yaml")
     release = discreet.mask(data)
     before = contents(folder)
@@ -172,14 +178,14 @@ def test_the_verbs_never_overwrite_where_the_data_come_from(folder: Path) -> Non
     assert contents(folder)["m.csv"] != before["m.csv"]
 
 
-def test_the_verb_keeps_the_table_of_a_database_that_the_data_come_from(tmp_path: Path) -> None:
+def test_write_never_overwrites_the_database_table_that_the_data_were_read_from(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/t.db#people"
     discreet.write(hospital(20), url)
     with pytest.raises(SourceError, match="would overwrite"):
         discreet.write(discreet.mask(discreet.read(url), {"steps": []}), url, overwrite=True)
 
 
-def test_of_two_writers_the_second_says_that_the_first_was_there(tmp_path: Path) -> None:
+def test_of_two_concurrent_writers_the_second_gets_an_error(tmp_path: Path) -> None:
     target = tmp_path / "t.csv"
     with pytest.raises(SourceError, match=r"another program wrote it first"), replacing(target, overwrite=False) as temporary:  # noqa: PT012
         temporary.write_text("the second")
@@ -188,11 +194,11 @@ def test_of_two_writers_the_second_says_that_the_first_was_there(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_without_hard_links_the_place_is_taken_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cannot(*_: object) -> None:
+def test_without_hard_links_a_new_target_is_still_claimed_exclusively(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(1, "Operation not permitted")
 
-    monkeypatch.setattr(atomic.os, "link", cannot)
+    monkeypatch.setattr(atomic.os, "link", refuse)
     with replacing(tmp_path / "t.csv", overwrite=False) as temporary:
         temporary.write_text("new")
     assert (tmp_path / "t.csv").read_text() == "new"
@@ -201,12 +207,12 @@ def test_without_hard_links_the_place_is_taken_all_the_same(tmp_path: Path, monk
     assert (tmp_path / "u.csv").read_text() == "old"
 
 
-def test_a_frame_in_memory_is_converted_to_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_frame_in_memory_is_converted_to_a_new_file(tmp_path: Path) -> None:
     assert convert(pl.DataFrame({"a": [1]}), tmp_path / "t.csv", Policy()) == (1, 1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         ("postgresql://a:x@localhost/db#t", "postgres://b@127.0.0.1:5432/db#public.t", True),
         ("postgresql://h/db#t", "postgresql://h/db#u", False),
@@ -218,5 +224,5 @@ def test_a_frame_in_memory_is_converted_to_a_file_that_is_not_there(tmp_path: Pa
         ("spark://h:1?record=a#t", "spark://h:1#T", True),
     ],
 )
-def test_addresses_are_compared_by_what_they_lead_to(one: str, other: str, *, same: bool) -> None:
-    assert locate(one).same(locate(other)) is same
+def test_addresses_are_compared_by_their_location(first: str, second: str, *, same: bool) -> None:
+    assert locate(first).overlaps(locate(second)) is same

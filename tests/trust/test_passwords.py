@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import discreet
 from discreet.convert import convert, read_source, write_target
 from discreet.convert.databases.address import parse_address
-from discreet.convert.writing.destinations import shown_place
+from discreet.convert.writing.destinations import format_place
 from discreet.errors import DiscreetError, SourceError, redact_credentials
 from discreet.model.policy import Policy
-from discreet.report.provenance import shown
+from discreet.report.provenance import redact_location
 from discreet.testing import table
 
 FORMS = [
@@ -37,7 +37,7 @@ FORMS = [
     "postgresql://user:{}@host:port/db#t",
     "postgresql://user:{}@a@127.0.0.1:1/db#t",
 ]
-# letters around the reserved characters, so that a piece of four can be told from the rest of a sentence
+# unusual letters between the reserved characters, so that a piece of a password is recognised in any message
 PARTS = ["Zq9w", "Xk7v", "Jh5y", "#", "@", "/", ":", "?", "%", "%4", "&", "=", "://", "$", "+"]
 PASSWORDS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=7).map("".join)
 
@@ -46,7 +46,7 @@ def pieces(secret: str) -> list[str]:
     return [part for part in ("Zq9w", "Xk7v", "Jh5y") if part in secret]
 
 
-def attempts(address: str) -> Iterator[Exception]:
+def errors_about(address: str) -> Iterator[Exception]:
     calls = (
         lambda: read_source(address, Policy()),
         lambda: write_target(table({"a": [1]}), address),
@@ -68,18 +68,18 @@ def attempts(address: str) -> Iterator[Exception]:
 @example(secret="Zq9w/Xk7v@Jh5y", form=FORMS[0])
 @example(secret="Zq9w@Jh5y/Xk7v#Xk7v", form=FORMS[2])
 @example(secret="Zq9w", form="postgresql://us/er:{}@host/db#t")
-def test_no_piece_of_a_password_is_told(secret: str, form: str) -> None:
+def test_no_message_contains_a_piece_of_a_password(secret: str, form: str) -> None:
     if not pieces(secret):
         return
     address = form.format(secret)
-    said = [text for error in attempts(address) for text in (str(error), repr(error), *traceback.format_exception(error))]
-    said += [shown(address), shown_place(address)]
-    for text in said:
+    messages = [text for error in errors_about(address) for text in (str(error), repr(error), *traceback.format_exception(error))]
+    messages += [redact_location(address), format_place(address)]
+    for text in messages:
         assert not [piece for piece in pieces(secret) if piece in text], (secret, form, text)
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("postgresql://anna@host:5432/db#t exists", "postgresql://anna@host:5432/db#t exists"),
         ("postgresql://host/db#a would overwrite mysql://b@h/db#t", "postgresql://host/db#a would overwrite mysql://b@h/db#t"),
@@ -93,12 +93,12 @@ def test_no_piece_of_a_password_is_told(secret: str, form: str) -> None:
         ("no address", "no address"),
     ],
 )
-def test_an_address_is_shown_without_its_password(text: str, wanted: str) -> None:
-    assert redact_credentials(text) == wanted
-    assert str(SourceError(text)) == wanted
+def test_an_address_is_displayed_without_its_password(text: str, expected: str) -> None:
+    assert redact_credentials(text) == expected
+    assert str(SourceError(text)) == expected
 
 
-def test_the_command_line_tells_no_password(quick_cli: object, tmp_path: Path) -> None:
+def test_the_command_line_prints_no_password(quick_cli: object, tmp_path: Path) -> None:
     run: object = quick_cli
     (tmp_path / "p.yaml").write_text("attributes: {a: {role: key}}\n")
     for words in (
@@ -118,10 +118,10 @@ def test_the_settings_of_a_server_show_no_password(tmp_path: Path) -> None:
     from discreet.web.db.store import Store
     from discreet.web.settings import Settings
 
-    made = Settings.make(tmp_path, "postgresql://u:Zq9w@h/db", sources=["clinic=mysql://u:Xk7v@h/db"])
-    assert "Zq9w" not in repr(made)
-    assert "Xk7v" not in repr(made)
-    assert Store(made.database).shown == "postgresql://…@h/db"
+    settings = Settings.make(tmp_path, "postgresql://u:Zq9w@h/db", sources=["clinic=mysql://u:Xk7v@h/db"])
+    assert "Zq9w" not in repr(settings)
+    assert "Xk7v" not in repr(settings)
+    assert Store(settings.database).redacted_address == "postgresql://…@h/db"
     for address in ("postgresql://u:Zq9w@Xk7v@h/db", "nonsense://u:Zq9w@h/db", "Zq9w"):
         with pytest.raises(SourceError) as caught:
             Store(address)

@@ -1,4 +1,4 @@
-"""What holds originals, links, keys or seeds is its owner's alone, whatever the umask; a release takes the usual mode."""
+"""Files with originals, links, keys or seeds are readable only by their owner, whatever the umask; a release is not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ select: {trials: 2}
 
 @pytest.fixture(autouse=True)
 def _usual_mask() -> Iterator[None]:
-    """The mask of most machines, which lets everybody read."""
+    """The usual umask, with which everybody can read new files."""
     before = os.umask(0o022)
     yield
     os.umask(before)
@@ -56,34 +56,34 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def worked(done: subprocess.CompletedProcess[str]) -> None:
-    assert done.returncode in (0, 1), done.stderr  # 1: the verdict on a table this small is of no interest here
+def assert_worked(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode in (0, 1), done.stderr  # 1: limits not met, which does not matter here
 
 
 @pytest.mark.parametrize("target", ["copy.parquet", "copy.csv", "copy.xlsx", "copy.sav", "copy.db", "copy.duckdb"])
 def test_a_converted_copy_of_a_private_file_is_private(folder: Path, cli: Run, target: str) -> None:
     schemes = {"db": "sqlite:///{}#t", "duckdb": "duckdb:///{}#t"}
     suffix = target.partition(".")[2]
-    worked(cli("convert", "patients.csv", schemes.get(suffix, "{}").format(target)))
+    assert_worked(cli("convert", "patients.csv", schemes.get(suffix, "{}").format(target)))
     assert mode(folder / target) == 0o600
 
 
-def test_scores_by_record_and_links_are_private_and_the_release_is_not(folder: Path, cli: Run) -> None:
-    worked(cli("risk", "patients.csv", "-p", "policy.yaml", "--records", "risk.csv"))
-    worked(cli("mask", "patients.csv", "released.csv", "-p", "policy.yaml", "--link", "link.csv"))
-    worked(cli("assess", "patients.csv", "released.csv", "-p", "policy.yaml", "--records", "found.csv"))
+def test_scores_per_record_and_links_are_private_and_the_release_is_not(folder: Path, cli: Run) -> None:
+    assert_worked(cli("risk", "patients.csv", "-p", "policy.yaml", "--records", "risk.csv"))
+    assert_worked(cli("mask", "patients.csv", "released.csv", "-p", "policy.yaml", "--link", "link.csv"))
+    assert_worked(cli("assess", "patients.csv", "released.csv", "-p", "policy.yaml", "--records", "found.csv"))
     assert {mode(folder / name) for name in ("risk.csv", "link.csv", "found.csv")} == {0o600}
     assert mode(folder / "released.csv") == 0o644
 
 
 def test_policies_and_the_journal_of_a_search_are_private(folder: Path, cli: Run) -> None:
-    worked(cli("analyze", "patients.csv", "-o", "proposed.yaml"))
-    worked(cli("select", "patients.csv", "-p", "policy.yaml", "-o", "chosen.yaml", "--resume", "search.log"))
+    assert_worked(cli("analyze", "patients.csv", "-o", "proposed.yaml"))
+    assert_worked(cli("select", "patients.csv", "-p", "policy.yaml", "-o", "chosen.yaml", "--resume", "search.log"))
     assert {mode(folder / name) for name in ("proposed.yaml", "chosen.yaml", "search.log")} == {0o600}
 
 
 def test_the_demo_keeps_its_folder_and_its_originals_private(tmp_path: Path, cli: Run) -> None:
-    worked(cli("demo", "--folder", "demo", "--records", "200"))
+    assert_worked(cli("demo", "--folder", "demo", "--records", "200"))
     assert mode(tmp_path / "demo") == 0o700
     assert {path.name for path in (tmp_path / "demo").iterdir() if mode(path) != 0o600} <= {
         "released.csv",
@@ -91,7 +91,7 @@ def test_the_demo_keeps_its_folder_and_its_originals_private(tmp_path: Path, cli
     }
 
 
-def test_the_verb_write_keeps_a_table_private_and_a_release_as_usual(tmp_path: Path) -> None:
+def test_write_makes_a_table_private_but_not_a_release(tmp_path: Path) -> None:
     data = hospital(50)
     for name in ("t.csv", "t.xlsx"):
         discreet.write(data, tmp_path / name)
@@ -102,7 +102,7 @@ def test_the_verb_write_keeps_a_table_private_and_a_release_as_usual(tmp_path: P
 
 
 @pytest.mark.parametrize("present", [False, True])
-def test_a_data_directory_is_tightened_with_all_that_is_in_it(tmp_path: Path, *, present: bool) -> None:
+def test_a_data_directory_and_its_files_are_made_private(tmp_path: Path, *, present: bool) -> None:
     from discreet.web.db.store import Store
     from discreet.web.settings import Settings
 
@@ -116,24 +116,26 @@ def test_a_data_directory_is_tightened_with_all_that_is_in_it(tmp_path: Path, *,
     settings = Settings.make(home)
     store = Store(settings.database)
     store.migrate()
-    with store.read():  # the log and the shared memory of SQLite are there while it is open
-        found = {path.name for path in home.rglob("*")}
-        assert "discreet.db-wal" in found
+    with store.read():  # SQLite's log and shared-memory files exist while the database is open
+        names = {path.name for path in home.rglob("*")}
+        assert "discreet.db-wal" in names
         readable = {path.name for path in (home, *home.rglob("*")) if mode(path) & 0o077}
     store.close()
-    assert readable == ({"mine.txt"} if present else set())  # what is not ours is out of reach in a folder that is
+    assert readable == (
+        {"mine.txt"} if present else set()
+    )  # a file of the user is not changed, but the private folder protects it
 
 
 def test_a_database_of_projects_outside_the_data_directory_is_private(tmp_path: Path) -> None:
     from discreet.web.db.store import Store
 
-    place = tmp_path / "projects.db"
-    place.touch()
-    Store(f"sqlite:///{place}").close()
-    assert mode(place) == 0o600
+    path = tmp_path / "projects.db"
+    path.touch()
+    Store(f"sqlite:///{path}").close()
+    assert mode(path) == 0o600
 
 
-def test_a_folder_that_everybody_shares_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_everybody_shares_is_an_error(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o1777)
@@ -142,22 +144,22 @@ def test_a_folder_that_everybody_shares_is_refused(tmp_path: Path) -> None:
     assert mode(shared) == 0o1777
 
 
-def test_a_folder_of_somebody_else_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_account_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def not_ours(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    place = tmp_path / "home"
-    place.mkdir()
+    folder = tmp_path / "home"
+    folder.mkdir()
     monkeypatch.setattr(Path, "chmod", not_ours)
     with pytest.raises(SourceError, match=r"home: other accounts can read it, and its rights cannot be changed .*chmod go-rwx"):
-        create_private_folder(place)
+        create_private_folder(folder)
 
 
-def test_private_files_and_folders_are_private_at_once_and_stay_what_they_are(tmp_path: Path) -> None:
+def test_private_files_and_folders_are_created_private_and_keep_their_content(tmp_path: Path) -> None:
     assert mode(create_private_folder(tmp_path / "a" / "b")) == mode(tmp_path / "a") == 0o700
-    kept = tmp_path / "kept"
-    kept.write_text("content")
-    assert create_private_file(kept).read_text() == "content"
-    assert mode(kept) == 0o600
+    existing = tmp_path / "kept"
+    existing.write_text("content")
+    assert create_private_file(existing).read_text() == "content"
+    assert mode(existing) == 0o600
     with pytest.raises(SourceError, match="is a file, not a folder"):
-        create_private_folder(kept)
+        create_private_folder(existing)

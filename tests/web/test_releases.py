@@ -1,4 +1,4 @@
-"""A release is published before it is said to be there, signed once, and then only superseded."""
+"""Releases: published before they are recorded, signed once, then only superseded."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_a_release_can_be_exported_in_every_format_with_its_reports(
         exported = releases.export(settings, release, form)
         assert discreet.read(exported).frame.cast(pl.String).rows() == wanted.cast(pl.String).rows()
     before = releases.export(settings, release, "csv").stat().st_mtime_ns
-    assert releases.export(settings, release, "csv").stat().st_mtime_ns == before, "made once"
+    assert releases.export(settings, release, "csv").stat().st_mtime_ns == before, "written once"
     for form in ("sas7bdat", "exe", "../x", ""):
         with pytest.raises(InvalidRequest, match="not a format"):
             releases.export(settings, release, form)
@@ -330,3 +330,13 @@ def test_an_interrupted_job_gets_the_same_key_again(tmp_path: Path) -> None:
     assert (plan.key, len(secret)) == ("job-ab12", 32)
     assert releasing.plan_with_key(data, inputs) == (plan, secret)
     assert releasing.plan_with_key(data, inputs | {"job": "cd34"})[1] != secret
+
+
+def test_a_policy_cannot_name_the_key_of_another_project(tmp_path: Path) -> None:
+    data = discreet.read(pl.DataFrame({"age": [1, 2, 3]}), {"plan": {"steps": []}})
+    inputs = {"home": str(tmp_path), "job": "ab12", "dataset": {"name": "people.csv"}, "project": {"id": 1}}
+    plan, secret = releasing.plan_with_key(data, inputs)
+    data = data.with_policy(data.policy.with_(plan=plan))
+    assert releasing.plan_with_key(data, inputs | {"job": "cd34"}) == (plan, secret)
+    with pytest.raises(SourceError, match="has no key 'job-ab12'"):
+        releasing.plan_with_key(data, inputs | {"job": "ef56", "project": {"id": 2}})

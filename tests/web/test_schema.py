@@ -1,4 +1,4 @@
-"""The REST interface against random requests made from its own document: no request breaks it, every answer is as promised."""
+"""Random requests generated from the OpenAPI document: none breaks the server, every response is as documented."""
 
 from __future__ import annotations
 

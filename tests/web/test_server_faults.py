@@ -1,4 +1,4 @@
-"""The whole server killed at random moments while it works: what was saved is there, and what is said to be done is done."""
+"""The server is killed at random moments: saved data are kept, and jobs recorded as done are done."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def settled(client: Client, project: int, job: str) -> dict[str, Any]:
 
 
 def whole(server: Killable, client: Client, project: int) -> int:
-    """Every release that is told is there, byte for byte, and as many rows are published as it says; how many there are."""
+    """Check that every listed release exists byte for byte and is published with all its rows; returns the number of releases."""
     releases = client.releases(project)
     for release in releases:
         downloaded = server.home / f"{release['number']}.parquet"

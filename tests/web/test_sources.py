@@ -1,4 +1,4 @@
-"""Tables of a connected database are listed to be chosen, for those who may import one, and its address is told to nobody."""
+"""Tables of a connected database are listed for users who may import them; its URL is never shown."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, 
     address = f"/projects/{project.id}/data"
     first = logged_in.get(address).text
     assert "Show its tables" in first
-    assert "<option>people</option>" not in first, "no database is asked before somebody wants it"
+    assert "<option>people</option>" not in first, "a database is not queried before it is chosen"
     listed = logged_in.get(f"{address}?source=clinic").text
     assert "<option>people</option>" in listed
     assert "<option>adults</option>" in listed

@@ -22,6 +22,8 @@ def list_keys(json: Json = False) -> None:
 
     ring = KeyRing()
     entries = ring.entries()
+    for sentence in ring.unreadable():
+        output.print_message(sentence)
     if json:
         fields = ("id", "created", "source", "plan")
         rows = [{name: getattr(key, name) for name in fields} | {"releases": releases} for key, releases in entries]

@@ -27,7 +27,7 @@ def serve(
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Number of jobs that run at the same time.", min=1, max=64)] = 1,
     source: Annotated[
-        list[str] | None, typer.Option("--source", help="NAME=ADDRESS of a database whose tables projects may use; repeatable.")
+        list[str] | None, typer.Option("--source", help="NAME=URL of a database whose tables projects may use; repeatable.")
     ] = None,
 ) -> None:
     """Run the web application and its REST interface."""

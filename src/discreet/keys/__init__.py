@@ -1,1 +1,1 @@
-"""The owner's secret keys: the ring they lie in, which key a release is made with, and releases known again by their content."""
+"""The owner's secret keys: the key ring, the choice of a release's key, and the recognition of releases by their content."""

@@ -1,4 +1,4 @@
-"""Which key a release is made with: the one that its plan names, or a new one that the ring keeps."""
+"""The key of a release: the one that its plan names, or a new one that is stored in the key ring."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from discreet.keys.ring import KeyRing
 from discreet.model.policy import Plan
 
 UNSAFE_SEED = (
-    "plan.seed is a number, which is unsafe: anybody can try seeds until one undoes the order of the rows and all random steps; "
-    "for a release take the seed out of the plan, and a secret key is drawn"
+    "plan.seed is a number, which is unsafe: anybody can try seeds until one reverses the row order and all random steps; "
+    "for a release, remove the seed from the plan, so that a secret key is generated"
 )
 
 SEED_GAP = (
-    "the plan's seed is a number: anybody can try seeds until one undoes the order of the rows and all random steps, which no "
-    "measure counts; take the seed out of the plan and mask again"
+    "the plan's seed is a number: anybody can try seeds until one reverses the row order and all random steps, which no "
+    "measure takes into account; remove the seed from the plan and mask again"
 )
 
 
 @dataclass(frozen=True)
 class ChosenKey:
-    """The secret of a release, the plan with the id of its key, and what its owner should know."""
+    """The secret of a release, the plan with the id of its key, and warnings for the owner."""
 
     secret: bytes = field(repr=False)
     plan: Plan
@@ -32,42 +32,42 @@ class ChosenKey:
 
 
 def choose_key(plan: Plan, source: str = "", ring: KeyRing | None = None) -> ChosenKey:
-    """The key of a plan's seed or id, or a new one; where the ring cannot keep it, a warning says that it is gone afterwards."""
+    """The key of a plan's seed or key id, or a new one; a warning says so if the ring cannot store it."""
     if plan.seed is not None:
         return ChosenKey(key_of_seed(plan.seed), plan, (UNSAFE_SEED,))
     try:
-        place = KeyRing() if ring is None else ring
-    except RuntimeError as error:  # nobody's home
-        return _unkept(plan, str(error))
+        key_ring = KeyRing() if ring is None else ring
+    except RuntimeError as error:  # there is no home folder
+        return _unstored_key(plan, str(error))
     if plan.key is not None:
-        return ChosenKey(place.get(plan.key).secret, plan)
+        return ChosenKey(key_ring.get(plan.key).secret, plan)
     secret = new_secret()
     try:
-        made = place.add(secret, source=source, plan=plan_digest(plan))
+        stored = key_ring.add(secret, source=source, plan=plan_digest(plan))
     except OSError as error:
-        return _unkept(plan, f"{place.folder}: {error.strerror or error}", secret)
-    return ChosenKey(secret, plan.model_copy(update={"key": made.id}))
+        return _unstored_key(plan, f"{key_ring.folder}: {error.strerror or error}", secret)
+    return ChosenKey(secret, plan.model_copy(update={"key": stored.id}))
 
 
 def secret_of(plan: Plan) -> bytes:
-    """The secret of a plan's key or seed; without either a new one that nobody keeps."""
+    """The secret of a plan's key or seed; without either, a new one that is not stored."""
     return KeyRing().get(plan.key).secret if plan.key is not None else plan_secret(plan)
 
 
 def with_key(plan: Plan, key: str | None) -> Plan:
-    """The plan run with a key of the ring; one that has another source of randomness already is refused."""
+    """The plan with a key of the ring; raises PolicyError if the plan has a seed or another key."""
     if key is None:
         return plan
     if plan.seed is not None:
-        raise PolicyError(f"the key '{key}' was asked for, but the plan has the seed {plan.seed}; take one of them away")
+        raise PolicyError(f"the key '{key}' was requested, but the plan has a seed; remove one of them")
     if plan.key is not None and plan.key != key:
-        raise PolicyError(f"the key '{key}' was asked for, but the plan names the key '{plan.key}'; take one of them away")
+        raise PolicyError(f"the key '{key}' was requested, but the plan names the key '{plan.key}'; remove one of them")
     return plan.model_copy(update={"key": key})
 
 
-def _unkept(plan: Plan, why: str, secret: bytes | None = None) -> ChosenKey:
-    sentence = (
-        f"the key of this release could not be kept ({why}), so the release cannot be repeated, nor its rows laid beside "
-        "their originals later; set DISCREET_HOME to a folder that can be written, or write the link"
+def _unstored_key(plan: Plan, reason: str, secret: bytes | None = None) -> ChosenKey:
+    warning = (
+        f"the key of this release could not be stored ({reason}), so the release cannot be repeated "
+        "and its rows cannot be linked to the originals later; set DISCREET_HOME to a writable folder, or write the link table"
     )
-    return ChosenKey(secret or new_secret(), plan, (sentence,))
+    return ChosenKey(secret or new_secret(), plan, (warning,))

@@ -1,4 +1,4 @@
-"""Small files that their owner alone can read, written whole or not at all, whatever the umask."""
+"""Small files that only their owner can read, written atomically, whatever the umask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def private_folder(home: Path, *folders: Path) -> None:
-    """Make folders of 0700; the home above them is left as it is where it exists."""
+    """Create folders with mode 0700; a home folder above them that exists was made private when the ring was opened."""
     if not home.exists():
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         home.chmod(0o700)
@@ -20,17 +20,17 @@ def private_folder(home: Path, *folders: Path) -> None:
             folder.chmod(0o700)
 
 
-def write_private(place: Path, text: str) -> None:
-    """Write a text file of 0600 by way of a temporary file beside it."""
-    temporary = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
+def write_private(path: Path, text: str) -> None:
+    """Write a text file with mode 0600, through a temporary file in the same folder."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        held = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(held, "w", encoding="utf-8") as file:
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(place)
+        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()

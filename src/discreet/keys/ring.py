@@ -1,9 +1,10 @@
 """The key ring: secret keys of releases under public ids, in the folder ``keys`` of DISCREET_HOME.
 
-A key is a file ``ID.json`` of its own, and a release made with it is a file ``releases/DIGEST.ID.json``: nothing is ever
-changed in place, so any number of processes can use one ring without locks. Files are written whole or not at all and can be
-read by their owner alone (0600, in folders of 0700), whatever the umask. An id is drawn by itself and says nothing about its
-key.
+Each key is a file ``ID.json``, and each release made with it a file ``releases/DIGEST.ID.json``. No file is changed in
+place, so any number of processes can use one ring without locks. Files are written atomically and are readable only by
+their owner (mode 0600, in folders of 0700), whatever the umask. An id is random and reveals nothing about its key, but it is
+published with every release. On a server, where several users share one ring, each key therefore belongs to the project that it
+was generated in, and a job sees the keys of its own project alone.
 """
 
 from __future__ import annotations
@@ -18,30 +19,34 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.runtime.private_files import home_folder
+from discreet.engine.runtime.private_files import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError, nearest
 from discreet.keys.private import private_folder, write_private
 
 KEY_BYTES = 32
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_VERSION = 1
+_KEY_ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_FORMAT_VERSION = 1
+PROJECT_VARIABLE = "DISCREET_KEY_PROJECT"
+"""The environment variable that confines a process of a server to the keys of one project."""
 
 
 @dataclass(frozen=True)
 class StoredKey:
-    """One key of the ring; what is shown of it never includes the secret."""
+    """One key of the ring; its repr does not include the secret."""
 
     id: str
     secret: bytes = field(repr=False)
     created: str = ""
     source: str = ""
     plan: str = ""
-    """A digest of the plan that the key was drawn for."""
+    """A digest of the plan that the key was generated for."""
+    project: str = ""
+    """The project of a server that the key belongs to; empty for a key of the command line."""
 
 
 @dataclass(frozen=True)
 class RememberedRelease:
-    """A release that was written: the id of its key, and the key of its draws, from which the order of its rows follows."""
+    """A release that was written: the id of its key, and the key of its random draws, which determines the row order."""
 
     key: str
     draw_key: bytes = field(repr=False)
@@ -51,150 +56,178 @@ class RememberedRelease:
 
 
 class KeyRing:
-    """The keys in one folder."""
+    """The keys in one folder, or those of them that belong to one project of a server.
 
-    def __init__(self, home: str | Path | None = None) -> None:
-        self.folder = (home_folder() if home is None else Path(home).expanduser().resolve()) / "keys"
+    Opening a ring takes the rights of other accounts from the home folder and from all keys; where that is not possible, the ring
+    is refused with a SourceError.
+    """
+
+    def __init__(self, home: str | Path | None = None, project: str | None = None) -> None:
+        """The default of ``home`` is DISCREET_HOME, and that of ``project`` the environment variable of a server's job."""
+        place = home_folder() if home is None else Path(home).expanduser().resolve()
+        self.folder = place / "keys"
+        self.project = os.environ.get(PROJECT_VARIABLE, "") if project is None else project
+        if place.is_dir():
+            create_private_folder(place)
+            make_tree_private(self.folder)
 
     def add(self, secret: bytes, *, source: str = "", plan: str = "", key_id: str | None = None) -> StoredKey:
-        """Keep a secret under a new id (or the one given, where a job is done once more); raises OSError where it cannot be."""
+        """Store a secret under a new id, or under ``key_id`` when a job is repeated; raises OSError if it cannot be stored."""
         name = key_id or f"k{secrets.token_hex(5)}"
-        made = StoredKey(name, secret, _now(), _shown(source), plan)
-        self._write(made)
-        return made
+        key = StoredKey(name, secret, _now(), _source_label(source), plan, self.project)
+        self._write(key)
+        return key
 
     def get(self, key_id: str) -> StoredKey:
-        """The key of an id; raises where the ring has none."""
-        if (found := self.find(key_id)) is None:
+        """The key with an id; raises SourceError if the ring does not have it."""
+        if (key := self.find(key_id)) is None:
             raise SourceError(
-                f"the key ring {self.folder} has no key '{key_id}'; {nearest(key_id, self.ids())}; a key of another machine is "
-                "brought here by discreet key export and discreet key import"
+                f"the key ring {self.folder} has no key '{key_id}'; {nearest(key_id, self.ids())}; transfer a key from another "
+                "machine with discreet key export and discreet key import"
             )
-        return found
+        return key
 
     def find(self, key_id: str) -> StoredKey | None:
-        """The key of an id, or None."""
-        place = self._place(key_id)
-        if not _is_file(place):
+        """The key with an id, or None; a key of another project is treated as if it did not exist."""
+        path = self._key_path(key_id)
+        if not _is_file(path):
             return None
-        return _stored(_load(place), place)
+        key = _key_from_json(_load_json(path), path)
+        return key if self.project in ("", key.project) else None
 
     def ids(self) -> list[str]:
-        """The ids of all keys."""
+        """The ids of all keys that can be read."""
+        return [key.id for key, _ in self.entries()]
+
+    def entries(self) -> list[tuple[StoredKey, int]]:
+        """All keys that can be read, the newest first, with the number of releases that were written with each."""
+        keys = [key for key in map(self._read, self._stored_ids()) if isinstance(key, StoredKey)]
+        entries = [(key, sum(1 for _ in self._release_paths(key.id))) for key in keys]
+        return sorted(entries, key=lambda entry: (entry[0].created, entry[0].id), reverse=True)
+
+    def unreadable(self) -> list[str]:
+        """A sentence for each file of the ring that is not a key."""
+        return [str(error) for error in map(self._read, self._stored_ids()) if isinstance(error, SourceError)]
+
+    def _read(self, key_id: str) -> StoredKey | SourceError | None:
         try:
-            return sorted(place.stem for place in self.folder.glob("*.json") if _ID.fullmatch(place.stem))
+            return self.find(key_id)
+        except SourceError as error:
+            return error
+
+    def _stored_ids(self) -> list[str]:
+        try:
+            return sorted(path.stem for path in self.folder.glob("*.json") if _KEY_ID.fullmatch(path.stem))
         except OSError:
             return []
 
-    def entries(self) -> list[tuple[StoredKey, int]]:
-        """All keys, the newest first, with the number of releases that were written with each."""
-        found = [(self.get(name), sum(1 for _ in self._releases(name))) for name in self.ids()]
-        return sorted(found, key=lambda one: (one[0].created, one[0].id), reverse=True)
-
     def delete(self, key_id: str) -> None:
-        """Forget a key and its releases: nobody can repeat them any more, or lay their rows beside the originals."""
+        """Delete a key and the record of its releases: they can no longer be repeated, or their rows linked to the originals."""
         self.get(key_id)
-        for place in [*self._releases(key_id), self._place(key_id)]:
-            place.unlink(missing_ok=True)
+        for path in [*self._release_paths(key_id), self._key_path(key_id)]:
+            path.unlink(missing_ok=True)
 
     def export(self, key_id: str) -> str:
-        """A key and what is known of its releases, as text for a file that its owner keeps safe."""
-        content = _content(self.get(key_id))
-        content["releases"] = {place.name.split(".")[0]: _load(place) for place in self._releases(key_id)}
+        """A key and the record of its releases as JSON, for a file that its owner must keep secret."""
+        content = _key_to_json(self.get(key_id))
+        content["releases"] = {path.name.split(".")[0]: _load_json(path) for path in self._release_paths(key_id)}
         return json.dumps(content, indent=1)
 
     def import_text(self, text: str, origin: str) -> StoredKey:
-        """Take in what :meth:`export` gave; a key that is here under the same id must be the same."""
+        """Import what :meth:`export` returned; if the ring already has a key with this id, it must be the same key."""
         try:
             content = json.loads(text)
         except ValueError:
             raise SourceError(f"{origin}: is not a key that discreet key export wrote") from None
-        made = _stored(content, origin)
-        known = self.find(made.id)
-        if known is not None and known.secret != made.secret:
-            raise SourceError(f"{origin}: holds another key than the ring has as '{made.id}'; delete that one first")
-        if known is None:
-            self._write(made)
+        key = _key_from_json(content, origin)
+        existing = self.find(key.id)
+        if existing is not None and existing.secret != key.secret:
+            raise SourceError(f"{origin}: holds another key than the ring has under the id '{key.id}'; delete that one first")
+        if existing is None:
+            self._write(key)
         releases = content.get("releases", {})
         for digest, release in releases.items() if isinstance(releases, dict) else ():
             if re.fullmatch(r"[0-9a-f]{32}", digest) and isinstance(release, dict):
-                write_private(self._release_place(digest, made.id), json.dumps(release))
-        return made
+                write_private(self._release_path(digest, key.id), json.dumps(release))
+        return key
 
     def remember(self, digest: str, release: RememberedRelease) -> None:
-        """Keep which key a written release was made with; raises OSError where it cannot be kept."""
+        """Record the key of a written release; raises OSError if it cannot be stored."""
         content = {
             "draw_key": release.draw_key.hex(), "records": release.records, "release": release.release, "written": _now(),
         }  # fmt: skip
         private_folder(self.folder.parent, self.folder, self.folder / "releases")
-        write_private(self._release_place(digest, release.key), json.dumps(content))
+        write_private(self._release_path(digest, release.key), json.dumps(content))
 
     def recognise(self, digest: str) -> list[RememberedRelease]:
-        """The releases that were written with this content."""
-        found = []
+        """The recorded releases with this content."""
+        releases = []
         try:
-            places = sorted((self.folder / "releases").glob(f"{digest}.*.json"))
+            paths = sorted((self.folder / "releases").glob(f"{digest}.*.json"))
         except OSError:
             return []
-        for place in places:
-            content = _load(place)
-            found.append(
+        for path in paths:
+            content, key_id = _load_json(path), path.name.split(".")[1]
+            if self.project and self.find(key_id) is None:
+                continue
+            releases.append(
                 RememberedRelease(
-                    place.name.split(".")[1], bytes.fromhex(str(content["draw_key"])), int(content.get("records", 0)),
+                    key_id, bytes.fromhex(str(content["draw_key"])), int(content.get("records", 0)),
                     int(content.get("release", 1)), str(content.get("written", "")),
                 )
             )  # fmt: skip
-        return found
+        return releases
 
     def _write(self, key: StoredKey) -> None:
         private_folder(self.folder.parent, self.folder, self.folder / "releases")
-        write_private(self._place(key.id), json.dumps(_content(key)))
+        write_private(self._key_path(key.id), json.dumps(_key_to_json(key)))
 
-    def _place(self, key_id: str) -> Path:
-        if not _ID.fullmatch(key_id):
-            raise SourceError(f"'{key_id}' is no id of a key: it begins with a letter, then up to 63 letters, digits, - or _")
+    def _key_path(self, key_id: str) -> Path:
+        if not _KEY_ID.fullmatch(key_id):
+            raise SourceError(f"'{key_id}' is not a valid key id: a letter, followed by up to 63 letters, digits, - or _")
         return self.folder / f"{key_id}.json"
 
-    def _release_place(self, digest: str, key_id: str) -> Path:
+    def _release_path(self, digest: str, key_id: str) -> Path:
         return self.folder / "releases" / f"{digest}.{key_id}.json"
 
-    def _releases(self, key_id: str) -> Iterator[Path]:
+    def _release_paths(self, key_id: str) -> Iterator[Path]:
         return (self.folder / "releases").glob(f"*.{key_id}.json")
 
 
-def _content(key: StoredKey) -> dict[str, Any]:
-    content = {"version": _VERSION, "id": key.id, "key": key.secret.hex()}
-    return content | {"created": key.created, "source": key.source, "plan": key.plan}
+def _key_to_json(key: StoredKey) -> dict[str, Any]:
+    content = {"version": _FORMAT_VERSION, "id": key.id, "key": key.secret.hex()}
+    content |= {"created": key.created, "source": key.source, "plan": key.plan}
+    return content | ({"project": key.project} if key.project else {})
 
 
-def _stored(content: Any, origin: str | Path) -> StoredKey:
+def _key_from_json(content: Any, origin: str | Path) -> StoredKey:
     try:
         secret, name = bytes.fromhex(content["key"]), str(content["id"])
-        right = len(secret) == KEY_BYTES and _ID.fullmatch(name) is not None and content["version"] == _VERSION
+        valid = len(secret) == KEY_BYTES and _KEY_ID.fullmatch(name) is not None and content["version"] == _FORMAT_VERSION
     except (KeyError, TypeError, ValueError):
-        right = False
-    if not right:
+        valid = False
+    if not valid:
         raise SourceError(f"{origin}: is not a key that discreet key export wrote")
-    return StoredKey(name, secret, *(str(content.get(part, "")) for part in ("created", "source", "plan")))
+    return StoredKey(name, secret, *(str(content.get(part, "")) for part in ("created", "source", "plan", "project")))
 
 
-def _load(place: Path) -> Mapping[str, Any]:
+def _load_json(path: Path) -> Mapping[str, Any]:
     try:
-        content = json.loads(place.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SourceError(f"{place}: the key cannot be read: {getattr(error, 'strerror', None) or 'it is no JSON'}") from None
+        raise SourceError(f"{path}: the key cannot be read: {getattr(error, 'strerror', None) or 'it is not JSON'}") from None
     return content if isinstance(content, dict) else {}
 
 
-def _is_file(place: Path) -> bool:
+def _is_file(path: Path) -> bool:
     try:
-        return place.is_file()
+        return path.is_file()
     except OSError:
         return False
 
 
-def _shown(source: str) -> str:
-    """The name of a source, without folders, passwords and whatever else an address may hold."""
+def _source_label(source: str) -> str:
+    """The name of a source without folders, and of an address without user name, password and options."""
     if "://" not in source:
         return os.path.basename(source)
     scheme, _, rest = source.partition("://")

@@ -1,4 +1,4 @@
-"""Diagnoses in the manner of ICD-10, medications that go with them, and how common they are."""
+"""Diagnoses in the style of ICD-10, the medications that they are treated with, and how common they are."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ WEIGHTS_BY_AGE = (
     (8, 4, 6, 7, 6, 6, 9, 5, 8, 8, 3, 1, 1, 1, 1, 7, 6, 3, 1, 1, 9, 8, 4, 16, 2, 2, 3, 0),
     (3, 8, 4, 4, 1, 3, 5, 2, 16, 18, 10, 13, 10, 11, 9, 6, 8, 4, 5, 5, 5, 4, 1, 0, 1, 1, 2, 7),
 )
-"""Weights under 18, from 18 to 49, and from 50 on."""
+"""Weights of the diagnoses for ages under 18, 18 to 49, and 50 and over."""
 
 MEDICATIONS = (
     "none", "salbutamol", "amoxicillin", "ibuprofen", "insulin", "metformin", "lisinopril", "aspirin", "furosemide",
     "tamoxifen", "cisplatin", "sertraline", "naltrexone", "olanzapine", "dolutegravir", "entecavir", "levetiracetam",
     "donepezil",
 )  # fmt: skip
-USUAL = {
+USUAL_MEDICATION = {
     "J45": 1, "J18": 2, "J11": 3, "S52": 3, "K35": 2, "A09": 0, "E66": 0, "E10": 4, "E11": 5, "I10": 6, "I21": 7,
     "I50": 8, "I63": 7, "J44": 1, "M16": 3, "K80": 3, "N39": 2, "C50": 9, "C34": 10, "C18": 10, "F32": 11, "F10": 12,
     "F20": 13, "O80": 3, "B20": 14, "B18": 15, "G40": 16, "G30": 17,
 }  # fmt: skip
-"""The medication that a diagnosis mostly brings, by its code."""
+"""Index of the usual medication, by the code of the diagnosis."""
 
 
 def medication_weights() -> list[list[int]]:
-    """A row a diagnosis: four of five records have the usual medication, the others any."""
+    """One row of weights per diagnosis: about four of five records have the usual medication, the others any."""
     rows = []
     for diagnosis in DIAGNOSES:
         row = [1] * len(MEDICATIONS)
-        row[USUAL[diagnosis[:3]]] = 4 * len(MEDICATIONS)
+        row[USUAL_MEDICATION[diagnosis[:3]]] = 4 * len(MEDICATIONS)
         rows.append(row)
     return rows

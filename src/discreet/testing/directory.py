@@ -1,11 +1,11 @@
-"""Names, streets and places for generated people; the commonest stand first."""
+"""Names, streets and cities for generated people, the most common first."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 
-from discreet.testing.chances import Chances, falling, named
+from discreet.testing.sampler import Sampler, decode, zipf_weights
 
 SURNAMES = (
     "Smith", "Johnson", "Williams", "Brown", "Jones", "Garcia", "Miller", "Davis", "Rodriguez", "Martinez",
@@ -45,44 +45,44 @@ CITIES = (
     ("Milwaukee", "532", "414"), ("Cincinnati", "452", "513"), ("Toledo", "436", "419"), ("Lansing", "489", "517"),
     ("Dayton", "454", "937"), ("Boston", "021", "617"), ("Newark", "071", "973"), ("Gary", "464", "219"),
 )  # fmt: skip
-"""City, the first three digits of its ZIP codes, and its telephone area."""
+"""City, the first three digits of its ZIP codes, and its telephone area code."""
 
 
-def first_names(chances: Chances, female: np.ndarray) -> pl.Series:
-    """A first name that goes with the sex."""
-    code = chances.pick("first name", falling(len(WOMEN), slowly=6))
-    return named("first_name", np.where(female, code, code + len(WOMEN)), WOMEN + MEN)
+def first_names(sampler: Sampler, female: np.ndarray) -> pl.Series:
+    """First names by sex."""
+    code = sampler.pick("first name", zipf_weights(len(WOMEN), offset=6))
+    return decode("first_name", np.where(female, code, code + len(WOMEN)), WOMEN + MEN)
 
 
-def surnames(chances: Chances, stream: str = "surname") -> pl.Series:
-    return named("surname", chances.pick(stream, falling(len(SURNAMES), slowly=20)), SURNAMES)
+def surnames(sampler: Sampler, stream: str = "surname") -> pl.Series:
+    return decode("surname", sampler.pick(stream, zipf_weights(len(SURNAMES), offset=20)), SURNAMES)
 
 
-def cities(chances: Chances) -> np.ndarray:
-    """Which of the cities a record lies in."""
-    return chances.pick("city", falling(len(CITIES)))
+def cities(sampler: Sampler) -> np.ndarray:
+    """Index of the city of each record."""
+    return sampler.pick("city", zipf_weights(len(CITIES)))
 
 
-def zips(chances: Chances, city: np.ndarray) -> pl.Series:
-    """A ZIP code of the city, as text: the zeros in front of Boston's stay."""
-    prefixes = named("zip", city, [prefix for _, prefix, _ in CITIES])
-    return prefixes + digits(chances.pick("zip", falling(40, slowly=4)), 2)
+def zips(sampler: Sampler, city: np.ndarray) -> pl.Series:
+    """ZIP codes of the city, as text, because those of Boston begin with zeros."""
+    prefixes = decode("zip", city, [prefix for _, prefix, _ in CITIES])
+    return prefixes + zero_padded(sampler.pick("zip", zipf_weights(40, offset=4)), 2)
 
 
-def phones(chances: Chances, city: np.ndarray, stream: str = "phone") -> pl.Series:
-    """A telephone number in the city's area, all of the exchange 555 that nobody has."""
-    areas = named("phone", city, [area for _, _, area in CITIES])
-    return areas + "-555-" + digits(chances.below(stream, 10_000), 4)
+def phones(sampler: Sampler, city: np.ndarray, stream: str = "phone") -> pl.Series:
+    """Telephone numbers in the city's area code, with the exchange 555, which is not assigned to anybody."""
+    areas = decode("phone", city, [area for _, _, area in CITIES])
+    return areas + "-555-" + zero_padded(sampler.below(stream, 10_000), 4)
 
 
-def streets(chances: Chances) -> pl.Series:
-    """A house number and a street."""
-    names = named("street", chances.pick("street", falling(len(STREETS), slowly=5)), STREETS)
-    kinds = named("street", chances.pick("street kind", (40, 20, 15, 12, 8, 5)), STREET_KINDS)
-    numbers = pl.Series("street", 1 + chances.amount("house number", (0, 20, 90, 400, 1900))).cast(pl.String)
+def streets(sampler: Sampler) -> pl.Series:
+    """House numbers and streets."""
+    names = decode("street", sampler.pick("street", zipf_weights(len(STREETS), offset=5)), STREETS)
+    kinds = decode("street", sampler.pick("street kind", (40, 20, 15, 12, 8, 5)), STREET_KINDS)
+    numbers = pl.Series("street", 1 + sampler.amount("house number", (0, 20, 90, 400, 1900))).cast(pl.String)
     return numbers + " " + names + " " + kinds
 
 
-def digits(numbers: np.ndarray, width: int) -> pl.Series:
-    """Whole numbers as text of a fixed width."""
+def zero_padded(numbers: np.ndarray, width: int) -> pl.Series:
+    """Integers as text of a fixed width, with leading zeros."""
     return pl.Series("digits", numbers).cast(pl.String).str.zfill(width)

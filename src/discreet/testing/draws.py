@@ -1,4 +1,4 @@
-"""Chance for made-up tables: fast, the same everywhere, and no secret. Releases draw by engine/draws instead."""
+"""Random numbers for generated tables: fast, portable and not secret. Releases use engine/draws instead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_BLOCK = 1 << 14
+_BLOCK_RECORDS = 1 << 14
 
 
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -27,7 +27,7 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class SampleDraw:
-    """Random numbers of a made-up table: a hash of (seed, part, stream, record)."""
+    """Random numbers of a generated table: a hash of (seed, part, stream, record)."""
 
     seed: int
     part: int = 0
@@ -36,20 +36,20 @@ class SampleDraw:
         """64 random bits per record."""
         text = f"{self.seed}/{self.part}/{stream}".encode()
         first, second = np.frombuffer(hashlib.blake2b(text, digest_size=16).digest(), dtype="<u8").astype(np.uint64)
-        made = np.empty(len(records), dtype=np.uint64)
-        for begin in range(0, len(made), _BLOCK):  # a block stays in the processor's cache through all passes
-            block = records[begin : begin + _BLOCK].astype(np.int64).view(np.uint64)
+        result = np.empty(len(records), dtype=np.uint64)
+        for begin in range(0, len(result), _BLOCK_RECORDS):  # a block stays in the processor's cache through all passes
+            block = records[begin : begin + _BLOCK_RECORDS].astype(np.int64).view(np.uint64)
             block *= _GOLDEN
             block ^= first
             _mix(block)
             block += second
-            made[begin : begin + _BLOCK] = _mix(block)
-        return made
+            result[begin : begin + _BLOCK_RECORDS] = _mix(block)
+        return result
 
     def uniform(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
         """A number in [0, 1) per record, of 53 random bits."""
         return (self.bits(records, stream) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def order(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.int64]:
-        """Positions of the records in a random order: the same order of records however they lie."""
+        """Positions of the records in a random order, which does not depend on the order in which they are given."""
         return np.lexsort((records, self.bits(records, stream)))

@@ -1,4 +1,4 @@
-"""A hospital's admissions: the table that the demonstration takes through the house."""
+"""Hospital admissions: the table of the demonstration (``discreet demo``)."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ import polars as pl
 
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.testing.chances import Chances, falling, named, sprinkled
 from discreet.testing.diagnoses import DIAGNOSES, WEIGHTS_BY_AGE
-from discreet.testing.directory import cities, digits, first_names, surnames, zips
+from discreet.testing.directory import cities, first_names, surnames, zero_padded, zips
 from discreet.testing.draws import SampleDraw
+from discreet.testing.sampler import Sampler, decode, with_missing, zipf_weights
 
 _EPOCH_1920 = -18_262
-"""The first of January 1920 in days before 1970."""
+"""1 January 1920, in days since 1 January 1970."""
 _EPOCH_2023 = 19_358
-"""The first of January 2023 in days after 1970."""
+"""1 January 2023, in days since 1 January 1970."""
 AGES = (0, 9, 18, 24, 29, 33, 38, 43, 48, 53, 57, 61, 65, 69, 73, 77, 81, 86, 94)
 INCOMES = (0, 9_000, 18_000, 25_000, 31_000, 37_000, 44_000, 52_000, 62_000, 75_000, 94_000, 130_000, 420_000)
 BILLS = (180, 900, 1_600, 2_500, 3_700, 5_400, 7_800, 11_500, 17_500, 30_000, 160_000)
 
 
 def hospital(n: int = 1000, seed: int = 0) -> Microdata:
-    """Admissions, one a person: name, ssn, birth date, sex, zip, admission date, diagnosis, income, bill.
+    """Admissions, one per person: name, ssn, birth date, sex, zip, admission date, diagnosis, income, bill.
 
-    The social security numbers begin with 9, which none ever did. Record i is the same person as entry i of the
-    :func:`~discreet.testing.phonebook.phonebook` of the same seed, so that the one can be linked to the other.
+    The social security numbers begin with 9, which real ones never do. Record i is the same person as entry i of the
+    :func:`~discreet.testing.phonebook.phonebook` with the same seed, so that the two tables can be linked.
 
     >>> hospital(2).frame["ssn"].str.slice(0, 1).to_list()
     ['9', '9']
     """
-    chances = Chances(SampleDraw(seed), np.arange(n, dtype=np.int64))
-    female = chances.below("sex", 2) == 0
-    admitted = _EPOCH_2023 + chances.below("admission_date", 365)
-    age = chances.amount("age", AGES)
-    born = np.maximum(admitted - 365 * age - age // 4 - chances.below("birthday", 365), _EPOCH_1920)
-    income = chances.amount("income", INCOMES) // 100 * 100
-    ssn = "9" + digits(chances.below("ssn area", 100), 2) + "-" + digits(chances.below("ssn group", 100), 2) + "-"
+    sampler = Sampler(SampleDraw(seed), np.arange(n, dtype=np.int64))
+    female = sampler.below("sex", 2) == 0
+    admitted = _EPOCH_2023 + sampler.below("admission_date", 365)
+    age = sampler.amount("age", AGES)
+    born = np.maximum(admitted - 365 * age - age // 4 - sampler.below("birthday", 365), _EPOCH_1920)
+    income = sampler.amount("income", INCOMES) // 100 * 100
+    ssn = "9" + zero_padded(sampler.below("ssn area", 100), 2) + "-" + zero_padded(sampler.below("ssn group", 100), 2) + "-"
     columns = [
-        (first_names(chances, female) + " " + surnames(chances)).alias("name"),
-        (ssn + digits(chances.below("ssn serial", 10_000), 4)).alias("ssn"),
+        (first_names(sampler, female) + " " + surnames(sampler)).alias("name"),
+        (ssn + zero_padded(sampler.below("ssn serial", 10_000), 4)).alias("ssn"),
         pl.Series("birth_date", born.astype(np.int32)).cast(pl.Date),
-        named("sex", female.astype(np.int64), ("male", "female")),
-        zips(chances, cities(chances)),
-        named(
+        decode("sex", female.astype(np.int64), ("male", "female")),
+        zips(sampler, cities(sampler)),
+        decode(
             "marital",
-            chances.pick_given("marital", ((90, 9, 0, 1), (34, 50, 3, 13), (8, 56, 24, 12)), np.digitize(age, (25, 60))),
+            sampler.pick_given("marital", ((90, 9, 0, 1), (34, 50, 3, 13), (8, 56, 24, 12)), np.digitize(age, (25, 60))),
             MARITAL,
         ),
         pl.Series("admission_date", admitted.astype(np.int32)).cast(pl.Date),
-        named("diagnosis", chances.pick_given("diagnosis", WEIGHTS_BY_AGE, np.digitize(age, (18, 50))), DIAGNOSES),
-        sprinkled(pl.Series("income", income), chances.happens("no income", 60_000) | (age < 16)),
-        pl.Series("bill", chances.amount("bill", BILLS)),
-        pl.Series("days", 1 + chances.pick("days", falling(30, slowly=2))),
+        decode("diagnosis", sampler.pick_given("diagnosis", WEIGHTS_BY_AGE, np.digitize(age, (18, 50))), DIAGNOSES),
+        with_missing(pl.Series("income", income), sampler.happens("no income", 60_000) | (age < 16)),
+        pl.Series("bill", sampler.amount("bill", BILLS)),
+        pl.Series("days", 1 + sampler.pick("days", zipf_weights(30, offset=2))),
     ]
     return Microdata(pl.DataFrame(columns), hospital_policy(), f"{n:,} generated admissions")
 
@@ -61,7 +61,7 @@ MARITAL = ("single", "married", "widowed", "divorced")
 
 
 def hospital_policy() -> Policy:
-    """What a careful owner would say of this table, with a plan to start from."""
+    """A careful policy for this table, with a first plan."""
     return Policy.from_dict(
         {
             "attributes": {
@@ -97,6 +97,6 @@ def hospital_policy() -> Policy:
 
 
 def _diagnosis_weights() -> dict[str, float]:
-    """How bad it is to be known for a diagnosis: the first letter of its code says which chapter it stands in."""
+    """Sensitivity of each diagnosis, by its ICD-10 chapter (the first letter of its code)."""
     chapters = {"B": 1.0, "C": 1.0, "F": 0.9, "O": 0.6, "E": 0.4, "I": 0.4}
     return {diagnosis: chapters.get(diagnosis[0], 0.2) for diagnosis in DIAGNOSES}

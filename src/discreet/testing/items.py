@@ -1,4 +1,4 @@
-"""A retailer's item descriptions: the wide table of Lebanon et al.'s experiments, 70 attributes with random weights."""
+"""A retailer's item descriptions, like the table of the experiments of Lebanon et al.: 70 attributes with random weights."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import polars as pl
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.testing.chances import Chances, falling, named, sprinkled
-from discreet.testing.directory import CITIES, SURNAMES, cities, digits, phones
+from discreet.testing.directory import CITIES, SURNAMES, cities, phones, zero_padded
 from discreet.testing.draws import SampleDraw
+from discreet.testing.sampler import Sampler, decode, with_missing, zipf_weights
 
 DEPARTMENTS = ("grocery", "apparel", "toys", "garden", "electronics", "pharmacy", "sporting", "home", "automotive", "books")
 NOUNS = (
@@ -33,9 +33,22 @@ NOUNS = (
     "hose",
     "pan",
 )
-KINDS = ("classic", "deluxe", "mini", "outdoor", "kids", "organic", "wireless", "folding", "heavy", "light", "vintage", "smart")
+ADJECTIVES = (
+    "classic",
+    "deluxe",
+    "mini",
+    "outdoor",
+    "kids",
+    "organic",
+    "wireless",
+    "folding",
+    "heavy",
+    "light",
+    "vintage",
+    "smart",
+)
 COLORS = ("black", "white", "blue", "red", "green", "grey", "brown", "yellow", "pink", "orange", "purple", "beige")
-WORDS = {
+CATEGORIES = {
     "color": COLORS,
     "accent_color": COLORS,
     "size": ("M", "L", "S", "XL", "XS", "XXL", "one size"),
@@ -74,49 +87,55 @@ COUNTS = (
 
 
 def items(n: int, seed: int = 0) -> Microdata:
-    """Items with 70 attributes: names, codes, telephone numbers, words, prices, sizes and counts; a tenth of some is missing.
+    """Items with 70 attributes: names, codes, telephone numbers, categories, prices, sizes and counts; eight have 10 % missing.
 
     >>> data = items(100)
     >>> len(data.columns)
     70
     """
-    chances = Chances(SampleDraw(seed), np.arange(n, dtype=np.int64))
-    city = cities(chances)
+    sampler = Sampler(SampleDraw(seed), np.arange(n, dtype=np.int64))
+    city = cities(sampler)
     columns = [
-        digits(np.arange(1, n + 1), 8).alias("item_number"),
-        _words(chances, "description", KINDS, COLORS, NOUNS),
-        _words(chances, "supplier", SURNAMES, ("Co", "Inc", "Ltd", "Trading")),
-        phones(chances, city, "supplier phone").alias("supplier_phone"),
-        named("supplier_city", city, [name for name, _, _ in CITIES]),
-        phones(chances, cities(Chances(SampleDraw(seed, 1), chances.records)), "service phone").alias("service_phone"),
-        named("department", chances.pick("department", falling(len(DEPARTMENTS))), DEPARTMENTS),
-        *(named(name, chances.pick(name, falling(len(words))), words) for name, words in WORDS.items()),
+        zero_padded(np.arange(1, n + 1), 8).alias("item_number"),
+        _phrase(sampler, "description", ADJECTIVES, COLORS, NOUNS),
+        _phrase(sampler, "supplier", SURNAMES, ("Co", "Inc", "Ltd", "Trading")),
+        phones(sampler, city, "supplier phone").alias("supplier_phone"),
+        decode("supplier_city", city, [name for name, _, _ in CITIES]),
+        phones(sampler, cities(Sampler(SampleDraw(seed, 1), sampler.records)), "service phone").alias("service_phone"),
+        decode("department", sampler.pick("department", zipf_weights(len(DEPARTMENTS))), DEPARTMENTS),
+        *(decode(name, sampler.pick(name, zipf_weights(len(values))), values) for name, values in CATEGORIES.items()),
         *(
-            named(name, chances.happens(name, 100_000 + 40_000 * at).astype(np.int64), ("no", "yes"))
-            for at, name in enumerate(FLAGS)
+            decode(name, sampler.happens(name, 100_000 + 40_000 * index).astype(np.int64), ("no", "yes"))
+            for index, name in enumerate(FLAGS)
         ),
-        *(pl.Series(name, chances.amount(name, quantiles)) for name, quantiles in AMOUNTS.items()),
-        *(pl.Series(name, chances.pick(name, falling(60))) for name in COUNTS),
+        *(pl.Series(name, sampler.amount(name, quantiles)) for name, quantiles in AMOUNTS.items()),
+        *(pl.Series(name, sampler.pick(name, zipf_weights(60))) for name in COUNTS),
     ]
     gaps = ("service_phone", "accent_color", "size", "material", "season", "warranty", "lead_days", "reviews")
-    held = [sprinkled(one, chances.happens(f"no {one.name}", 100_000)) if one.name in gaps else one for one in columns]
-    return Microdata(pl.DataFrame(held), items_policy(seed), f"{n:,} generated items")
+    with_gaps = [
+        with_missing(column, sampler.happens(f"no {column.name}", 100_000)) if column.name in gaps else column
+        for column in columns
+    ]
+    return Microdata(pl.DataFrame(with_gaps), items_policy(seed), f"{n:,} generated items")
 
 
-def _words(chances: Chances, name: str, *choices: Sequence[str]) -> pl.Series:
-    """Several words, each from its own list."""
-    parts = [named(name, chances.pick(f"{name} {at}", falling(len(words), slowly=3)), words) for at, words in enumerate(choices)]
-    made = parts[0]
+def _phrase(sampler: Sampler, name: str, *choices: Sequence[str]) -> pl.Series:
+    """A column of phrases, each word drawn from its own list."""
+    parts = [
+        decode(name, sampler.pick(f"{name} {index}", zipf_weights(len(words), offset=3)), words)
+        for index, words in enumerate(choices)
+    ]
+    phrase = parts[0]
     for part in parts[1:]:
-        made = made + " " + part
-    return made.alias(name)
+        phrase = phrase + " " + part
+    return phrase.alias(name)
 
 
 def items_policy(seed: int = 0) -> Policy:
-    """Every attribute may be disclosed at a weight drawn from (0, 1], as in the paper's experiments."""
+    """Every attribute has a sensitivity drawn from (0, 1], as in the experiments of Lebanon et al."""
     texts = ("item_number", "description", "supplier", "supplier_phone", "supplier_city", "service_phone", "department")
-    names = (*texts, *WORDS, *FLAGS, *AMOUNTS, *COUNTS)
-    weights = 1 + Chances(SampleDraw(seed), np.arange(len(names), dtype=np.int64)).below("weight of an attribute", 1000)
+    names = (*texts, *CATEGORIES, *FLAGS, *AMOUNTS, *COUNTS)
+    weights = 1 + Sampler(SampleDraw(seed), np.arange(len(names), dtype=np.int64)).below("weight of an attribute", 1000)
     attributes = {
         name: Attribute(
             role=Role.CONFIDENTIAL if name in ("cost", "supplier", "complaints") else Role.KEY,

@@ -1,6 +1,6 @@
-"""What Louisiana's public schools look like: the places, words and shares that :mod:`discreet.testing.students` draws from.
+"""Public schools of Louisiana: the values and weights that :mod:`discreet.testing.students` draws from.
 
-Parishes are real names, largest first; the shares are round numbers of the right size, not anybody's statistics.
+Parishes are real names, largest first. The weights are round numbers of a plausible size, not official statistics.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ PARISHES = (
     "St. Helena", "Red River", "West Carroll", "Caldwell", "Catahoula", "East Carroll", "Cameron", "Tensas",
 )  # fmt: skip
 
-SCHOOLS_A_PARISH = 20
+SCHOOLS_PER_PARISH = 20
 ELEMENTARY, MIDDLE = 10, 5
-"""Of a parish's schools the first ten are elementary, the next five middle, the last five high schools."""
+"""Of the schools of a parish the first ten are elementary, the next five middle, the last five high schools."""
 
 GENDERS = ("female", "male")
 ETHNICITIES = ("White", "Black", "Hispanic", "Asian", "American Indian", "Multiracial")
@@ -31,13 +31,13 @@ ETHNICITY_BY_PARISH_KIND = (
 
 GRADES = ("PK", "K", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
 LAST_GRADE = 13
-GRADE_OF_LEAVER = (2, 3, 4, 4, 5, 5, 6, 7, 8, 9, 11, 10, 9, 17)
-GRADE_OF_ENROLLED = (5, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7, 6, 5)
+GRADE_WEIGHTS_OF_LEAVERS = (2, 3, 4, 4, 5, 5, 6, 7, 8, 9, 11, 10, 9, 17)
+GRADE_WEIGHTS_OF_ENROLLED = (5, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7, 6, 5)
 FIRST_YEAR, LAST_YEAR = 1999, 2011
 YEARS = (5,) * 12 + (40,)
-"""Of a hundred students sixty left in one of the earlier years; the others are still enrolled in the last one."""
+"""Of a hundred students, sixty left in one of the earlier years; the others are still enrolled in the last year."""
 YEARS_BEHIND = ((90, 9, 1, 0, 0), (78, 18, 3, 1, 0), (66, 23, 8, 2, 1), (60, 25, 10, 4, 1))
-"""Years behind one's grade, by grade: PK and K, elementary, middle, high school."""
+"""Weights of being 0 to 4 years behind, by grade band: PK and K, elementary, middle, high school."""
 
 LUNCHES = ("free", "reduced", "paid")
 LUNCH_BY_ETHNICITY = ((36, 12, 52), (70, 12, 18), (64, 12, 24), (40, 10, 50), (58, 12, 30), (50, 12, 38))
@@ -61,13 +61,13 @@ FLAGS = (
     "dropout", "homeless", "retained", "suspended", "expelled", "ladoc", "laojj", "gifted", "disability",
     "truancy", "migrant", "foster", "snap", "tanf", "violent", "felony", "probation",
 )  # fmt: skip
-NEED = frozenset({"homeless", "migrant", "foster", "snap", "tanf"})
-JUSTICE = frozenset({"expelled", "ladoc", "laojj", "violent", "felony", "probation"})
-FLAG_IN_PRIMARY = (1, 6, 20, 8, 1, 0, 1, 10, 14, 5, 5, 7, 12, 8, 1, 0, 0)
-FLAG_IN_SECONDARY = (20, 3, 6, 14, 5, 3, 7, 4, 6, 12, 2, 2, 5, 3, 4, 1, 4)
-"""The chance of each flag to be the one that a student is known for, up to grade 5 and above."""
-TOGETHER, APART = 220_000, 30_000
-"""The chance, in millionths, of another flag of the same cluster (need, justice, school) and of another cluster."""
-CONTACT = (20_300, 14_000, 8_500)
-CONTACT_DENSE = (860_000, 780_000, 650_000)
-"""The chance, in millionths, that a student has any flag at all, by lunch."""
+NEED_FLAGS = frozenset({"homeless", "migrant", "foster", "snap", "tanf"})
+JUSTICE_FLAGS = frozenset({"expelled", "ladoc", "laojj", "violent", "felony", "probation"})
+PRIMARY_FLAG_WEIGHTS_TO_GRADE_5 = (1, 6, 20, 8, 1, 0, 1, 10, 14, 5, 5, 7, 12, 8, 1, 0, 0)
+PRIMARY_FLAG_WEIGHTS_ABOVE_GRADE_5 = (20, 3, 6, 14, 5, 3, 7, 4, 6, 12, 2, 2, 5, 3, 4, 1, 4)
+"""Weights of each flag to be a student's primary flag, up to grade 5 and above."""
+SAME_CLUSTER_CHANCE, OTHER_CLUSTER_CHANCE = 220_000, 30_000
+"""Probability, in millionths, of a further flag from the cluster of the primary flag (need, justice, school), or from another."""
+ANY_FLAG_CHANCE = (20_300, 14_000, 8_500)
+ANY_FLAG_CHANCE_DENSE = (860_000, 780_000, 650_000)
+"""Probability, in millionths, that a student has any flag, by lunch status."""

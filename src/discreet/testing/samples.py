@@ -1,4 +1,4 @@
-"""The tables on which the conformance kit tries a plug-in: one that has everything, and its awkward relatives."""
+"""The tables with which the conformance kit tests a plug-in: one with every role and type, and edge cases derived from it."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ import polars as pl
 from discreet.engine.encoding.columns import encode
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.testing.chances import Chances, named
 from discreet.testing.draws import SampleDraw
 from discreet.testing.hospital import hospital
+from discreet.testing.sampler import Sampler, decode
 
 _EDUCATION = ("none", "school", "college", "degree")
 
 
 def sample(n: int = 60) -> Microdata:
-    """A table with every role and level: identifiers, a person with several records, keys that are text, numbers, ordered
+    """A table with every role and level of measurement.
 
-    words and dates, with hierarchies; a weight; confidential numbers and words with their sensitivities.
+    It has identifiers; persons with several records; quasi-identifiers that are text, numbers, ordered categories and dates,
+    with hierarchies; a sampling weight; and confidential numbers and categories with sensitivities.
     """
-    chances = Chances(SampleDraw(11), np.arange(n, dtype=np.int64))
+    sampler = Sampler(SampleDraw(11), np.arange(n, dtype=np.int64))
     base = hospital(n)
     frame = base.frame.with_columns(
-        pl.Series("patient", 1 + chances.below("patient", max(1, n // 2))),
-        pl.Series("age", 18 + chances.below("age", 60)),
-        named("education", chances.pick("education", (1, 4, 3, 2)), _EDUCATION),
-        pl.Series("height", (1500 + chances.below("height", 500)) / 10),
-        pl.Series("weight", 1.0 + chances.below("weight", 8) / 4),
-        pl.Series("income", chances.amount("income", (0, 20_000, 45_000, 90_000)) / 1),
-        pl.Series("smoker", chances.below("smoker", 3) == 0),
+        pl.Series("patient", 1 + sampler.below("patient", max(1, n // 2))),
+        pl.Series("age", 18 + sampler.below("age", 60)),
+        decode("education", sampler.pick("education", (1, 4, 3, 2)), _EDUCATION),
+        pl.Series("height", (1500 + sampler.below("height", 500)) / 10),
+        pl.Series("weight", 1.0 + sampler.below("weight", 8) / 4),
+        pl.Series("income", sampler.amount("income", (0, 20_000, 45_000, 90_000)) / 1),
+        pl.Series("smoker", sampler.below("smoker", 3) == 0),
     )
     attributes = base.policy.model_dump(exclude_defaults=True)["attributes"]
     attributes |= {
@@ -44,7 +45,7 @@ def sample(n: int = 60) -> Microdata:
         },
         "height": {"role": "key", "known": 0.05},
         "weight": {"role": "weight"},
-        # few enough keys that a search over all generalizations takes no time
+        # few quasi-identifiers, so that a search over all generalizations is fast
         "marital": {"role": "other"},
         "admission_date": {"role": "other"},
     }
@@ -52,7 +53,7 @@ def sample(n: int = 60) -> Microdata:
 
 
 def relatives(data: Microdata) -> dict[str, Microdata]:
-    """Tables like this one that a plug-in meets sooner or later, by what is special about them."""
+    """Edge cases derived from a table, by a description that completes a sentence of the kit's messages."""
     size, blank = len(data), {name: pl.Series(name, [None] * len(data), dtype=dtype) for name, dtype in data.frame.schema.items()}
     records = np.arange(size, dtype=np.int64)
     holes = {
@@ -77,12 +78,12 @@ def shuffled(data: Microdata) -> Microdata:
 
 
 def fresh(data: Microdata) -> Microdata:
-    """The same table without anything that was computed on it."""
+    """The same table without cached results."""
     return Microdata(data.frame.clone(), data.policy, data.source, data.records.copy(), data.labels)
 
 
 class Snapshot:
-    """What a table was before a plug-in saw it, its encoded columns included."""
+    """A copy of a table, with its encoded columns, from before a plug-in used it."""
 
     def __init__(self, data: Microdata) -> None:
         self.values = data.frame.to_dict(as_series=False)
@@ -91,26 +92,26 @@ class Snapshot:
         self.codes = {column.name: column.codes.copy() for column in encode(data, data.columns)}
 
     def changes(self, data: Microdata) -> list[str]:
-        """What is not any more as it was."""
-        found = [f"the column '{name}'" for name in data.columns if data.frame[name].to_list() != self.values[name]]
+        """Descriptions of what has changed since the snapshot."""
+        changes = [f"the column '{name}'" for name in data.columns if data.frame[name].to_list() != self.values[name]]
         if not np.array_equal(self.records, data.records):
-            found.append("the record numbers")
+            changes.append("the record numbers")
         if self.policy != data.policy:
-            found.append("the policy")
-        kept = data.cache.get("columns", {})
-        changed = [name for name, codes in self.codes.items() if name in kept and not np.array_equal(kept[name].codes, codes)]
-        return found + [f"the encoded column '{name}'" for name in changed]
+            changes.append("the policy")
+        cached = data.cache.get("columns", {})
+        changed = [name for name, codes in self.codes.items() if name in cached and not np.array_equal(cached[name].codes, codes)]
+        return changes + [f"the encoded column '{name}'" for name in changed]
 
 
-def same(one: pl.Series, other: pl.Series) -> bool:
-    """Whether two columns say the same; numbers to 1e-9 of their size, as sums taken in another order agree."""
-    if one.dtype != other.dtype or len(one) != len(other):
+def same(first_column: pl.Series, second_column: pl.Series) -> bool:
+    """Whether two columns are equal; floats to a relative 1e-9, because sums in another order differ by rounding."""
+    if first_column.dtype != second_column.dtype or len(first_column) != len(second_column):
         return False
-    if not one.dtype.is_float():
-        return bool(one.eq_missing(other).all())
-    if not one.is_null().eq(other.is_null()).all():
+    if not first_column.dtype.is_float():
+        return bool(first_column.eq_missing(second_column).all())
+    if not first_column.is_null().eq(second_column.is_null()).all():
         return False
-    first, second = one.drop_nulls().to_numpy(), other.drop_nulls().to_numpy()
+    first, second = first_column.drop_nulls().to_numpy(), second_column.drop_nulls().to_numpy()
     return bool(np.allclose(first, second, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 

@@ -1,4 +1,4 @@
-"""A table like the one that Orooji & Knapp measured: 27 attributes of students, ten that people know, seventeen rare flags."""
+"""A table like that of Orooji & Knapp: 27 attributes of students, ten that others may know and seventeen rare flags."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from discreet.model.hierarchy import HierarchySpec
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.testing import louisiana as la
-from discreet.testing.chances import Chances, falling, named
 from discreet.testing.draws import SampleDraw
+from discreet.testing.sampler import Sampler, decode, zipf_weights
 
 KNOWN = {
     "gender": 0.8, "ethnicity": 0.9, "age": 0.05, "parish": 0.6, "school": 0.3, "grade": 0.2, "lunch": 0.04, "language": 0.08,
     "birth_month": 0.04, "birth_year": 0.15,
 }  # fmt: skip
-"""The chance that an intruder knows the attribute; with the flags' 0.005 and less, 111 sets are likelier than 0.01."""
+"""Probability that an attacker knows the attribute; with at most 0.005 for the flags, 111 known sets have more than 0.01."""
 
 KNOWN_FLAGS = {
     "dropout": 0.005, "homeless": 0.002, "retained": 0.005, "suspended": 0.004, "expelled": 0.003, "ladoc": 0.001, "laojj": 0.001,
@@ -26,14 +26,14 @@ KNOWN_FLAGS = {
 }  # fmt: skip
 
 SENSITIVE = ("lunch", "language", *la.FLAGS)
-"""Nineteen attributes are sensitive where they say 'yes'; lunch and language have other values, which weigh nothing."""
+"""Nineteen attributes are sensitive with the value 'yes'; lunch and language never have it, so they add no weight."""
 
 
 def students(n: int, seed: int = 0, dense: bool = False) -> Microdata:
-    """A record each of n students; about 1.5 % have any flag, or most of them where ``dense``.
+    """One record per student; about 1.5 % have any flag, or most of them if ``dense``.
 
-    Schools lie in parishes and go with grades; age follows grade, birth year follows age and the year of the record;
-    ethnicity goes with the parish, lunch and language with ethnicity, flags with lunch, grade and one another.
+    Schools depend on parish and grade; age depends on grade, birth year on age and the year of the record; ethnicity depends
+    on the parish, lunch and language on ethnicity, and flags on lunch, grade and one another.
 
     >>> data = students(1000)
     >>> data.frame.shape
@@ -41,76 +41,80 @@ def students(n: int, seed: int = 0, dense: bool = False) -> Microdata:
     >>> data.frame.equals(students(2000).frame.head(1000))
     True
     """
-    chances = Chances(SampleDraw(seed), np.arange(n, dtype=np.int64))
-    parish = chances.pick("parish", falling(len(la.PARISHES), slowly=1))
-    ethnicity = chances.pick_given("ethnicity", la.ETHNICITY_BY_PARISH_KIND, parish % len(la.ETHNICITY_BY_PARISH_KIND))
-    lunch = chances.pick_given("lunch", la.LUNCH_BY_ETHNICITY, ethnicity)
-    language = chances.pick_given("language", la.LANGUAGE_BY_ETHNICITY, ethnicity)
-    year = la.FIRST_YEAR + chances.pick("year", la.YEARS)
+    sampler = Sampler(SampleDraw(seed), np.arange(n, dtype=np.int64))
+    parish = sampler.pick("parish", zipf_weights(len(la.PARISHES), offset=1))
+    ethnicity = sampler.pick_given("ethnicity", la.ETHNICITY_BY_PARISH_KIND, parish % len(la.ETHNICITY_BY_PARISH_KIND))
+    lunch = sampler.pick_given("lunch", la.LUNCH_BY_ETHNICITY, ethnicity)
+    language = sampler.pick_given("language", la.LANGUAGE_BY_ETHNICITY, ethnicity)
+    year = la.FIRST_YEAR + sampler.pick("year", la.YEARS)
     enrolled = year == la.LAST_YEAR
-    grade = chances.pick_given("grade", (la.GRADE_OF_LEAVER, la.GRADE_OF_ENROLLED), enrolled)
+    grade = sampler.pick_given("grade", (la.GRADE_WEIGHTS_OF_LEAVERS, la.GRADE_WEIGHTS_OF_ENROLLED), enrolled)
     band = np.digitize(grade, (2, 7, 10))
-    age = grade + 4 + chances.pick_given("behind", la.YEARS_BEHIND, band)
-    month = 1 + chances.below("birth_month", 12)
-    # age is that of the first of October, when students are counted
+    age = grade + 4 + sampler.pick_given("behind", la.YEARS_BEHIND, band)
+    month = 1 + sampler.below("birth_month", 12)
+    # age on 1 October, when students are counted
     born = year - age - (month > 9)
     columns = [
-        named("gender", chances.below("gender", 2), la.GENDERS),
-        named("ethnicity", ethnicity, la.ETHNICITIES),
+        decode("gender", sampler.below("gender", 2), la.GENDERS),
+        decode("ethnicity", ethnicity, la.ETHNICITIES),
         pl.Series("age", age),
-        named("parish", parish, la.PARISHES),
-        named("school", parish * la.SCHOOLS_A_PARISH + _school(chances, band), _school_names()),
-        named("grade", grade, la.GRADES),
-        named("lunch", lunch, la.LUNCHES),
-        named("language", language, la.LANGUAGES),
+        decode("parish", parish, la.PARISHES),
+        decode("school", parish * la.SCHOOLS_PER_PARISH + _school_of_parish(sampler, band), _school_names()),
+        decode("grade", grade, la.GRADES),
+        decode("lunch", lunch, la.LUNCHES),
+        decode("language", language, la.LANGUAGES),
         pl.Series("birth_month", month),
         pl.Series("birth_year", born),
-        *_flags(chances, lunch, band >= 2, la.CONTACT_DENSE if dense else la.CONTACT),
+        *_flags(sampler, lunch, band >= 2, la.ANY_FLAG_CHANCE_DENSE if dense else la.ANY_FLAG_CHANCE),
     ]
     return Microdata(pl.DataFrame(columns), students_policy(), f"{n:,} generated students")
 
 
-def _school(chances: Chances, band: np.ndarray) -> np.ndarray:
-    """Which of the parish's schools: one of the kind that has the grade, larger ones more often."""
-    high = la.SCHOOLS_A_PARISH - la.ELEMENTARY - la.MIDDLE
-    sizes = (falling(la.ELEMENTARY, slowly=2), falling(la.MIDDLE, slowly=2), falling(high, slowly=2))
-    start = np.array([0, la.ELEMENTARY, la.ELEMENTARY + la.MIDDLE])
+def _school_of_parish(sampler: Sampler, band: np.ndarray) -> np.ndarray:
+    """Index of the school in its parish: one that has the grade, larger ones more often."""
+    high = la.SCHOOLS_PER_PARISH - la.ELEMENTARY - la.MIDDLE
+    sizes = (zipf_weights(la.ELEMENTARY, offset=2), zipf_weights(la.MIDDLE, offset=2), zipf_weights(high, offset=2))
+    first_school = np.array([0, la.ELEMENTARY, la.ELEMENTARY + la.MIDDLE])
     kind = np.maximum(band, 1) - 1
-    return np.asarray(start[kind] + chances.pick_given("school", sizes, kind))
+    return np.asarray(first_school[kind] + sampler.pick_given("school", sizes, kind))
 
 
 def _school_names() -> list[str]:
     kinds = ["Elementary"] * la.ELEMENTARY + ["Middle"] * la.MIDDLE
-    kinds += ["High"] * (la.SCHOOLS_A_PARISH - len(kinds))
+    kinds += ["High"] * (la.SCHOOLS_PER_PARISH - len(kinds))
     return [f"{parish} {kind} {number}" for parish in la.PARISHES for number, kind in enumerate(kinds, 1)]
 
 
-def _flags(chances: Chances, lunch: np.ndarray, secondary: np.ndarray, contact: tuple[int, ...]) -> list[pl.Series]:
-    """The flags: a student is known for one of them, which brings others of its cluster along; or has none."""
-    primary = chances.pick_given("primary flag", (la.FLAG_IN_PRIMARY, la.FLAG_IN_SECONDARY), secondary)
-    primary[~chances.happens("contact", np.array(contact)[lunch])] = len(la.FLAGS)
-    together = np.array([[_together(one, other) for other in la.FLAGS] for one in la.FLAGS] + [[0] * len(la.FLAGS)])
+def _flags(sampler: Sampler, lunch: np.ndarray, secondary: np.ndarray, any_flag_chance: tuple[int, ...]) -> list[pl.Series]:
+    """The flags: a student has none, or one primary flag, with which others of its cluster occur more often."""
+    primary = sampler.pick_given(
+        "primary flag", (la.PRIMARY_FLAG_WEIGHTS_TO_GRADE_5, la.PRIMARY_FLAG_WEIGHTS_ABOVE_GRADE_5), secondary
+    )
+    primary[~sampler.happens("contact", np.array(any_flag_chance)[lunch])] = len(la.FLAGS)
+    joint_chances = np.array(
+        [[_joint_flag_chance(first, second) for second in la.FLAGS] for first in la.FLAGS] + [[0] * len(la.FLAGS)]
+    )
     return [
-        named(flag, chances.happens(flag, together[primary, at]).astype(np.int64), ("no", "yes"))
-        for at, flag in enumerate(la.FLAGS)
+        decode(flag, sampler.happens(flag, joint_chances[primary, index]).astype(np.int64), ("no", "yes"))
+        for index, flag in enumerate(la.FLAGS)
     ]
 
 
-def _together(one: str, other: str) -> int:
-    """The chance, in millionths, of the other flag in a student known for the one."""
-    if one == other:
+def _joint_flag_chance(primary: str, other: str) -> int:
+    """Probability, in millionths, of the other flag for a student with this primary flag."""
+    if primary == other:
         return 1_000_000
-    return la.TOGETHER if _cluster(one) == _cluster(other) else la.APART
+    return la.SAME_CLUSTER_CHANCE if _cluster(primary) == _cluster(other) else la.OTHER_CLUSTER_CHANCE
 
 
 def _cluster(flag: str) -> str:
-    if flag in la.NEED:
+    if flag in la.NEED_FLAGS:
         return "need"
-    return "justice" if flag in la.JUSTICE else "school"
+    return "justice" if flag in la.JUSTICE_FLAGS else "school"
 
 
 def students_policy() -> Policy:
-    """Known probabilities and sensitivities as Orooji & Knapp's Table 3 has them, and hierarchies for the keys."""
+    """Known probabilities and sensitivities as in Orooji & Knapp, Table 3, and hierarchies for the quasi-identifiers."""
     attributes = {}
     for name in (*KNOWN, *la.FLAGS):
         flag = name in KNOWN_FLAGS
@@ -121,7 +125,7 @@ def students_policy() -> Policy:
             known=KNOWN_FLAGS[name] if flag else KNOWN[name],
             sensitivity=1.0 if name in SENSITIVE else 0.0,
             values={"yes": 1.0, "no": 0.0} if name in SENSITIVE else {},
-            allow_absent=name in SENSITIVE,  # two of them never say yes, and few students may hold nobody who does
+            allow_absent=name in SENSITIVE,  # two of them are never 'yes', and in a small table the others may not occur
             hierarchy=_hierarchies().get(name),
         )
     return Policy(attributes=attributes, risk={"known_sets": {"alpha": 100, "epsilon": 0.01, "threshold": 0.01}})
@@ -129,13 +133,13 @@ def students_policy() -> Policy:
 
 def _hierarchies() -> dict[str, HierarchySpec]:
     schools = _school_names()
-    regions = {f"region {at // 16 + 1}": la.PARISHES[at : at + 16] for at in range(0, 64, 16)}
-    districts = {f"district {at // 4 + 1}": la.PARISHES[at : at + 4] for at in range(0, 64, 4)}
+    regions = {f"region {index // 16 + 1}": la.PARISHES[index : index + 16] for index in range(0, 64, 16)}
+    districts = {f"district {index // 4 + 1}": la.PARISHES[index : index + 4] for index in range(0, 64, 4)}
     return {
         "ethnicity": HierarchySpec(groups=({"White or Black": la.ETHNICITIES[:2], "other": la.ETHNICITIES[2:]},)),
         "age": HierarchySpec(widths=(2, 6), origin=4),
-        "parish": HierarchySpec(groups=(districts, _of(districts, regions))),
-        "school": HierarchySpec(groups=(_blocks(schools, la.SCHOOLS_A_PARISH, la.PARISHES), regions)),
+        "parish": HierarchySpec(groups=(districts, _group_districts(districts, regions))),
+        "school": HierarchySpec(groups=(_consecutive_groups(schools, la.SCHOOLS_PER_PARISH, la.PARISHES), regions)),
         "grade": HierarchySpec(
             groups=(
                 {
@@ -158,13 +162,13 @@ def _hierarchies() -> dict[str, HierarchySpec]:
     }
 
 
-def _blocks(members: list[str], size: int, labels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    return {label: tuple(members[at * size : (at + 1) * size]) for at, label in enumerate(labels)}
+def _consecutive_groups(members: list[str], size: int, labels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    return {label: tuple(members[index * size : (index + 1) * size]) for index, label in enumerate(labels)}
 
 
-def _of(districts: dict[str, tuple[str, ...]], regions: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The districts of each region."""
+def _group_districts(districts: dict[str, tuple[str, ...]], regions: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Group the districts by the region that contains all of their parishes."""
     return {
-        region: tuple(name for name, inside in districts.items() if set(inside) <= set(parishes))
+        region: tuple(name for name, members in districts.items() if set(members) <= set(parishes))
         for region, parishes in regions.items()
     }

@@ -19,14 +19,16 @@ def table(
     sensitivity: Mapping[str, float] | None = None,
     **roles: Sequence[str],
 ) -> Microdata:
-    """Microdata from lists, with roles by name: ``table({"age": [1, 2]}, key=["age"])``.
+    """Microdata from lists, with one keyword per role: ``table({"age": [1, 2]}, key=["age"])``.
 
     ``known`` and ``sensitivity`` give attributes their known probabilities and sensitivities.
     """
-    chance, weight = dict(known or {}), dict(sensitivity or {})
-    role = {name: Role(word) for word, names in roles.items() for name in names}
+    known_probabilities, sensitivities = dict(known or {}), dict(sensitivity or {})
+    role = {name: Role(role_name) for role_name, names in roles.items() for name in names}
     attributes = {
-        name: Attribute(role=role.get(name, Role.OTHER), known=chance.get(name, 0.0), sensitivity=weight.get(name, 0.0))
-        for name in [*role, *chance, *weight]
+        name: Attribute(
+            role=role.get(name, Role.OTHER), known=known_probabilities.get(name, 0.0), sensitivity=sensitivities.get(name, 0.0)
+        )
+        for name in [*role, *known_probabilities, *sensitivities]
     }
     return Microdata(pl.DataFrame(columns, strict=False), Policy(attributes=attributes), "the example")

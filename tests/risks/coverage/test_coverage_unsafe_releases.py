@@ -356,3 +356,47 @@ def test_small_tables_are_looked_at_too():
     assert assessed(columns, {"sex": {"role": "key"}}).status == "incomplete"
     columns = {"sex": rng.choice(["m", "f"], 90)} | {name: rng.integers(0, 12, 90) for name in "abc"}
     assert assessed(columns, {"sex": {"role": "key"}}).status == "incomplete"
+
+
+# dates as text restore what was masked
+
+
+def restored_from(frame, target, steps):
+    roles = {name: {"role": "confidential"} for name in frame.columns} | {target: {"role": "key"}}
+    content = {"attributes": roles, "limits": {"k_anonymity.k": 1}, "plan": {"steps": steps}}
+    data = Microdata(frame, Policy.from_dict(content))
+    rows = discreet.assess(data, discreet.mask(data)).coverage.per_attribute
+    return rows.filter(pl.col("attribute") == target)["restored_from"][0]
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%d %B %Y", "%Y%m%d"])
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int64])
+def test_a_masked_date_is_restored_from_its_text_in_a_local_format(form, dtype):
+    if dtype == pl.Int64 and form != "%Y%m%d":
+        pytest.skip("no number")
+    frame = pl.DataFrame({"born": BIRTHS}).with_columns(txt=pl.col("born").dt.strftime(form).cast(dtype))
+    assert restored_from(frame, "born", [{"method": "global_recoding", "columns": ["born"], "unit": "decade"}]) == "'txt'"
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])
+def test_a_masked_length_of_stay_is_restored_from_two_dates_as_text(form):
+    stay = RNG.integers(1, 30, len(BIRTHS))
+    frame = pl.DataFrame({"admitted": BIRTHS, "stay": stay}).with_columns(
+        left=(pl.col("admitted") + pl.duration(days=pl.col("stay"))).dt.strftime(form),
+        admitted=pl.col("admitted").dt.strftime(form),
+    )
+    found = restored_from(frame, "stay", [{"method": "global_recoding", "columns": ["stay"], "width": 10}])
+    assert found == "left - admitted"
+
+
+def test_a_masked_year_is_restored_from_a_date_as_text():
+    frame = pl.DataFrame({"txt": [day.strftime("%d.%m.%Y") for day in BIRTHS], "year": [day.year for day in BIRTHS]})
+    assert restored_from(frame, "year", [{"method": "global_recoding", "columns": ["year"], "width": 10}]) is not None
+
+
+def test_a_masked_column_is_restored_from_one_that_the_original_does_not_have():
+    total = RNG.integers(0, 5000, N)
+    data = Microdata(pl.DataFrame(BASE | {"total": total}), Policy.from_dict({"attributes": ROLES}))
+    released = Microdata(pl.DataFrame(BASE | {"total": ["*"] * N, "twice": 2 * total + 7}), data.policy)
+    rows = Coverage().measure(released, original=data).per_attribute
+    assert rows.filter(pl.col("attribute") == "total")["restored_from"][0] is not None

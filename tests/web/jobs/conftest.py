@@ -1,4 +1,4 @@
-"""A desk for jobs: what one person submits in one project, and a supervisor whose workers can be small programs instead."""
+"""Fixtures for jobs: a desk that submits jobs of one user, and a supervisor whose workers can be replaced by small programs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Desk:
             return queue.submit(connection, self.user, projects.get(connection, self.user, self.project.id), kind, parameters)
 
     def imported(self, content: str | None = None) -> queue.Job:
-        """An import of a file, of Table A.1 where nothing else is said."""
+        """Submit the import of a file; default: Table A.1."""
         text = patients().frame.write_csv() if content is None else content
         uploaded = datasets.receive_upload(self.settings, self.project, iter([text.encode()]), "patients.csv")
         return self.submit("import", upload=uploaded.name, name="patients.csv")
@@ -54,7 +54,7 @@ class Desk:
             return queue.get(connection, self.project, job.id)
 
     def wait(self, job: queue.Job, until: Callable[[queue.Job], bool] | None = None, seconds: float = 300) -> queue.Job:
-        """The job once it is over, or as is said."""
+        """Wait until the job ends, or until a condition holds."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             current = self.look(job)
@@ -75,7 +75,7 @@ class Desk:
         raise AssertionError("no process was started")
 
     def in_process(self, kind: str, **parameters: Any) -> dict[str, Any]:
-        """What a job's process would say, last of all, without a process."""
+        """Run a job without a process; returns its last message."""
         job = self.submit(kind, **parameters)
         this = select(job_table).where(job_table.c.id == job.id)
         with self.store.write() as connection:

@@ -1,4 +1,4 @@
-"""The queue: bounded, checked before anything waits, seen by those who may, and told as it changes."""
+"""The job queue: limits, checks of parameters and roles, and events."""
 
 from __future__ import annotations
 

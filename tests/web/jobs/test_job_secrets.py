@@ -1,4 +1,4 @@
-"""What a job is told stays with it: passwords, values in errors, and files of others."""
+"""Jobs do not disclose passwords, data values in errors, or files outside the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs end as they should whatever happens to them: cancelled, killed, cut with the server, or met by garbage."""
+"""Jobs end in the right state when they are cancelled, killed, interrupted with the server, or write malformed output."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class TestOutcomes:
         )
         job = desk.imported()
         ended = desk.wait(job)
-        assert ended.state == "failed", "an import that made nothing is none"
+        assert ended.state == "failed", "an import without a row fails"
         assert ended.what.startswith("internal error (KeyError)")
         job = desk.submit("publish", release=1)
         assert "no release 1" in desk.wait(job).what
@@ -235,7 +235,7 @@ class TestServers:
             Supervisor(settings, store).start()
         began = time.monotonic()
         supervisor.stop()
-        assert time.monotonic() - began < process.STOP_SECONDS, "nothing is asked first, and waited for"
+        assert time.monotonic() - began < process.STOP_SECONDS, "processes are killed without waiting for them to stop"
         assert not desk.alive(pid)
         assert threading.active_count() == threads
         assert len(os.listdir("/proc/self/fd")) <= files + 4, "the database's pool may hold more, the pipes must be gone"

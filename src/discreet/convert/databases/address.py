@@ -1,7 +1,7 @@
 """The address of a database table: ``postgresql://user:password@host/database#schema.table``.
 
-Whatever is told of an address to people is told without its password, and a table's name is taken as data: it is
-looked up and quoted, never put into a statement as it stands.
+An address is displayed only without its password. A table name is treated as data: it is looked up and quoted, never put
+into an SQL statement as it is.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ SCHEMES = {
     "postgresql": "postgresql", "postgres": "postgresql", "mysql": "mysql", "mariadb": "mysql",
     "sqlite": "sqlite", "duckdb": "duckdb",
 }  # fmt: skip
-_FILES = ("sqlite", "duckdb")
-# only what is known to be harmless is shown of the options behind "?"
-_SHOWN = ("host", "port", "unix_socket", "sslmode", "charset")
-_FORM = {
+_EMBEDDED_SYSTEMS = ("sqlite", "duckdb")
+# of the options after "?", only those that are known to contain no secret are displayed
+_PUBLIC_OPTIONS = ("host", "port", "unix_socket", "sslmode", "charset")
+_EXAMPLE_URLS = {
     "postgresql": "postgresql://user:password@host/database#table", "mysql": "mysql://user:password@host/database#table",
     "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table",
 }  # fmt: skip
-# one @ at most, so that nobody can take a piece of a password for the host; no reserved character but in the password
-_SERVER = re.compile(
+# at most one @, so that a piece of a password is never taken for the host; no reserved characters outside the password
+_SERVER_URL = re.compile(
     r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]*)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,30}")
 _ESCAPES = "%23 for a #, %40 for an @, %2F for a / and %3A for a : in a user name or password"
-_PART = re.compile(r'"((?:[^"]|"")+)"(?=\.|$)|([^."][^.]*)')
+_NAME_PART = re.compile(r'"((?:[^"]|"")+)"(?=\.|$)|([^."][^.]*)')
 
 
 @dataclass(frozen=True)
 class Address:
-    """A table in a database; ``name`` is the address for people."""
+    """A table in a database; ``name`` is the address as displayed, without a password."""
 
     system: str
     url: URL = field(repr=False)
@@ -48,85 +48,85 @@ class Address:
 
     @property
     def secrets(self) -> list[str]:
-        """What no message may hold."""
-        held = [str(self.url.password or "")]
-        held += [
+        """Texts that no message may contain: the password and unknown options, in several spellings."""
+        values = [str(self.url.password or "")]
+        values += [
             text
-            for key, given in self.url.query.items()
-            if key not in _SHOWN
-            for text in (given if isinstance(given, tuple) else (given,))
+            for key, option in self.url.query.items()
+            if key not in _PUBLIC_OPTIONS
+            for text in (option if isinstance(option, tuple) else (option,))
         ]
-        return [form for text in held if text for form in {text, quote(text, safe=""), repr(text)[1:-1]}]
+        return [spelling for text in values if text for spelling in {text, quote(text, safe=""), repr(text)[1:-1]}]
 
 
 def parse_address(text: str) -> Address:
-    """Take a URL with a table behind ``#`` apart."""
+    """Parse a URL with the table after ``#``."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
     scheme = text.partition("://")[0]
-    if not _SCHEME.fullmatch(scheme):  # it may hold a password, whose :// was taken for that of an address
-        raise SourceError(f"…://…: is not the address of a database table; the form is {_FORM['postgresql']}")
+    if not _SCHEME.fullmatch(scheme):  # the :// may be part of a password, so nothing of the text is displayed
+        raise SourceError(f"…://…: is not the address of a database table; the form is {_EXAMPLE_URLS['postgresql']}")
     scheme = scheme.partition("+")[0].lower()
     if scheme not in SCHEMES:
-        raise SourceError(f"{scheme}://…: '{scheme}' is not a database that can be read; {nearest(scheme, SCHEMES)}")
+        raise SourceError(f"{scheme}://…: '{scheme}' is not a supported database system; {nearest(scheme, SCHEMES)}")
     system = SCHEMES[scheme]
     base, _, table = text.rpartition("#") if "#" in text else (text, "", "")
-    form = f"the form is {_FORM[system]}" + ("" if system in _FILES else f", with {_ESCAPES}")
-    wrong = SourceError(f"{scheme}://…: is not the address of a database table; {form}")
-    check_address(base, wrong)
+    expected = f"the form is {_EXAMPLE_URLS[system]}" + ("" if system in _EMBEDDED_SYSTEMS else f", with {_ESCAPES}")
+    malformed = SourceError(f"{scheme}://…: is not the address of a database table; {expected}")
+    check_address(base, malformed)
     try:
         url = make_url(base)
     except (SQLAlchemyError, ValueError):
-        raise wrong from None
+        raise malformed from None
     if not url.database:
-        raise SourceError(f"{scheme}://…: names no database; {form}")
-    if "@" in table and system not in _FILES:  # what looks like a table may be the end of a password
-        raise wrong
-    shown = _shown(url, scheme)
+        raise SourceError(f"{scheme}://…: names no database; {expected}")
+    if "@" in table and system not in _EMBEDDED_SYSTEMS:  # what looks like a table name may be the end of a password
+        raise malformed
+    public_url = _url_without_password(url, scheme)
     if not table:
-        raise SourceError(f"{shown}: names no table; put it behind #, such as {shown}#patients")
-    schema, name = _parts(unquote(table), shown)
-    return Address(system, url, schema, name, f"{shown}#{unquote(table)}")
+        raise SourceError(f"{public_url}: names no table; add it after #, such as {public_url}#patients")
+    schema, name = _split_table_name(unquote(table), public_url)
+    return Address(system, url, schema, name, f"{public_url}#{unquote(table)}")
 
 
 def check_address(base: str, wrong: SourceError | None = None) -> None:
-    """Raise where it is not certain which part of an address is the password; nothing of it is shown.
+    """Raise SourceError, without displaying the address, if it is ambiguous which part of it is the password.
 
     ``base`` is an address without a table.
     """
     scheme, _, rest = base.partition("://")
     wrong = wrong or SourceError(f"{scheme[:30]}://…: is not the address of a database; the form has {_ESCAPES}")
-    known = SCHEMES.get(scheme.partition("+")[0].lower())
-    if known in _FILES:
+    system = SCHEMES.get(scheme.partition("+")[0].lower())
+    if system in _EMBEDDED_SYSTEMS:
         if rest and not rest.startswith("/"):
             raise wrong
-    elif known is not None:
-        parts = _SERVER.fullmatch(base)
-        if parts is None or int(parts["port"] or 0) > 65535:
+    elif system is not None:
+        match = _SERVER_URL.fullmatch(base)
+        if match is None or int(match["port"] or 0) > 65535:
             raise wrong
 
 
-def _shown(url: URL, scheme: str) -> str:
-    """The address without its password."""
-    if url.password is not None and not url.host:  # the rest of a password with an @ in it looks like a database
+def _url_without_password(url: URL, scheme: str) -> str:
+    """The address as displayed, without its password."""
+    if url.password is not None and not url.host:  # the rest of a password that contains an @ looks like a database name
         return f"{scheme}://…"
     user = f"{quote(url.username, safe='')}@" if url.username else ""
     host = (f"[{url.host}]" if url.host and ":" in url.host else url.host) or ""
     port = f":{url.port}" if url.port else ""
-    options = "&".join(f"{key}={given}" for key, given in sorted(url.query.items()) if key in _SHOWN)
+    options = "&".join(f"{key}={value}" for key, value in sorted(url.query.items()) if key in _PUBLIC_OPTIONS)
     return f"{scheme}://{user}{host}{port}/{url.database}" + (f"?{options}" if options else "")
 
 
-def _parts(table: str, shown: str) -> tuple[str | None, str]:
-    """Schema and table; a name with a dot in it stands in double quotes, as in SQL."""
-    parts, place = [], 0
-    while match := _PART.match(table, place):
+def _split_table_name(table: str, public_url: str) -> tuple[str | None, str]:
+    """Schema and table; a name that contains a dot is written in double quotes, as in SQL."""
+    parts, position = [], 0
+    while match := _NAME_PART.match(table, position):
         parts.append(match[1].replace('""', '"') if match[1] is not None else match[2])
-        place = match.end()
-        if table[place : place + 1] != ".":
+        position = match.end()
+        if table[position : position + 1] != ".":
             break
-        place += 1
-    if place != len(table) or not 1 <= len(parts) <= 2 or "\0" in table:
-        raise SourceError(f'{shown}#{table}: is not a table\'s name; write table, schema.table, or "a name with a . in it"')
+        position += 1
+    if position != len(table) or not 1 <= len(parts) <= 2 or "\0" in table:
+        raise SourceError(f'{public_url}#{table}: is not a table\'s name; write table, schema.table, or "a name with a . in it"')
     return (parts[0] if len(parts) == 2 else None), parts[-1]

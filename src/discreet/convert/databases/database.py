@@ -1,4 +1,4 @@
-"""Database tables: each system is a small module that reads a table and writes one whole."""
+"""Database tables: the interface that the module of each database system implements."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from importlib import import_module
 from pathlib import Path
 
 from discreet.convert.databases.address import Address, parse_address
-from discreet.convert.errors import convert_errors, first_line
+from discreet.convert.errors import convert_errors, summarize_exception
 from discreet.convert.files.tables import Table
-from discreet.convert.writing.atomic import exists_already
+from discreet.convert.writing.atomic import target_exists_error
 from discreet.errors import SourceError
 
-_MODULES = {
+_SYSTEM_CLASSES = {
     "postgresql": "postgresql:PostgreSQL", "mysql": "mysql:MySQL", "sqlite": "sqlite_file:SQLite", "duckdb": "duckdb_file:DuckDB",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Writing:
-    """How a table is written; see :meth:`Database.write`."""
+class WriteOptions:
+    """Options for writing a table; see :meth:`Database.write`."""
 
     private: bool = False
     overwrite: bool = True
@@ -31,7 +31,7 @@ class Writing:
 
 
 class Database(ABC):
-    """One table of one database, to be read or written."""
+    """One table of a database, to be read or written."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -39,25 +39,25 @@ class Database(ABC):
 
     def read(self) -> Table:
         """The whole table."""
-        with self._told("cannot be read"):
+        with self._convert_errors("cannot be read"):
             return self._read()
 
     def exists(self) -> bool:
-        """Whether the table is there; raises where it is a view, which is never written to."""
-        with self._told("cannot be written"):
+        """Whether the table exists; raises SourceError if it is a view, because views are never written."""
+        with self._convert_errors("cannot be written"):
             return self._exists()
 
     def write(self, table: Table, *, private: bool = False, overwrite: bool = True, drop_dependents: bool = False) -> None:
-        """Write a table whole: a reader sees the old content or the new.
+        """Write a table atomically: other sessions see the old content or the new content.
 
-        The file of an embedded database that holds a ``private`` table can be read by its owner alone. Without ``overwrite``
-        an existing table is refused. What belongs to a replaced table on a server (grants, indexes, views) is kept, and where
-        the new columns do not allow that, refused unless ``drop_dependents`` gives it up.
+        The file of an embedded database with a ``private`` table is readable only by its owner. Without ``overwrite`` an
+        existing table is an error. Grants, indexes and views of a replaced table on a server are preserved; if the new
+        columns do not allow this, it is an error unless ``drop_dependents`` is set.
         """
-        with self._told("cannot be written"):
+        with self._convert_errors("cannot be written"):
             if not overwrite and self._exists():
-                raise exists_already(self.name)
-            self._write(table, Writing(private, overwrite, drop_dependents))
+                raise target_exists_error(self.name)
+            self._write(table, WriteOptions(private, overwrite, drop_dependents))
 
     @abstractmethod
     def _read(self) -> Table: ...
@@ -66,73 +66,79 @@ class Database(ABC):
     def _exists(self) -> bool: ...
 
     @abstractmethod
-    def _write(self, table: Table, how: Writing) -> None: ...
+    def _write(self, table: Table, options: WriteOptions) -> None: ...
 
-    def _told(self, doing: str) -> AbstractContextManager[None]:
-        """Any driver's exception becomes one sentence without a password."""
-        return convert_errors(self.name, doing, self.address.secrets, driver_words)
+    def _convert_errors(self, failure: str) -> AbstractContextManager[None]:
+        """Convert any exception of the driver to one sentence without a password."""
+        return convert_errors(self.name, failure, self.address.secrets, driver_message)
 
-    def no_table(self) -> SourceError:
+    def table_missing_error(self) -> SourceError:
+        """The table to be read does not exist."""
         where = f" in the schema '{self.address.schema}'" if self.address.schema else ""
         return SourceError(f"{self.name}: there is no table '{self.address.table}'{where}")
 
-    def is_view(self) -> SourceError:
+    def view_error(self) -> SourceError:
+        """The table to be written is a view."""
         return SourceError(f"{self.name}: '{self.address.table}' is a view; only tables can be written")
 
-    def written_first(self) -> SourceError:
+    def concurrent_write_error(self) -> SourceError:
+        """Another program created the table after it was checked that it did not exist."""
         return SourceError(f"{self.name}: another program wrote it first; add --overwrite to replace it")
 
-    def beside(self) -> str:
-        """The name of a table that is not there yet."""
+    def temporary_table_name(self) -> str:
+        """A random name for the table that is written first and then renamed."""
         return f"discreet_{secrets.token_hex(8)}"
 
 
-def quoting(dialect: str) -> Callable[..., str]:
-    """A function that puts an identifier (schema and name, or a name alone) in the quotes of an SQL dialect."""
+def identifier_quoter(dialect: str) -> Callable[..., str]:
+    """A function that quotes an identifier (schema and name, or only a name) for an SQL dialect."""
 
     def quoted(*parts: str | None) -> str:
         module = import_module(f"sqlalchemy.dialects.{dialect}")
-        # with this parameter style a % stays a single one
+        # with this parameter style a % is not doubled
         quote = module.dialect(paramstyle="named").identifier_preparer.quote_identifier
         return ".".join(str(quote(part)) for part in parts if part)
 
     return quoted
 
 
-def driver_words(error: BaseException) -> str:
-    """The words of a driver's exception, without the wrappings of the libraries around it."""
+def driver_message(error: BaseException) -> str:
+    """The message of a driver's exception, without what SQLAlchemy and the server add to it."""
     inner = getattr(error, "orig", None) or error
     if len(inner.args) == 2 and isinstance(inner.args[0], int) and isinstance(inner.args[1], str):  # PyMySQL
-        return first_line(Exception(inner.args[1]))
-    line = first_line(inner)
+        return summarize_exception(Exception(inner.args[1]))
+    line = summarize_exception(inner)
     for prefix in ("FATAL: ", "ERROR: ", "[libpq] "):
         line = line.rpartition(prefix)[2].strip()
     return line
 
 
-def database_file(address: Address, magic: bytes, at: int, system: str, *, must_exist: bool) -> Path:
-    """The file of an embedded database; raises where there is none or where it is something else."""
+def database_file(address: Address, magic: bytes, offset: int, system: str, *, must_exist: bool) -> Path:
+    """The path of an embedded database; raises SourceError if it does not exist or is not a file of that system.
+
+    ``magic`` are the bytes at ``offset`` by which such a file is recognised.
+    """
     path = Path(str(address.url.database)).expanduser()
     if str(path) == ":memory:":
-        raise SourceError(f"{address.name}: a database in memory holds nothing; name a file")
+        raise SourceError(f"{address.name}: a database in memory has no tables; name a file")
     if path.is_dir():
         raise SourceError(f"{address.name}: {path} is a folder, not a {system} database")
     if not path.exists():
         if must_exist:
-            raise SourceError(f"{address.name}: there is no file {path}")
+            raise SourceError(f"{address.name}: the file {path} does not exist")
         if not path.parent.is_dir():
             raise SourceError(f"{address.name}: the folder {path.parent} does not exist")
         return path
     with convert_errors(address.name, "cannot be opened"), path.open("rb") as file:
-        head = file.read(at + len(magic))
-    if head[at:] != magic and (head or must_exist):
+        head = file.read(offset + len(magic))
+    if head[offset:] != magic and (head or must_exist):
         raise SourceError(f"{address.name}: {path} is not a {system} database")
     return path
 
 
 def open_database(url: str) -> Database:
-    """The table behind an address."""
+    """The database table that an address refers to."""
     address = parse_address(url)
-    module, _, name = _MODULES[address.system].partition(":")
-    found: type[Database] = getattr(import_module(f"discreet.convert.databases.{module}"), name)
-    return found(address)
+    module, _, name = _SYSTEM_CLASSES[address.system].partition(":")
+    database_class: type[Database] = getattr(import_module(f"discreet.convert.databases.{module}"), name)
+    return database_class(address)

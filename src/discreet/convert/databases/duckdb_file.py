@@ -1,4 +1,4 @@
-"""DuckDB tables, natively. The connection sees nothing but its own file: no other files, no variables, no downloads."""
+"""DuckDB tables. A connection can access only its own file: no other files, no Python variables, no downloads."""
 
 from __future__ import annotations
 
@@ -11,168 +11,178 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from discreet.convert.databases.database import Database, Writing, database_file, quoting
-from discreet.convert.databases.locking import only_writer
-from discreet.convert.databases.rows import typed_text
-from discreet.convert.files.column_names import unique
+from discreet.convert.databases.database import Database, WriteOptions, database_file, identifier_quoter
+from discreet.convert.databases.locking import exclusive_writer
+from discreet.convert.databases.rows import parse_text_columns
+from discreet.convert.files.column_names import unique_names
 from discreet.convert.files.tables import Table
-from discreet.convert.writing.atomic import apart, replacing
+from discreet.convert.writing.atomic import in_work_folder, replacing
 from discreet.errors import SourceError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_MAGIC, _AT = b"DUCK", 8
-_SHUT = {
+_MAGIC, _MAGIC_OFFSET = b"DUCK", 8
+_NO_EXTENSIONS = {
     "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }  # fmt: skip
-_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "INTERVAL", "BIT", "TIME WITH TIME ZONE", "UUID", "JSON")
-_NUMBERS = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
+_TYPES_READ_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "INTERVAL", "BIT", "TIME WITH TIME ZONE", "UUID", "JSON")
+_BIG_NUMBER_TYPES = ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT")
 _WAIT = 15.0
-_GIVEN = "discreet_given"
-_quoted = quoting("postgresql")
+_NEW_ROWS = "discreet_given"
+_quoted = identifier_quoter("postgresql")
 
 
 class DuckDB(Database):
     """One table of a DuckDB file."""
 
     def _read(self) -> Table:
-        path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=True)
-        with closing(_patiently(_connect, path)) as link:
-            kind, schema = self._find(link)
-            if kind is None:
-                raise self.no_table()
-            place = _quoted(schema, self.address.table)
-            shape = link.sql(f"SELECT * FROM {place} LIMIT 0")
-            types = dict(zip(shape.columns, map(str, shape.types), strict=True))
-            parts = [f"{_quoted(n)}::VARCHAR AS {_quoted(n)}" if t in _AS_TEXT else _quoted(n) for n, t in types.items()]
-            content = link.sql(f"SELECT {', '.join(parts)} FROM {place}").to_arrow_table()
-        frame = pl.DataFrame(content.rename_columns(unique(content.column_names)))
-        return Table(typed_text(frame, numbers=[name for name, word in types.items() if word in _NUMBERS]))
+        path = database_file(self.address, _MAGIC, _MAGIC_OFFSET, "DuckDB", must_exist=True)
+        with closing(_retry_while_locked(_open_for_reading, path)) as connection:
+            relation_type, schema = self._find_relation(connection)
+            if relation_type is None:
+                raise self.table_missing_error()
+            qualified_name = _quoted(schema, self.address.table)
+            empty = connection.sql(f"SELECT * FROM {qualified_name} LIMIT 0")
+            types = dict(zip(empty.columns, map(str, empty.types), strict=True))
+            expressions = [
+                f"{_quoted(name)}::VARCHAR AS {_quoted(name)}" if type_name in _TYPES_READ_AS_TEXT else _quoted(name)
+                for name, type_name in types.items()
+            ]
+            content = connection.sql(f"SELECT {', '.join(expressions)} FROM {qualified_name}").to_arrow_table()
+        frame = pl.DataFrame(content.rename_columns(unique_names(content.column_names)))
+        return Table(
+            parse_text_columns(frame, numbers=[name for name, type_name in types.items() if type_name in _BIG_NUMBER_TYPES])
+        )
 
     def _exists(self) -> bool:
-        path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
+        path = database_file(self.address, _MAGIC, _MAGIC_OFFSET, "DuckDB", must_exist=False)
         if not path.exists() or not path.stat().st_size:
             return False
-        with closing(_patiently(_connect, path)) as link:
-            kind, _ = self._find(link)
-        if kind == "view":
-            raise self.is_view()
-        return kind is not None
+        with closing(_retry_while_locked(_open_for_reading, path)) as connection:
+            relation_type, _ = self._find_relation(connection)
+        if relation_type == "view":
+            raise self.view_error()
+        return relation_type is not None
 
-    def _write(self, table: Table, how: Writing) -> None:
-        """Into a new file that takes the old one's place: DuckDB leaves what it drops in its free pages.
+    def _write(self, table: Table, options: WriteOptions) -> None:
+        """Write a new file that replaces the old one, because DuckDB leaves dropped tables in its free pages.
 
-        One run at a time copies, changes and swaps the file; the next one starts from what the one before left.
+        One process at a time copies, changes and replaces the file, so that no table of another process is lost.
         """
-        path = database_file(self.address, _MAGIC, _AT, "DuckDB", must_exist=False)
-        with only_writer(path):
-            self._write_alone(path, table, how)
+        path = database_file(self.address, _MAGIC, _MAGIC_OFFSET, "DuckDB", must_exist=False)
+        with exclusive_writer(path):
+            self._write_locked(path, table, options)
 
-    def _write_alone(self, path: Path, table: Table, how: Writing) -> None:
-        there = path.exists()
+    def _write_locked(self, path: Path, table: Table, options: WriteOptions) -> None:
+        exists = path.exists()
         with (
-            _held(path) as held,
-            replacing(path, private=how.private, overwrite=there) as temporary,
-            apart(temporary) as fresh,
+            _open_existing(path) as existing,
+            replacing(path, private=options.private, overwrite=exists) as temporary,
+            in_work_folder(temporary) as final,
         ):
-            if held is None:
-                with closing(_open(fresh)) as link:
-                    _confine(link, fresh.parent)
-                    self._replace(link, table.frame, overwrite=how.overwrite)
+            if existing is None:
+                with closing(_open_for_writing(final)) as connection:
+                    _confine(connection, final.parent)
+                    self._replace(connection, table.frame, overwrite=options.overwrite)
                 return
-            new = fresh.with_name("new.duckdb")
-            _confine(held, fresh.parent)
-            self._copy(held, new)
-            with closing(_open(new)) as link:
-                _confine(link, fresh.parent)
-                self._replace(link, table.frame, overwrite=how.overwrite)
-                self._copy(link, fresh)
+            working_copy = final.with_name("new.duckdb")
+            _confine(existing, final.parent)
+            self._copy(existing, working_copy)
+            with closing(_open_for_writing(working_copy)) as connection:
+                _confine(connection, final.parent)
+                self._replace(connection, table.frame, overwrite=options.overwrite)
+                self._copy(connection, final)
 
-    def _copy(self, link: DuckDBPyConnection, file: Path) -> None:
-        """Copy all that a database holds into a new file."""
-        (name,) = link.execute("SELECT current_database()").fetchall()[0]
-        copy, place = _quoted(self.beside()), str(file).replace("'", "''")
-        link.execute(f"ATTACH '{place}' AS {copy}")
-        link.execute(f"COPY FROM DATABASE {_quoted(name)} TO {copy}")
-        link.execute(f"CHECKPOINT {copy}")
-        link.execute(f"DETACH {copy}")
+    def _copy(self, connection: DuckDBPyConnection, file: Path) -> None:
+        """Copy all tables and other objects of a database to a new file."""
+        (name,) = connection.execute("SELECT current_database()").fetchall()[0]
+        alias, path_literal = _quoted(self.temporary_table_name()), str(file).replace("'", "''")
+        connection.execute(f"ATTACH '{path_literal}' AS {alias}")
+        connection.execute(f"COPY FROM DATABASE {_quoted(name)} TO {alias}")
+        connection.execute(f"CHECKPOINT {alias}")
+        connection.execute(f"DETACH {alias}")
 
-    def _replace(self, link: DuckDBPyConnection, frame: pl.DataFrame, *, overwrite: bool) -> None:
-        """Write beside and rename, all in one transaction."""
-        kind, schema = self._find(link)
-        if kind == "view":
-            raise self.is_view()
-        if kind is not None and not overwrite:
-            raise self.written_first()
-        seen = Counter(name.lower() for name in frame.columns)
-        if twice := next((name for name in frame.columns if seen[name.lower()] > 1), None):
-            raise SourceError(f"{self.name}: to DuckDB the column '{twice}' and another are one name; rename one of them")
-        beside = self.beside()
-        link.register(_GIVEN, frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
-        link.execute("BEGIN TRANSACTION")
+    def _replace(self, connection: DuckDBPyConnection, frame: pl.DataFrame, *, overwrite: bool) -> None:
+        """Write a temporary table and rename it, in one transaction."""
+        relation_type, schema = self._find_relation(connection)
+        if relation_type == "view":
+            raise self.view_error()
+        if relation_type is not None and not overwrite:
+            raise self.concurrent_write_error()
+        counts = Counter(name.lower() for name in frame.columns)
+        if duplicate := next((name for name in frame.columns if counts[name.lower()] > 1), None):
+            raise SourceError(
+                f"{self.name}: DuckDB does not distinguish case: the column '{duplicate}' occurs twice; rename one of them"
+            )
+        temporary = self.temporary_table_name()
+        connection.register(_NEW_ROWS, frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+        connection.execute("BEGIN TRANSACTION")
         try:
-            link.execute(f"CREATE TABLE {_quoted(schema, beside)} AS SELECT * FROM {_GIVEN}")
-            link.execute(f"DROP TABLE IF EXISTS {_quoted(schema, self.address.table)}")
-            link.execute(f"ALTER TABLE {_quoted(schema, beside)} RENAME TO {_quoted(self.address.table)}")
-            link.execute("COMMIT")
+            connection.execute(f"CREATE TABLE {_quoted(schema, temporary)} AS SELECT * FROM {_NEW_ROWS}")
+            connection.execute(f"DROP TABLE IF EXISTS {_quoted(schema, self.address.table)}")
+            connection.execute(f"ALTER TABLE {_quoted(schema, temporary)} RENAME TO {_quoted(self.address.table)}")
+            connection.execute("COMMIT")
         except BaseException:
-            link.execute("ROLLBACK")
+            connection.execute("ROLLBACK")
             raise
 
-    def _find(self, link: DuckDBPyConnection) -> tuple[str | None, str]:
-        """Whether the name is a table, a view or neither; and its schema."""
+    def _find_relation(self, connection: DuckDBPyConnection) -> tuple[str | None, str]:
+        """'table', 'view' or None if the name does not exist; and its schema."""
         schema = self.address.schema or "main"
-        asked = [schema, self.address.table]
-        for kind, catalog, column in (("table", "duckdb_tables()", "table_name"), ("view", "duckdb_views()", "view_name")):
-            sought = f"SELECT 1 FROM {catalog} WHERE lower(schema_name) = lower(?) AND lower({column}) = lower(?)"
-            if link.execute(sought, asked).fetchall():
-                return kind, schema
+        parameters = [schema, self.address.table]
+        for relation_type, catalog, column in (
+            ("table", "duckdb_tables()", "table_name"),
+            ("view", "duckdb_views()", "view_name"),
+        ):
+            query = f"SELECT 1 FROM {catalog} WHERE lower(schema_name) = lower(?) AND lower({column}) = lower(?)"
+            if connection.execute(query, parameters).fetchall():
+                return relation_type, schema
         return None, schema
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[DuckDBPyConnection | None]:
-    """A database that nobody else can write to meanwhile; None where there is none yet."""
+def _open_existing(path: Path) -> Iterator[DuckDBPyConnection | None]:
+    """Open an existing database, which locks it for other processes; None if there is none yet."""
     if not path.exists() or not path.stat().st_size:
         yield None
         return
-    with closing(_patiently(_open, path)) as link:
-        link.execute("CHECKPOINT")  # what a killed writer left in its log belongs to the database, and its log to no other
-        yield link
+    with closing(_retry_while_locked(_open_for_writing, path)) as connection:
+        connection.execute("CHECKPOINT")  # apply the write-ahead log of a killed writer, which would not fit the new file
+        yield connection
 
 
-def _patiently(connect: Callable[[Path], DuckDBPyConnection], path: Path) -> DuckDBPyConnection:
-    """Open a file that another program, or another thread, may have open for a moment."""
+def _retry_while_locked(open_file: Callable[[Path], DuckDBPyConnection], path: Path) -> DuckDBPyConnection:
+    """Open a file, waiting while another process or thread has it open."""
     import duckdb
 
     started = time.monotonic()
     while True:
         try:
-            return connect(path)
+            return open_file(path)
         except (duckdb.IOException, duckdb.ConnectionException) as error:
-            held = "lock" in str(error) or "different configuration" in str(error)
-            if not held or time.monotonic() - started > _WAIT:
+            locked = "lock" in str(error) or "different configuration" in str(error)
+            if not locked or time.monotonic() - started > _WAIT:
                 raise
             time.sleep(0.05)
 
 
-def _connect(path: Path) -> DuckDBPyConnection:
-    """Open a file to read; the connection sees no other."""
+def _open_for_reading(path: Path) -> DuckDBPyConnection:
+    """Open a file read-only; the connection cannot access other files."""
     import duckdb
 
-    return duckdb.connect(str(path), read_only=True, config={**_SHUT, "enable_external_access": "false"})
+    return duckdb.connect(str(path), read_only=True, config={**_NO_EXTENSIONS, "enable_external_access": "false"})
 
 
-def _open(path: Path) -> DuckDBPyConnection:
-    """Open a file to write to; it is confined before anything of its content is run."""
+def _open_for_writing(path: Path) -> DuckDBPyConnection:
+    """Open a file for writing; callers confine the connection before they run anything from it."""
     import duckdb
 
-    return duckdb.connect(str(path), config=dict(_SHUT))
+    return duckdb.connect(str(path), config=dict(_NO_EXTENSIONS))
 
 
-def _confine(link: DuckDBPyConnection, folder: Path) -> None:
-    """From now on the connection sees its own file and those in one folder."""
-    link.execute("SET allowed_directories = [$1]", [str(folder)])
-    link.execute("SET enable_external_access = false")
+def _confine(connection: DuckDBPyConnection, folder: Path) -> None:
+    """Restrict the connection to its own file and those in one folder."""
+    connection.execute("SET allowed_directories = [$1]", [str(folder)])
+    connection.execute("SET enable_external_access = false")

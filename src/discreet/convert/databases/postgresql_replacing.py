@@ -1,8 +1,8 @@
-"""A PostgreSQL table that gets new content and stays the same object, so that all that belongs to it stays too.
+"""Replacing the content of a PostgreSQL table while preserving everything that belongs to it.
 
-Owner, grants, comments, row-level security, indexes and views hang on the table itself. Dropping it and renaming another
-would lose them, so it is emptied, altered and filled inside one transaction: other sessions see the old table or the new
-one. Columns that nothing hangs on are made anew where their order has changed; others keep their place.
+Owner, grants, comments, row-level security, indexes and views belong to the table object. Dropping it and renaming another
+would lose them, so the table is truncated, altered and filled in one transaction: other sessions see the old table or the
+new one. Columns without dependents are recreated if their order has changed; others keep their position.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.convert.databases.database import quoting
+from discreet.convert.databases.database import identifier_quoter
 from discreet.errors import SourceError
 
-_quoted = quoting("postgresql")
-_MANY = 1000
-"""PostgreSQL counts the columns that a table ever had, up to 1,600; near that, the order is left as it is."""
-_WHOLE = ("smallint", "integer", "bigint")
-_TEXT = ("text", "character varying")
-# defaults, sequences and extended statistics go with their column
-_GOES_ALONG = ("pg_attrdef", "pg_statistic_ext", "pg_type")
-# indexes and constraints are rebuilt when a column changes its type; views, policies, triggers and functions forbid it
-_REBUILT = ("pg_class", "pg_constraint")
+_quoted = identifier_quoter("postgresql")
+_MAX_COLUMN_NUMBER = 1000
+"""PostgreSQL counts all columns that a table ever had, up to 1,600; near this limit columns are not reordered."""
+_INTEGER_TYPES = ("smallint", "integer", "bigint")
+_TEXT_TYPES = ("text", "character varying")
+# defaults, sequences and extended statistics are dropped with their column
+_DROPPED_WITH_COLUMN = ("pg_attrdef", "pg_statistic_ext", "pg_type")
+# indexes and constraints are rebuilt when a column changes type; views, policies, triggers and functions forbid the change
+_REBUILT_ON_TYPE_CHANGE = ("pg_class", "pg_constraint")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class _Column:
 
 @dataclass(frozen=True)
 class _Dependent:
-    """Something that needs a column: of which catalog it is, and how PostgreSQL describes it."""
+    """An object that depends on a column: its catalog, and how PostgreSQL describes it."""
 
     column: str
     catalog: str
@@ -43,182 +43,210 @@ class _Dependent:
 
 
 class Replacement:
-    """The new content of a table, from a temporary table of the same transaction."""
+    """Replaces the content of a table by that of a temporary table, in the same transaction."""
 
-    def __init__(self, cursor: Any, table: str, fresh: str, name: str) -> None:
-        """``table`` and ``fresh`` are quoted names; ``name`` is the target for people."""
-        self._cursor, self._table, self._fresh, self._name = cursor, table, fresh, name
+    def __init__(self, cursor: Any, table: str, source: str, name: str) -> None:
+        """``table`` and ``source`` (the temporary table) are quoted names; ``name`` is the displayed name of the target."""
+        self._cursor, self._table, self._source, self._name = cursor, table, source, name
 
-    def run(self, *, drop_dependents: bool, drop_rules: bool = False) -> None:
-        """Replace columns and rows; raises before anything is changed where something that belongs to the table would go.
+    def run(self, *, drop_dependents: bool, drop_constraints: bool = False) -> None:
+        """Replace columns and rows; raises SourceError, before any change, if an object that depends on them would be lost.
 
-        ``drop_dependents`` gives it up; ``drop_rules`` gives up the table's constraints too, where the new rows break one.
+        ``drop_dependents`` drops such objects; ``drop_constraints`` also drops the table's constraints.
         """
         self._cursor.execute(f"LOCK TABLE {self._table} IN ACCESS EXCLUSIVE MODE")
-        old, new = self._columns(self._table), self._columns(self._fresh)
-        gone = [one for name, one in old.items() if name not in new]
-        kept = self._kept_types(old, new)
-        changed = [one for name, one in old.items() if name in new and one.type != new[name].type and name not in kept]
-        added = [one for name, one in new.items() if name not in old]
-        moved = self._movable(old, new, [one.name for one in old.values() if one.name in new] + [one.name for one in added])
-        changed = [one for one in changed if one.name not in moved]
-        self._refuse(gone, changed, drop=drop_dependents)
-        gone, added = gone + [old[name] for name in moved if name in old], [*(one for one in added if one.name not in moved)]
-        added += [new[name] for name in moved]
-        triggers, forced = self._pause()
-        self._empty(drop=drop_dependents)
+        old, new = self._columns(self._table), self._columns(self._source)
+        dropped = [column for name, column in old.items() if name not in new]
+        keep_type = self._columns_keeping_type(old, new)
+        changed = [
+            column for name, column in old.items() if name in new and column.type != new[name].type and name not in keep_type
+        ]
+        added = [column for name, column in new.items() if name not in old]
+        recreated = self._columns_to_recreate(
+            old, new, [column.name for column in old.values() if column.name in new] + [column.name for column in added]
+        )
+        changed = [column for column in changed if column.name not in recreated]
+        self._refuse_losses(dropped, changed, drop=drop_dependents)
+        dropped, added = (
+            dropped + [old[name] for name in recreated if name in old],
+            [*(column for column in added if column.name not in recreated)],
+        )
+        added += [new[name] for name in recreated]
+        triggers, forced = self._suspend_triggers_and_policies()
+        self._truncate(drop=drop_dependents)
         cascade = " CASCADE" if drop_dependents else ""
-        blocked = {one.column for one in self._dependents(changed) if one.catalog not in _REBUILT} if drop_dependents else set()
-        for one in old.values():
-            if one.generated and one.name in new and one not in changed:
-                self._alter(f"ALTER COLUMN {_quoted(one.name)} DROP EXPRESSION")
-        for one in [*gone, *(one for one in changed if one.name in blocked or one.generated)]:
-            self._alter(f"DROP COLUMN {_quoted(one.name)}{cascade}")
-        for one in changed:
-            if one.name in blocked or one.generated:
-                added.append(new[one.name])
+        blocked = (
+            {column.column for column in self._dependents(changed) if column.catalog not in _REBUILT_ON_TYPE_CHANGE}
+            if drop_dependents
+            else set()
+        )
+        for column in old.values():
+            if column.generated and column.name in new and column not in changed:
+                self._alter(f"ALTER COLUMN {_quoted(column.name)} DROP EXPRESSION")
+        for column in [*dropped, *(column for column in changed if column.name in blocked or column.generated)]:
+            self._alter(f"DROP COLUMN {_quoted(column.name)}{cascade}")
+        for column in changed:
+            if column.name in blocked or column.generated:
+                added.append(new[column.name])
             else:
-                self._alter_type(one, new[one.name].type)
-        for one in added:
-            self._alter(f"ADD COLUMN {_quoted(one.name)} {one.type}")
-        if drop_rules:
-            self._drop_rules()
+                self._alter_type(column, new[column.name].type)
+        for column in added:
+            self._alter(f"ADD COLUMN {_quoted(column.name)} {column.type}")
+        if drop_constraints:
+            self._drop_constraints()
         names = ", ".join(map(_quoted, new))
-        self._cursor.execute(f"INSERT INTO {self._table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {self._fresh}")
-        self._resume(triggers, forced=forced)
-        self._cursor.execute(f"ANALYZE {self._table}")  # else the statistics go on showing frequent values of the old rows
+        self._cursor.execute(f"INSERT INTO {self._table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {self._source}")
+        self._restore_triggers_and_policies(triggers, forced=forced)
+        self._cursor.execute(
+            f"ANALYZE {self._table}"
+        )  # otherwise the planner's statistics still contain frequent values of the old rows
 
     def _columns(self, table: str) -> dict[str, _Column]:
-        rows = self._rows(
+        rows = self._query(
             "SELECT attname, attnum, format_type(atttypid, atttypmod), attgenerated <> '' FROM pg_attribute "
             f"WHERE attrelid = {_literal(table)}::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
         )
-        return {name: _Column(name, number, kind, generated) for name, number, kind, generated in rows}
+        return {name: _Column(name, number, column_type, generated) for name, number, column_type, generated in rows}
 
-    def _kept_types(self, old: dict[str, _Column], new: dict[str, _Column]) -> set[str]:
-        """Columns whose type something else needs and which can hold the new values without loss: whole numbers and text."""
-        fitting = [
-            one
-            for name, one in old.items()
+    def _columns_keeping_type(self, old: dict[str, _Column], new: dict[str, _Column]) -> set[str]:
+        """Columns with dependents whose type can store the new values without loss (integers, text), so it is not changed."""
+        compatible = [
+            column
+            for name, column in old.items()
             if name in new
-            and one.type != new[name].type
-            and any(_family(one.type) in kinds and new[name].type in kinds for kinds in (_WHOLE, _TEXT))
+            and column.type != new[name].type
+            and any(
+                _without_length(column.type) in family and new[name].type in family for family in (_INTEGER_TYPES, _TEXT_TYPES)
+            )
         ]
-        return {one.column for one in self._dependents(fitting)}
+        return {column.column for column in self._dependents(compatible)}
 
-    def _movable(self, old: dict[str, _Column], new: dict[str, _Column], order: Sequence[str]) -> list[str]:
-        """Columns to be made anew so that the table's order is that of the data: only where nothing belongs to any of them."""
+    def _columns_to_recreate(self, old: dict[str, _Column], new: dict[str, _Column], order: Sequence[str]) -> list[str]:
+        """Columns to drop and add again so that they have the order of the data; none if any of them has dependents."""
         names = list(new)
-        first = next((at for at, (one, other) in enumerate(zip(order, names, strict=True)) if one != other), len(names))
-        moved = [old[name] for name in names[first:] if name in old]
-        if not moved or max(one.number for one in old.values()) > _MANY or self._dependents(moved) or self._described(moved):
+        first = next(
+            (index for index, (column, wanted) in enumerate(zip(order, names, strict=True)) if column != wanted), len(names)
+        )
+        displaced = [old[name] for name in names[first:] if name in old]
+        if (
+            not displaced
+            or max(column.number for column in old.values()) > _MAX_COLUMN_NUMBER
+            or self._dependents(displaced)
+            or self._have_comments_or_grants(displaced)
+        ):
             return []
         return names[first:]
 
-    def _described(self, columns: Sequence[_Column]) -> bool:
-        """Whether a comment or a grant hangs on one of the columns."""
-        numbers = ", ".join(str(one.number) for one in columns)
+    def _have_comments_or_grants(self, columns: Sequence[_Column]) -> bool:
+        """Whether one of the columns has a comment or a grant."""
+        numbers = ", ".join(str(column.number) for column in columns)
         return bool(
-            self._rows(
+            self._query(
                 f"SELECT 1 FROM pg_attribute WHERE attrelid = {_literal(self._table)}::regclass AND attnum IN ({numbers}) "
                 "AND (attacl IS NOT NULL OR col_description(attrelid, attnum) IS NOT NULL)"
             )
         )
 
     def _dependents(self, columns: Iterable[_Column]) -> list[_Dependent]:
-        named = {one.number: one.name for one in columns}
-        if not named:
+        name_of_number = {item.number: item.name for item in columns}
+        if not name_of_number:
             return []
-        rows = self._rows(
+        rows = self._query(
             "SELECT d.refobjsubid, d.classid::regclass::text, pg_describe_object(d.classid, d.objid, d.objsubid) "
             "FROM pg_depend d LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid "
             f"WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = {_literal(self._table)}::regclass "
-            f"AND d.refobjsubid IN ({', '.join(map(str, named))}) AND c.relkind IS DISTINCT FROM 'S' "
+            f"AND d.refobjsubid IN ({', '.join(map(str, name_of_number))}) AND c.relkind IS DISTINCT FROM 'S' "
             f"AND NOT (d.classid = 'pg_class'::regclass AND d.objid = d.refobjid) ORDER BY 3"
         )
-        found = [_Dependent(named[number], catalog, words.removeprefix("rule _RETURN on ")) for number, catalog, words in rows]
-        return [one for one in found if one.catalog not in _GOES_ALONG]
+        dependents = [
+            _Dependent(name_of_number[number], catalog, description.removeprefix("rule _RETURN on "))
+            for number, catalog, description in rows
+        ]
+        return [item for item in dependents if item.catalog not in _DROPPED_WITH_COLUMN]
 
-    def _refuse(self, gone: Sequence[_Column], changed: Sequence[_Column], *, drop: bool) -> None:
+    def _refuse_losses(self, dropped: Sequence[_Column], changed: Sequence[_Column], *, drop: bool) -> None:
         if drop:
             return
-        ways = [(one, "which the new table does not have") for one in self._dependents(gone)]
-        types = {one.name: one.type for one in changed}
-        ways += [
-            (one, f"which is no longer {types[one.column]}") for one in self._dependents(changed) if one.catalog not in _REBUILT
+        losses = [(dependent, "which the new table does not have") for dependent in self._dependents(dropped)]
+        types = {dependent.name: dependent.type for dependent in changed}
+        losses += [
+            (dependent, f"which is no longer {types[dependent.column]}")
+            for dependent in self._dependents(changed)
+            if dependent.catalog not in _REBUILT_ON_TYPE_CHANGE
         ]
-        if ways:
-            one, why = ways[0]
-            more = f" (and {len(ways) - 1} more)" if len(ways) > 1 else ""
+        if losses:
+            dependent, reason = losses[0]
+            more = f" (and {len(losses) - 1} more)" if len(losses) > 1 else ""
             raise SourceError(
-                f"{self._name}: the {one.description} needs the column '{one.column}', {why}{more}; "
-                "change it first, or add --drop-dependents to give it up"
+                f"{self._name}: the {dependent.description} needs the column '{dependent.column}', {reason}{more}; "
+                "change it first, or add --drop-dependents to drop it"
             )
 
-    def _empty(self, *, drop: bool) -> None:
-        """Take all rows away; the files that held them are removed when the transaction ends."""
-        here = f"{_literal(self._table)}::regclass"
-        references = self._rows(
-            f"SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE confrelid = {here} AND conrelid <> {here} "
+    def _truncate(self, *, drop: bool) -> None:
+        """Remove all rows; the server deletes their files when the transaction ends."""
+        table_id = f"{_literal(self._table)}::regclass"
+        references = self._query(
+            "SELECT conrelid::regclass::text, conname FROM pg_constraint "
+            f"WHERE confrelid = {table_id} AND conrelid <> {table_id} "
             "AND contype = 'f' ORDER BY 2"
         )
         if references and not drop:
             table, key = references[0]
             raise SourceError(
                 f"{self._name}: the foreign key {key} of the table {table} refers to its rows; "
-                "change it first, or add --drop-dependents to give it up"
+                "change it first, or add --drop-dependents to drop it"
             )
         for table, key in references:
             self._cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {_quoted(key)}")
         self._cursor.execute(f"TRUNCATE {self._table}")
 
-    def _alter_type(self, column: _Column, kind: str) -> None:
+    def _alter_type(self, column: _Column, column_type: str) -> None:
         name = _quoted(column.name)
         self._alter(f"ALTER COLUMN {name} DROP DEFAULT")
-        self._alter(f"ALTER COLUMN {name} TYPE {kind} USING NULL")
+        self._alter(f"ALTER COLUMN {name} TYPE {column_type} USING NULL")
 
-    def _drop_rules(self) -> None:
-        here = f"{_literal(self._table)}::regclass"
-        for (rule,) in self._rows(f"SELECT conname FROM pg_constraint WHERE conrelid = {here} AND contype <> 'n'"):
-            self._alter(f"DROP CONSTRAINT {_quoted(rule)} CASCADE")
-        for (name,) in self._rows(f"SELECT attname FROM pg_attribute WHERE attrelid = {here} AND attnum > 0 AND attnotnull"):
+    def _drop_constraints(self) -> None:
+        table_id = f"{_literal(self._table)}::regclass"
+        for (constraint,) in self._query(f"SELECT conname FROM pg_constraint WHERE conrelid = {table_id} AND contype <> 'n'"):
+            self._alter(f"DROP CONSTRAINT {_quoted(constraint)} CASCADE")
+        for (name,) in self._query(f"SELECT attname FROM pg_attribute WHERE attrelid = {table_id} AND attnum > 0 AND attnotnull"):
             self._alter(f"ALTER COLUMN {_quoted(name)} DROP NOT NULL")
 
-    def _pause(self) -> tuple[list[tuple[str, str]], bool]:
-        """Let the rows in as they are: no trigger changes them, and no policy is asked; both are resumed at the end."""
-        here = f"{_literal(self._table)}::regclass"
-        triggers = self._rows(
-            f"SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = {here} AND NOT tgisinternal AND tgenabled <> 'D'"
+    def _suspend_triggers_and_policies(self) -> tuple[list[tuple[str, str]], bool]:
+        """Disable triggers and forced row-level security, so that the rows are inserted as they are."""
+        table_id = f"{_literal(self._table)}::regclass"
+        triggers = self._query(
+            f"SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = {table_id} AND NOT tgisinternal AND tgenabled <> 'D'"
         )
         for name, _ in triggers:
             self._alter(f"DISABLE TRIGGER {_quoted(name)}")
-        forced = bool(self._rows(f"SELECT 1 FROM pg_class WHERE oid = {here} AND relforcerowsecurity"))
+        forced = bool(self._query(f"SELECT 1 FROM pg_class WHERE oid = {table_id} AND relforcerowsecurity"))
         if forced:
             self._alter("NO FORCE ROW LEVEL SECURITY")
         return [(name, state) for name, state in triggers], forced
 
-    def _resume(self, triggers: Iterable[tuple[str, str]], *, forced: bool) -> None:
-        left = {
-            name for (name,) in self._rows(f"SELECT tgname FROM pg_trigger WHERE tgrelid = {_literal(self._table)}::regclass")
+    def _restore_triggers_and_policies(self, triggers: Iterable[tuple[str, str]], *, forced: bool) -> None:
+        remaining = {
+            name for (name,) in self._query(f"SELECT tgname FROM pg_trigger WHERE tgrelid = {_literal(self._table)}::regclass")
         }
         for name, state in triggers:
-            if name in left:
-                how = {"R": "REPLICA ", "A": "ALWAYS "}.get(state, "")
-                self._alter(f"ENABLE {how}TRIGGER {_quoted(name)}")
+            if name in remaining:
+                mode = {"R": "REPLICA ", "A": "ALWAYS "}.get(state, "")
+                self._alter(f"ENABLE {mode}TRIGGER {_quoted(name)}")
         if forced:
             self._alter("FORCE ROW LEVEL SECURITY")
 
     def _alter(self, change: str) -> None:
         self._cursor.execute(f"ALTER TABLE {self._table} {change}")
 
-    def _rows(self, query: str) -> list[Any]:
+    def _query(self, query: str) -> list[Any]:
         self._cursor.execute(query)
         return list(self._cursor.fetchall())
 
 
-def _family(kind: str) -> str:
-    """A type without its length: ``character varying(20)`` is text of some length."""
-    return kind.partition("(")[0]
+def _without_length(column_type: str) -> str:
+    """The name of a type without its length: ``character varying`` for ``character varying(20)``."""
+    return column_type.partition("(")[0]
 
 
 def _literal(text: str) -> str:

@@ -1,7 +1,7 @@
 """Excel workbooks: one sheet is a table.
 
-Excel keeps numbers as doubles of 15 digits, so whole numbers beyond them are written as text and stay exact. Text is
-written as text: a cell that begins with '=' is no formula, and an address no link.
+Excel stores numbers as doubles with 15 digits, so larger integers are written as text to stay exact. Text is written as
+text: a cell that begins with '=' does not become a formula, and a URL does not become a link.
 """
 
 from __future__ import annotations
@@ -12,65 +12,65 @@ from typing import Any
 
 import polars as pl
 
-from discreet.convert.files.column_names import unique
-from discreet.convert.files.normalise import printable
+from discreet.convert.files.column_names import unique_names
+from discreet.convert.files.normalise import durations_as_text
 from discreet.convert.files.tables import Table
-from discreet.convert.writing.atomic import beside
+from discreet.convert.writing.atomic import work_folder
 from discreet.errors import SourceError, nearest
 from discreet.model.policy import Policy
 
-_ROWS, _COLUMNS, _CELL = 1_048_576, 16_384, 32_767
-_EXACT = 10**15
-_OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "nan_inf_to_errors": False}
+_MAX_ROWS, _MAX_COLUMNS, _MAX_CELL_CHARACTERS = 1_048_576, 16_384, 32_767
+_MAX_EXACT_INTEGER = 10**15
+_TEXT_AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "nan_inf_to_errors": False}
 
 
 def read(path: Path, policy: Policy) -> Table:
-    """The sheet that the policy names, or the first one; its first row holds the column names."""
+    """Read the sheet that the policy names (default: the first one); its first row contains the column names."""
     import fastexcel
 
-    logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)  # a column without values is no news
+    logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)  # it warns of every column without values
     book = fastexcel.read_excel(str(path))
     sheet = policy.read.sheet
     if sheet is not None and sheet not in book.sheet_names:
         raise SourceError(f"{path}: has no sheet '{sheet}'; {nearest(sheet, book.sheet_names)}")
-    which: Any = sheet if sheet is not None else 0
-    top = book.load_sheet(which, header_row=None, n_rows=1, dtypes="string").to_polars()
-    if not top.width or not top.height:
-        raise SourceError(f"{path}: the sheet '{sheet or book.sheet_names[0]}' is empty: there is not even a row of column names")
-    names = unique(top.row(0))
+    sheet_or_first: Any = sheet if sheet is not None else 0
+    header = book.load_sheet(sheet_or_first, header_row=None, n_rows=1, dtypes="string").to_polars()
+    if not header.width or not header.height:
+        raise SourceError(f"{path}: the sheet '{sheet or book.sheet_names[0]}' is empty: the row of column names is missing")
+    names = unique_names(header.row(0))
     for name in policy.read.text:
         if name not in names:
             raise SourceError(f"{path}: the policy's read.text names '{name}', which is not a column")
-    texts: Any = {names.index(name): "string" for name in policy.read.text}
+    text_columns: Any = {names.index(name): "string" for name in policy.read.text}
     loaded = book.load_sheet(
-        which, header_row=None, skip_rows=1, column_names=names, schema_sample_rows=None, dtypes=texts or None
+        sheet_or_first, header_row=None, skip_rows=1, column_names=names, schema_sample_rows=None, dtypes=text_columns or None
     )
-    return Table(_as_written(loaded.to_polars(), names))
+    return Table(_restore_types(loaded.to_polars(), names))
 
 
-def _as_written(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """All named columns, with whole numbers as integers and midnights as dates, as they were before Excel had them."""
+def _restore_types(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """All named columns, with whole numbers as integers and datetimes at midnight as dates, because Excel has neither type."""
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in names if name not in frame.columns).select(names)
-    changes = []
+    conversions = []
     for name, dtype in frame.schema.items():
         column = frame[name].drop_nulls()
-        if dtype == pl.Float64 and len(column) and (column == column.floor()).all() and column.abs().max() < _EXACT:  # type: ignore[operator]
-            changes.append(pl.col(name).cast(pl.Int64))
+        if dtype == pl.Float64 and len(column) and (column == column.floor()).all() and column.abs().max() < _MAX_EXACT_INTEGER:  # type: ignore[operator]
+            conversions.append(pl.col(name).cast(pl.Int64))
         elif dtype == pl.String:
-            changes.append(pl.col(name).replace("", None))
+            conversions.append(pl.col(name).replace("", None))
         elif isinstance(dtype, pl.Datetime) and len(column) and (column == column.dt.truncate("1d")).all():
-            changes.append(pl.col(name).dt.date())
-    return frame.with_columns(changes)
+            conversions.append(pl.col(name).dt.date())
+    return frame.with_columns(conversions)
 
 
 def write(table: Table, path: Path) -> None:
-    """One sheet, the column names in its first row."""
+    """Write one sheet with the column names in its first row."""
     import xlsxwriter
 
-    frame = _fitting(table.frame)
-    work = beside(path)
-    work.mkdir(mode=0o700)
-    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(work), **_OPTIONS})
+    frame = _fit_to_excel(table.frame)
+    work_path = work_folder(path)
+    work_path.mkdir(mode=0o700)
+    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(work_path), **_TEXT_AS_TEXT})
     with book:
         sheet = book.add_worksheet("data")
         formats = {
@@ -78,43 +78,45 @@ def write(table: Table, path: Path) -> None:
             for name, dtype in frame.schema.items()
             if dtype.is_temporal()
         }
-        writers = [_writer(sheet, dtype, formats.get(name)) for name, dtype in frame.schema.items()]
-        for place, name in enumerate(frame.columns):
-            sheet.write_string(0, place, name)
-        for number, row in enumerate(frame.iter_rows(), 1):
-            for place, value in enumerate(row):
+        writers = [_cell_writer(sheet, dtype, formats.get(name)) for name, dtype in frame.schema.items()]
+        for column, name in enumerate(frame.columns):
+            sheet.write_string(0, column, name)
+        for row_number, row in enumerate(frame.iter_rows(), 1):
+            for column, value in enumerate(row):
                 if value is not None:
-                    writers[place](number, place, value)
+                    writers[column](row_number, column, value)
         if frame.height and frame.tail(1).select(pl.all_horizontal(pl.all().is_null())).item():
-            # a last record without any value is still a record: an empty text with a format of its own keeps its row
+            # a last record without any value would be lost: an empty text with its own format preserves the row
             sheet.write_string(frame.height, 0, "", book.add_format({"num_format": "@"}))
 
 
-def _writer(sheet: Any, dtype: pl.DataType, shape: Any) -> Any:
+def _cell_writer(sheet: Any, dtype: pl.DataType, cell_format: Any) -> Any:
     if dtype == pl.String:
         return sheet.write_string
     if dtype == pl.Boolean:
         return sheet.write_boolean
     if dtype.is_temporal():
-        return lambda row, column, value: sheet.write_datetime(row, column, value, shape)
+        return lambda row, column, value: sheet.write_datetime(row, column, value, cell_format)
     return sheet.write_number
 
 
-def _fitting(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table as Excel can hold it, or a sentence on why it cannot."""
-    if frame.height + 1 > _ROWS or frame.width > _COLUMNS:
+def _fit_to_excel(frame: pl.DataFrame) -> pl.DataFrame:
+    """Convert what Excel has no type for to text; raise ValueError if the table is too large for a sheet."""
+    if frame.height + 1 > _MAX_ROWS or frame.width > _MAX_COLUMNS:
         raise ValueError(
-            f"an Excel sheet holds {_ROWS - 1:,} records and {_COLUMNS:,} columns; got {frame.height:,} x {frame.width:,}"
+            f"an Excel sheet holds {_MAX_ROWS - 1:,} records and {_MAX_COLUMNS:,} columns; got {frame.height:,} x {frame.width:,}"
         )
-    changes: list[pl.Expr] = printable(frame.schema)
+    conversions: list[pl.Expr] = durations_as_text(frame.schema)
     for name, dtype in frame.schema.items():
         column = frame[name]
-        if dtype == pl.String and (column.str.len_chars().max() or 0) > _CELL:  # type: ignore[operator]
-            raise ValueError(f"the column '{name}' has a text of more than {_CELL:,} characters, the most of an Excel cell")
-        exact = not dtype.is_integer() or bool(column.drop_nulls().cast(pl.Int128).abs().le(_EXACT).all())
+        if dtype == pl.String and (column.str.len_chars().max() or 0) > _MAX_CELL_CHARACTERS:  # type: ignore[operator]
+            raise ValueError(
+                f"the column '{name}' has a text of more than {_MAX_CELL_CHARACTERS:,} characters, the limit of an Excel cell"
+            )
+        exact = not dtype.is_integer() or bool(column.drop_nulls().cast(pl.Int128).abs().le(_MAX_EXACT_INTEGER).all())
         finite = not dtype.is_float() or not column.is_infinite().any()
-        old = dtype.is_temporal() and dtype not in (pl.Time, pl.Duration) and (column.dt.year().min() or 2000) < 1901  # type: ignore[operator]
+        before_1901 = dtype.is_temporal() and dtype not in (pl.Time, pl.Duration) and (column.dt.year().min() or 2000) < 1901  # type: ignore[operator]
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
-        if not exact or not finite or old or zoned or dtype == pl.Time:
-            changes.append(pl.col(name).cast(pl.String))
-    return frame.with_columns(changes)
+        if not exact or not finite or before_1901 or zoned or dtype == pl.Time:
+            conversions.append(pl.col(name).cast(pl.String))
+    return frame.with_columns(conversions)

@@ -1,7 +1,7 @@
 """The table of file formats, by suffix.
 
-A format either streams (``scan`` gives lazy tables, ``sink`` takes one) or is read and written whole; each is a small
-module of its own that is loaded when a file of that kind first comes.
+A format either streams (``scan`` yields lazy tables, ``sink`` writes one) or is read and written whole. Each is a small
+module, imported when the first file of that format is read or written.
 """
 
 from __future__ import annotations
@@ -22,49 +22,49 @@ from discreet.model.policy import Policy
 
 @dataclass(frozen=True)
 class Format:
-    """One file format: its name for people, and the functions of its module."""
+    """One file format: its displayed name, and the names of its module and of the functions there."""
 
     name: str
     module: str
     reader: str
     writer: str
     streams: bool = False
-    writing: tuple[tuple[str, Any], ...] = ()
-    reading: tuple[tuple[str, Any], ...] = ()
+    write_options: tuple[tuple[str, Any], ...] = ()
+    read_options: tuple[tuple[str, Any], ...] = ()
 
     def _function(self, name: str, options: tuple[tuple[str, Any], ...]) -> Any:
         return partial(getattr(import_module(f"discreet.convert.files.{self.module}"), name), **dict(options))
 
     def scan(self, path: Path, policy: Policy) -> Iterator[pl.LazyFrame]:
-        """The file as lazy tables, each tried where the one before failed."""
-        made: Iterator[pl.LazyFrame] = self._function(self.reader, self.reading)(path, policy)
-        return made
+        """Yield the file as lazy tables; each is an alternative to try if the previous one fails."""
+        frames: Iterator[pl.LazyFrame] = self._function(self.reader, self.read_options)(path, policy)
+        return frames
 
     def sink(self, lazy: pl.LazyFrame, path: Path) -> None:
-        self._function(self.writer, self.writing)(lazy, path)
+        self._function(self.writer, self.write_options)(lazy, path)
 
     def count(self, path: Path) -> int:
-        """The records in a file that ``sink`` wrote."""
+        """Number of records in a file that ``sink`` wrote."""
         return int(self._function("count", ())(path))
 
     def read(self, path: Path, policy: Policy) -> Table:
-        made: Table = self._function(self.reader, self.reading)(path, policy)
-        return made
+        table: Table = self._function(self.reader, self.read_options)(path, policy)
+        return table
 
     def write(self, table: Table, path: Path) -> None:
-        self._function(self.writer, self.writing)(table, path)
+        self._function(self.writer, self.write_options)(table, path)
 
 
-_TAB = (("separator", "\t"),)
+_TAB_SEPARATED = (("separator", "\t"),)
 
 
-def _text(name: str, separator: str | None, compression: str | None = None) -> Format:
-    reading = _TAB if separator == "\t" else ()
-    packing = (("compression", compression),) if compression else ()
-    return Format(name, "delimited", "scan", "sink", True, (*reading, *packing), reading)
+def _delimited(name: str, separator: str | None, compression: str | None = None) -> Format:
+    separator_option = _TAB_SEPARATED if separator == "\t" else ()
+    compression_option = (("compression", compression),) if compression else ()
+    return Format(name, "delimited", "scan", "sink", True, (*separator_option, *compression_option), separator_option)
 
 
-def _json(compression: str | None = None) -> Format:
+def _json_lines(compression: str | None = None) -> Format:
     return Format("JSON lines", "json_lines", "scan", "sink", True, (("compression", compression),) if compression else ())
 
 
@@ -74,24 +74,24 @@ _EXCEL = Format("Excel", "excel", "read", "write")
 _SPSS = Format("SPSS", "spss", "read", "write")
 
 FORMATS: dict[str, Format] = {
-    ".csv": _text("CSV", None),
-    ".csv.gz": _text("CSV", None, "gzip"),
-    ".csv.zst": _text("CSV", None, "zstd"),
-    ".tsv": _text("TSV", "\t"),
-    ".tsv.gz": _text("TSV", "\t", "gzip"),
-    ".tsv.zst": _text("TSV", "\t", "zstd"),
+    ".csv": _delimited("CSV", None),
+    ".csv.gz": _delimited("CSV", None, "gzip"),
+    ".csv.zst": _delimited("CSV", None, "zstd"),
+    ".tsv": _delimited("TSV", "\t"),
+    ".tsv.gz": _delimited("TSV", "\t", "gzip"),
+    ".tsv.zst": _delimited("TSV", "\t", "zstd"),
     ".parquet": _PARQUET,
     ".pq": _PARQUET,
     ".arrow": _ARROW,
     ".feather": _ARROW,
     ".ipc": _ARROW,
     ".xlsx": _EXCEL,
-    ".jsonl": _json(),
-    ".ndjson": _json(),
-    ".jsonl.gz": _json("gzip"),
-    ".ndjson.gz": _json("gzip"),
-    ".jsonl.zst": _json("zstd"),
-    ".ndjson.zst": _json("zstd"),
+    ".jsonl": _json_lines(),
+    ".ndjson": _json_lines(),
+    ".jsonl.gz": _json_lines("gzip"),
+    ".ndjson.gz": _json_lines("gzip"),
+    ".jsonl.zst": _json_lines("zstd"),
+    ".ndjson.zst": _json_lines("zstd"),
     ".sav": _SPSS,
     ".zsav": _SPSS,
     ".dta": Format("Stata", "stata", "read", "write"),
@@ -101,15 +101,21 @@ FORMATS: dict[str, Format] = {
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's name speaks of."""
+    """The format that belongs to the suffix of a file name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    found = FORMATS.get("".join(suffixes[-2:])) or FORMATS.get(suffixes[-1] if suffixes else "")
-    if found is None:
-        said = f"'{suffixes[-1]}' is not the suffix of a known format" if suffixes else "a name without a suffix says no format"
-        raise SourceError(f"{path}: {said}; {_hint(suffixes[-1] if suffixes else '')}")
-    return found
+    file_format = FORMATS.get("".join(suffixes[-2:])) or FORMATS.get(suffixes[-1] if suffixes else "")
+    if file_format is None:
+        problem = (
+            f"'{suffixes[-1]}' is not the suffix of a known format" if suffixes else "a file name without a suffix has no format"
+        )
+        raise SourceError(f"{path}: {problem}; {_suggest_suffix(suffixes[-1] if suffixes else '')}")
+    return file_format
 
 
-def _hint(suffix: str) -> str:
-    close = nearest(suffix, FORMATS)
-    return close if suffix and close.startswith("did") else "known are: " + ", ".join(s for s in FORMATS if s.count(".") == 1)
+def _suggest_suffix(suffix: str) -> str:
+    suggestion = nearest(suffix, FORMATS)
+    return (
+        suggestion
+        if suffix and suggestion.startswith("did")
+        else "known formats: " + ", ".join(known for known in FORMATS if known.count(".") == 1)
+    )

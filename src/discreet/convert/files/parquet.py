@@ -11,7 +11,7 @@ from discreet.model.policy import Policy
 
 
 def scan(path: Path, _policy: Policy) -> Iterator[pl.LazyFrame]:
-    """The file as a lazy table."""
+    """Scan the file as a lazy table."""
     yield pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
@@ -21,5 +21,5 @@ def sink(lazy: pl.LazyFrame, path: Path) -> None:
 
 
 def count(path: Path) -> int:
-    """The records in a file."""
+    """Number of records in a file."""
     return int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())

@@ -5,32 +5,32 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from discreet.convert.files.labelled import for_package, from_package
+from discreet.convert.files.labelled import frame_for_package, table_from_package
 from discreet.convert.files.tables import Table
 from discreet.model.policy import Policy
 
-_LEGAL = re.compile(r"[^\W\d_][\w.@#$]*(?<![._])")
-_LONGEST = 64
+_LEGAL_NAME = re.compile(r"[^\W\d_][\w.@#$]*(?<![._])")
+_MAX_NAME_BYTES = 64
 
 
 def read(path: Path, policy: Policy) -> Table:
-    """The file's table; values that the file itself calls missing are missing."""
+    """Read the table; values that the file declares as missing become missing."""
     import pyreadstat
 
-    return from_package(*pyreadstat.read_sav(str(path), output_format="polars", encoding=policy.read.encoding))
+    return table_from_package(*pyreadstat.read_sav(str(path), output_format="polars", encoding=policy.read.encoding))
 
 
 def write(table: Table, path: Path) -> None:
-    """Write a .sav file; .zsav is its compressed form."""
+    """Write a .sav file, or a compressed .zsav file."""
     import pyreadstat
 
-    frame, told, labels = for_package(table, _LEGAL, _LONGEST)
-    whole = {name: "F20.0" for name, dtype in frame.schema.items() if dtype.is_integer()}
+    frame, variable_labels, value_labels = frame_for_package(table, _LEGAL_NAME, _MAX_NAME_BYTES)
+    integer_formats = {name: "F20.0" for name, dtype in frame.schema.items() if dtype.is_integer()}
     pyreadstat.write_sav(
         frame,
         str(path),
-        column_labels=told,
-        variable_value_labels=labels,
-        variable_format=whole,
+        column_labels=variable_labels,
+        variable_value_labels=value_labels,
+        variable_format=integer_formats,
         compress=path.suffix.lower() == ".zsav",
     )

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.convert.files.labelled import for_package, from_package
+from discreet.convert.files.labelled import frame_for_package, table_from_package
 from discreet.convert.files.tables import Table
 from discreet.model.policy import Policy
 
-_LEGAL = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_LONGEST = 32
-_RESERVED = frozenset(
+_LEGAL_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_MAX_NAME_BYTES = 32
+_RESERVED_NAMES = frozenset(
     (
         "_all", "_b", "byte", "_coef", "_cons", "double", "float", "if", "in", "int", "long",
         "_n", "_N", "_pi", "_pred", "_rc", "_skip", "str", "strL", "using", "with",
@@ -22,26 +22,28 @@ _RESERVED = frozenset(
 
 
 def read(path: Path, policy: Policy) -> Table:
-    """The file's table; all of Stata's missing values are missing."""
+    """Read the table; all of Stata's missing values become missing."""
     import pyreadstat
 
-    return from_package(*pyreadstat.read_dta(str(path), output_format="polars", encoding=policy.read.encoding))
+    return table_from_package(*pyreadstat.read_dta(str(path), output_format="polars", encoding=policy.read.encoding))
 
 
 def write(table: Table, path: Path) -> None:
-    """Write a .dta file of version 118, which Stata 14 and later read."""
+    """Write a .dta file, version 118, which Stata 14 and later read."""
     import pyreadstat
 
-    frame, told, labels = for_package(table, _LEGAL, _LONGEST)
+    frame, variable_labels, value_labels = frame_for_package(table, _LEGAL_NAME, _MAX_NAME_BYTES)
     for name, dtype in frame.schema.items():
         if dtype.is_float() and bool(frame[name].is_infinite().any()):
-            raise ValueError(f"the column '{name}' holds infinity, which Stata does not know")
-    taken = {name: f"{name}_" for name in frame.columns if name in _RESERVED}
-    frame = frame.rename(taken)
-    whole = {
-        taken.get(name, name): {code: label for code, label in given.items() if isinstance(code, int)}
-        for name, given in labels.items()
-        if frame.schema[taken.get(name, name)] != pl.String
+            raise ValueError(f"the column '{name}' holds infinity, which Stata cannot represent")
+    renamed = {name: f"{name}_" for name in frame.columns if name in _RESERVED_NAMES}
+    frame = frame.rename(renamed)
+    integer_labels = {
+        renamed.get(name, name): {code: label for code, label in column_labels.items() if isinstance(code, int)}
+        for name, column_labels in value_labels.items()
+        if frame.schema[renamed.get(name, name)] != pl.String
     }
-    named = {taken.get(name, name): label for name, label in told.items()}
-    pyreadstat.write_dta(frame, str(path), column_labels=named, variable_value_labels={k: v for k, v in whole.items() if v})
+    renamed_labels = {renamed.get(name, name): label for name, label in variable_labels.items()}
+    pyreadstat.write_dta(
+        frame, str(path), column_labels=renamed_labels, variable_value_labels={k: v for k, v in integer_labels.items() if v}
+    )

@@ -1,4 +1,4 @@
-"""A table between a format and Microdata: the frame, and the labels that statistical packages keep with it."""
+"""The table that file formats and databases exchange with Microdata: a frame and the labels of statistical packages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Table:
-    """What a format holds."""
+    """A frame with its value labels and variable labels."""
 
     frame: pl.DataFrame = field(repr=False)
     labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
-    """Value labels: for each column the words for its codes."""
+    """Value labels: column -> code -> label."""
     variable_labels: Mapping[str, str] = field(default_factory=dict)
-    """For each column a line that says what it is."""
+    """Variable labels: column -> description."""

@@ -1,4 +1,4 @@
-"""Opening a delimited text file: compression, encoding, separator and column names, guessed from what is there."""
+"""Opening a delimited text file: detection of compression, encoding, separator and column names."""
 
 from __future__ import annotations
 
@@ -10,59 +10,59 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.convert.files.byte_scan import Survey, survey, without_blank_lines
-from discreet.convert.files.column_names import unique
+from discreet.convert.files.byte_scan import ByteScan, remove_blank_lines, scan_bytes
+from discreet.convert.files.column_names import unique_names
 from discreet.errors import SourceError
 from discreet.model.policy import Reading
 
 SEPARATORS = ",;\t|"
-_SAMPLE = 1 << 22
-_RECORDS = 200
+_SAMPLE_BYTES = 1 << 22
+_SAMPLE_RECORDS = 200
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file as Polars can read it: its path, or its bytes where they had to be changed."""
+    """A text file that Polars can read: its path, or its bytes if they had to be converted."""
 
     content: Path | bytes
     separator: str
     names: tuple[str, ...]
-    survey: Survey
+    scan: ByteScan
 
 
-def open_text(path: Path, reading: Reading, separator: str | None = None) -> TextFile:
-    """Find out how a file is to be read; ``separator`` is the format's own, a policy's word goes before it."""
-    content = in_utf8(path, reading.encoding)
+def open_text(path: Path, reading: Reading, format_separator: str | None = None) -> TextFile:
+    """Determine how a file is to be read; ``format_separator`` is that of the format, which the policy can override."""
+    content = as_utf8(path, reading.encoding)
     for attempt in (1, 2):
-        head = content[:_SAMPLE] if isinstance(content, bytes) else _head(content)
+        head = content[:_SAMPLE_BYTES] if isinstance(content, bytes) else _read_head(content)
         sample = head.decode("utf-8-sig", errors="replace")
         if not sample.strip():
-            raise SourceError(f"{path}: is empty: there is not even a line of column names")
-        mark = reading.separator or separator or sniff(sample, whole=len(head) < _SAMPLE)
-        if ord(mark) > 127 or mark in '"\r\n':
-            raise SourceError(f"{path}: {mark!r} cannot separate fields; a separator is one plain character such as , or ;")
-        seen = survey(content, mark)
-        if seen.nul:
-            raise SourceError(f"{path}: is not a text file: it holds zero bytes")
-        if seen.utf8:
+            raise SourceError(f"{path}: is empty: the line of column names is missing")
+        separator = reading.separator or format_separator or guess_separator(sample, whole=len(head) < _SAMPLE_BYTES)
+        if ord(separator) > 127 or separator in '"\r\n':
+            raise SourceError(f"{path}: {separator!r} cannot separate fields; a separator is one ASCII character such as , or ;")
+        scan = scan_bytes(content, separator)
+        if scan.nul:
+            raise SourceError(f"{path}: is not a text file: it contains zero bytes")
+        if scan.utf8:
             break
         if reading.encoding is not None or attempt == 2:
             raise SourceError(f"{path}: is not {reading.encoding or 'UTF-8'} text")
-        content = _from_latin(content)
-    names = _header(sample, mark, path)
-    if seen.blank_lines and len(names) > 1:  # in a table of one column an empty line is a missing value
-        content = without_blank_lines(content if isinstance(content, bytes) else content.read_bytes())
-    return TextFile(content, mark, tuple(unique(names)), seen)
+        content = _latin_to_utf8(content)
+    names = _column_names(sample, separator, path)
+    if scan.blank_lines and len(names) > 1:  # in a table with one column an empty line is a missing value
+        content = remove_blank_lines(content if isinstance(content, bytes) else content.read_bytes())
+    return TextFile(content, separator, tuple(unique_names(names)), scan)
 
 
-def in_utf8(path: Path, encoding: str | None) -> Path | bytes:
-    """The file itself where it is (or may be) UTF-8 already, else its content in UTF-8.
+def as_utf8(path: Path, encoding: str | None) -> Path | bytes:
+    """The file itself if it is (or may be) UTF-8, otherwise its content converted to UTF-8.
 
-    Without a word from the policy a byte order mark decides.
+    If the policy names no encoding, a byte order mark decides.
     """
-    content = _decompressed(path)
-    start = content[:4] if isinstance(content, bytes) else _head(content, 4)
+    content = _decompress(path)
+    start = content[:4] if isinstance(content, bytes) else _read_head(content, 4)
     guess = next((name for bom, name in _BOMS if start.startswith(bom)), "utf-8")
     try:
         name = codecs.lookup(encoding or guess).name
@@ -71,13 +71,13 @@ def in_utf8(path: Path, encoding: str | None) -> Path | bytes:
         raw = content if isinstance(content, bytes) else content.read_bytes()
         return raw.decode(name).removeprefix("\ufeff").encode()
     except LookupError:
-        raise SourceError(f"{path}: there is no encoding '{encoding}'; such as utf-8, latin-1 and utf-16 are known") from None
+        raise SourceError(f"{path}: unknown encoding '{encoding}'; known are, for example, utf-8, latin-1 and utf-16") from None
     except (UnicodeError, TypeError, AttributeError):
         raise SourceError(f"{path}: is not {encoding or guess} text") from None
 
 
-def _from_latin(content: Path | bytes) -> bytes:
-    """What is not UTF-8 is Windows-1252 (Latin-1 with quotation marks and the euro sign), or Latin-1 where a byte says so."""
+def _latin_to_utf8(content: Path | bytes) -> bytes:
+    """Decode text that is not UTF-8 as Windows-1252, or as Latin-1 if it contains a byte that Windows-1252 does not define."""
     raw = content if isinstance(content, bytes) else content.read_bytes()
     try:
         return raw.decode("cp1252").encode()
@@ -85,60 +85,60 @@ def _from_latin(content: Path | bytes) -> bytes:
         return raw.decode("latin-1").encode()
 
 
-def sniff(sample: str, *, whole: bool) -> str:
-    """The separator that cuts most of the first records into the same number of fields as the column names."""
-    best, found = (0.0, 0), ","
-    for mark in SEPARATORS:
-        records = _records(sample, mark)
-        if not whole and len(records) < _RECORDS:
-            records = records[:-1]  # the last one may be cut off
+def guess_separator(sample: str, *, whole: bool) -> str:
+    """The separator with which most of the first records have as many fields as the line of column names."""
+    best_score, separator = (0.0, 0), ","
+    for candidate in SEPARATORS:
+        records = _first_records(sample, candidate)
+        if not whole and len(records) < _SAMPLE_RECORDS:
+            records = records[:-1]  # the last record may be truncated
         fields = len(records[0]) if records else 0
         if fields < 2:
             continue
-        agree = sum(len(record) == fields for record in records) / len(records)
-        if (agree, fields) > best:
-            best, found = (agree, fields), mark
-    return found
+        share = sum(len(record) == fields for record in records) / len(records)
+        if (share, fields) > best_score:
+            best_score, separator = (share, fields), candidate
+    return separator
 
 
-def _records(sample: str, mark: str) -> list[list[str]]:
-    made = []
+def _first_records(sample: str, separator: str) -> list[list[str]]:
+    records = []
     try:
-        for record in csv.reader(io.StringIO(sample, newline=""), delimiter=mark):
+        for record in csv.reader(io.StringIO(sample, newline=""), delimiter=separator):
             if record:
-                made.append(record)
-            if len(made) == _RECORDS:
+                records.append(record)
+            if len(records) == _SAMPLE_RECORDS:
                 break
     except csv.Error:
         pass
-    return made
+    return records
 
 
-def _header(sample: str, mark: str, path: Path) -> list[str]:
+def _column_names(sample: str, separator: str, path: Path) -> list[str]:
     try:
-        return next(record for record in csv.reader(io.StringIO(sample, newline=""), delimiter=mark) if record)
+        return next(record for record in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if record)
     except (csv.Error, StopIteration):
         raise SourceError(f"{path}: its line of column names cannot be read") from None
 
 
-def _head(path: Path, size: int = _SAMPLE) -> bytes:
+def _read_head(path: Path, size: int = _SAMPLE_BYTES) -> bytes:
     with path.open("rb") as file:
         return file.read(size)
 
 
-def _decompressed(path: Path) -> Path | bytes:
-    kind = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
-    if kind is None:
+def _decompress(path: Path) -> Path | bytes:
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
+    if compression is None:
         return path
     try:
-        if kind == "gzip":  # pyarrow would keep 78 kB of every damaged file for good
+        if compression == "gzip":  # pyarrow leaks 78 kB for every damaged gzip file
             return gzip.decompress(path.read_bytes())
-        return _zstd(path)
+        return _decompress_zstd(path)
     except (OSError, EOFError, zlib.error):
-        raise SourceError(f"{path}: is not a whole {kind} file") from None
+        raise SourceError(f"{path}: is not a complete {compression} file") from None
 
 
-def _zstd(path: Path) -> bytes:
+def _decompress_zstd(path: Path) -> bytes:
     import pyarrow as pa
 
     try:

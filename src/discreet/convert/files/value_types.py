@@ -1,8 +1,8 @@
-"""What a column of text is: truth values, whole numbers, numbers, dates, or text.
+"""Type inference for columns of text: booleans, integers, numbers, dates and times, or text.
 
-The whole column decides, never its first rows. Leading zeros and plus signs ('01234', '+49…') make it text, for they
-would be lost in a number; so do whole numbers beyond 64 bits. Thousands marks stand between groups of three digits.
-Dates and times are ISO 8601; '03/04/2020' stays text, for nobody can know which is the month.
+All values of a column decide, never its first rows only. Leading zeros and plus signs ('01234', '+49…') make a column text,
+because a number would lose them; so do integers beyond 64 bits. Thousands separators stand between groups of three digits.
+Dates and times are ISO 8601; '03/04/2020' stays text, because it is ambiguous which number is the month.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ import polars as pl
 BLANKS = " \t"
 _WHOLE = r"(?:0|[1-9][0-9]*)"
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
-_WORDS = r"(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
+_NON_FINITE = r"(?:[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])"
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_MOMENT = _DAY + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6}0{0,3})?"
+_TIMESTAMP = _DAY + r"[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6}0{0,3})?"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """One reading of text: the pattern that every value matches, the type, and how to get there."""
+class ValueType:
+    """A type that text can be parsed as: the pattern that every value must match, the data type, and the parser."""
 
     name: str
     dtype: Any
     pattern: str = ""
     parse: Callable[[pl.Expr], pl.Expr] = field(default=lambda text: text, compare=False)
-    marks: str = ""
-    """The decimal and the thousands mark that it takes the text to use, where that matters."""
+    decimal_mark: str = ""
+    """The decimal mark that the parser expects; empty for types that are not numbers with marks."""
 
     def fits(self, text: pl.Series) -> bool:
-        """Whether every one of these values (trimmed, none empty) is of this kind."""
+        """Whether all of these values (trimmed, none empty) can be parsed as this type."""
         if not self.pattern or not len(text):
             return True
         if re.fullmatch(self.pattern, text[0]) is None or not text.str.contains(f"^(?:{self.pattern})$").all():
@@ -46,29 +46,29 @@ class Kind:
         except pl.exceptions.PolarsError:
             return False
 
-    def read(self, name: str) -> pl.Expr:
-        """The column as this kind; an empty value is missing in all kinds but text."""
+    def parse_column(self, name: str) -> pl.Expr:
+        """The column parsed as this type; an empty value is missing in all types except text."""
         if not self.pattern or self.dtype == pl.String:
             return pl.col(name)
         trimmed = pl.col(name).str.strip_chars(BLANKS)
         return self.parse(pl.when(trimmed != "").then(trimmed)).alias(name)
 
 
-TEXT = Kind("text", pl.String)
-BOOLEAN = Kind(
+TEXT = ValueType("text", pl.String)
+BOOLEAN = ValueType(
     "boolean", pl.Boolean, "true|false|True|False|TRUE|FALSE", lambda text: text.str.to_lowercase().replace_strict(
         ["true", "false"], [True, False], default=None, return_dtype=pl.Boolean
     ),
 )  # fmt: skip
-INTEGER = Kind("integer", pl.Int64, f"-?{_WHOLE}", lambda text: text.cast(pl.Int64))
-LONG = Kind("long integer", pl.String, f"-?{_WHOLE}")
-DATE = Kind("date", pl.Date, _DAY, lambda text: text.str.to_date("%Y-%m-%d"))
-DATETIME = Kind(
-    "datetime", pl.Datetime("us"), _MOMENT,
+INTEGER = ValueType("integer", pl.Int64, f"-?{_WHOLE}", lambda text: text.cast(pl.Int64))
+LONG_INTEGER = ValueType("long integer", pl.String, f"-?{_WHOLE}")
+DATE = ValueType("date", pl.Date, _DAY, lambda text: text.str.to_date("%Y-%m-%d"))
+DATETIME = ValueType(
+    "datetime", pl.Datetime("us"), _TIMESTAMP,
     lambda text: text.str.replace(" ", "T", literal=True).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us"),
 )  # fmt: skip
-ZONED = Kind(
-    "datetime with zone", pl.Datetime("us", "UTC"), _MOMENT + r"(?:Z|[+-][0-9]{2}:?[0-9]{2})",
+ZONED = ValueType(
+    "datetime with zone", pl.Datetime("us", "UTC"), _TIMESTAMP + r"(?:Z|[+-][0-9]{2}:?[0-9]{2})",
     lambda text: text.str.replace(" ", "T", literal=True)
     .str.replace(r"Z$", "+00:00")
     .str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", time_unit="us", time_zone="UTC"),
@@ -76,27 +76,29 @@ ZONED = Kind(
 TEMPORAL = (DATE, DATETIME, ZONED)
 
 
-def numbers(decimal: str, thousands: str) -> tuple[Kind, Kind, Kind]:
-    """Numbers with these marks: plain, and whole or broken ones with groups of three digits."""
-    mark, group = re.escape(decimal), re.escape(thousands)
-    grouped = rf"[1-9][0-9]{{0,2}}(?:{group}[0-9]{{3}})+"
-    fraction = rf"(?:{mark}[0-9]*)?"
-    simple = rf"(?:{_WHOLE}{fraction}|{mark}[0-9]+){_EXPONENT}|{_WORDS}"
+def number_types(decimal: str, thousands: str) -> tuple[ValueType, ValueType, ValueType]:
+    """Types of numbers with this decimal mark and thousands separator: plain, grouped integer, grouped number."""
+    decimal_pattern, thousands_pattern = re.escape(decimal), re.escape(thousands)
+    grouped = rf"[1-9][0-9]{{0,2}}(?:{thousands_pattern}[0-9]{{3}})+"
+    fraction = rf"(?:{decimal_pattern}[0-9]*)?"
+    simple = rf"(?:{_WHOLE}{fraction}|{decimal_pattern}[0-9]+){_EXPONENT}|{_NON_FINITE}"
 
-    def clean(text: pl.Expr) -> pl.Expr:
+    def without_thousands(text: pl.Expr) -> pl.Expr:
         return text.str.replace_all(thousands, "", literal=True).str.replace(decimal, ".", literal=True)
 
-    def pointed(text: pl.Expr) -> pl.Expr:
+    def parse_plain(text: pl.Expr) -> pl.Expr:
         return (text if decimal == "." else text.str.replace(decimal, ".", literal=True)).cast(pl.Float64)
 
     return (
-        Kind("number", pl.Float64, f"-?(?:{simple})", pointed, decimal),
-        Kind("grouped integer", pl.Int64, f"-?(?:{_WHOLE}|{grouped})", lambda text: clean(text).cast(pl.Int64), decimal),
-        Kind(
+        ValueType("number", pl.Float64, f"-?(?:{simple})", parse_plain, decimal),
+        ValueType(
+            "grouped integer", pl.Int64, f"-?(?:{_WHOLE}|{grouped})", lambda text: without_thousands(text).cast(pl.Int64), decimal
+        ),
+        ValueType(
             "grouped number",
             pl.Float64,
             f"-?(?:{grouped}{fraction}|{simple})",
-            lambda text: clean(text).cast(pl.Float64),
+            lambda text: without_thousands(text).cast(pl.Float64),
             decimal,
         ),
     )
@@ -104,36 +106,37 @@ def numbers(decimal: str, thousands: str) -> tuple[Kind, Kind, Kind]:
 
 @dataclass
 class Candidates:
-    """The kinds that each column may still be, narrowed batch by batch."""
+    """The types that are still possible for each column, narrowed batch by batch, the narrowest first."""
 
-    kinds: dict[str, list[Kind]]
-    seen: set[str] = field(default_factory=set)
+    types: dict[str, list[ValueType]]
+    with_values: set[str] = field(default_factory=set)
+    """Columns in which some value has been seen."""
 
     @classmethod
     def of(cls, names: Iterable[str], conventions: Sequence[tuple[str, str]] = ()) -> Candidates:
-        """All kinds for each column; with no conventions (of decimal and thousands mark) only dates and times."""
-        simple = [BOOLEAN, INTEGER, LONG] if conventions else []
-        numeric = [kind for marks in conventions for kind in numbers(*marks)]
+        """All types for each column; without conventions (decimal mark, thousands separator) only dates, times and text."""
+        simple = [BOOLEAN, INTEGER, LONG_INTEGER] if conventions else []
+        numeric = [value_type for marks in conventions for value_type in number_types(*marks)]
         return cls({name: [*simple, *numeric, *TEMPORAL, TEXT] for name in names})
 
     def narrow(self, frame: pl.DataFrame) -> None:
-        """Drop the kinds that do not fit these rows."""
-        open_names = [name for name in frame.columns if len(self.kinds[name]) > 1]
+        """Remove the types that do not fit these rows."""
+        open_names = [name for name in frame.columns if len(self.types[name]) > 1]
         trimmed = frame.select(pl.col(open_names).str.strip_chars(BLANKS).replace("", None))
         for name in open_names:
-            kinds = self.kinds[name]
+            types = self.types[name]
             text = trimmed[name].drop_nulls()
             if len(text):
-                self.seen.add(name)
-                self.kinds[name] = _fitting(kinds, text)
+                self.with_values.add(name)
+                self.types[name] = _types_that_fit(types, text)
 
-    def first(self, name: str) -> Kind:
-        """The narrowest kind left; a column without any value is text."""
-        return self.kinds[name][0] if name in self.seen else TEXT
+    def narrowest(self, name: str) -> ValueType:
+        """The narrowest type that is still possible; a column without any value is text."""
+        return self.types[name][0] if name in self.with_values else TEXT
 
 
-def _fitting(kinds: list[Kind], text: pl.Series) -> list[Kind]:
-    """The kinds that fit; where whole numbers do, so do all kinds of numbers, and nothing else but text."""
-    if INTEGER in kinds and INTEGER.fits(text):
-        return [kind for kind in kinds if kind in (INTEGER, LONG, TEXT) or kind.marks]
-    return [kind for kind in kinds if kind != INTEGER and kind.fits(text)]
+def _types_that_fit(types: list[ValueType], text: pl.Series) -> list[ValueType]:
+    """The types that fit; if integers fit, all types of numbers do, and besides them only text."""
+    if INTEGER in types and INTEGER.fits(text):
+        return [value_type for value_type in types if value_type in (INTEGER, LONG_INTEGER, TEXT) or value_type.decimal_mark]
+    return [value_type for value_type in types if value_type != INTEGER and value_type.fits(text)]

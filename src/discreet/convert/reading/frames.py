@@ -1,4 +1,4 @@
-"""Frames of other libraries: pandas, Polars, PyArrow, and whatever speaks the Arrow PyCapsule interface."""
+"""Frames of other libraries: pandas, Polars, PyArrow, and anything with the Arrow PyCapsule interface."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 
 from discreet.convert.errors import convert_errors
-from discreet.convert.files.column_names import unique
+from discreet.convert.files.column_names import unique_names
 from discreet.errors import SourceError
 
 
-def from_frame(source: Any) -> tuple[pl.LazyFrame, str]:
-    """The frame as a lazy table, and its name for people."""
+def lazy_from_frame(source: Any) -> tuple[pl.LazyFrame, str]:
+    """The frame as a lazy table, and its name for messages."""
     if isinstance(source, pl.LazyFrame):
         return source, "the lazy frame"
     if isinstance(source, pl.DataFrame):
@@ -23,23 +23,23 @@ def from_frame(source: Any) -> tuple[pl.LazyFrame, str]:
         if library == "pandas" and hasattr(source, "columns"):
             return _from_pandas(source).lazy(), name
         if library == "pyarrow" and hasattr(source, "rename_columns"):
-            return pl.DataFrame(source.rename_columns(unique(source.column_names))).lazy(), name
+            return pl.DataFrame(source.rename_columns(unique_names(source.column_names))).lazy(), name
         if hasattr(source, "__arrow_c_stream__"):
-            made = pl.DataFrame(source)
-            return made.rename(dict(zip(made.columns, unique(made.columns), strict=True))).lazy(), name
+            frame = pl.DataFrame(source)
+            return frame.rename(dict(zip(frame.columns, unique_names(frame.columns), strict=True))).lazy(), name
     raise SourceError(
-        f"{name} is no table; give a file name, a database table as URL#table, or a frame of pandas, Polars or Arrow"
+        f"{name} is not a table; give a file name, a database table as URL#table, or a frame of pandas, Polars or Arrow"
     )
 
 
 def _from_pandas(source: Any) -> pl.DataFrame:
-    """The columns by position, for labels may repeat; the index is not data."""
-    names = unique(source.columns)
-    return pl.DataFrame([_series(name, source.iloc[:, place]) for place, name in enumerate(names)])
+    """Convert the columns by position, because labels may repeat; the index is ignored."""
+    names = unique_names(source.columns)
+    return pl.DataFrame([_series(name, source.iloc[:, index]) for index, name in enumerate(names)])
 
 
 def _series(name: str, column: Any) -> pl.Series:
-    if column.dtype == object:  # numbers beside words, decimals, big integers: whatever Python holds
+    if column.dtype == object:  # mixed types, decimals, big integers: any Python objects
         values = [None if value is None or value != value else value for value in column.tolist()]  # noqa: PLR0124 - NaN
         try:
             return pl.Series(name, values, strict=True)

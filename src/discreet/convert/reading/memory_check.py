@@ -1,4 +1,4 @@
-"""Whether a file's table fits into memory, reckoned from a sample before it is read."""
+"""Whether a file's table fits into memory, estimated from a sample before it is read."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import polars as pl
 
 from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_room
 
-_LARGE_FILE = 64_000_000
+_LARGE_FILE_BYTES = 64_000_000
 _PLACES, _SAMPLE = 4, 1 << 14
-_WHILE_READING = 1.3
-"""What a table holds while it is read, as a multiple of what it holds then."""
+_READING_OVERHEAD = 1.3
+"""Memory needed while a table is read, as a multiple of the memory of the table."""
 
 
-def spread_sample(lazy: pl.LazyFrame, records: int) -> pl.DataFrame:
-    """Records from several places of a table."""
+def sample_across(lazy: pl.LazyFrame, records: int) -> pl.DataFrame:
+    """A sample of records from several positions of a table."""
     step = max(1, records // _PLACES)
-    places = [lazy.slice(begin, _SAMPLE) for begin in range(0, max(records, 1), step)]
-    return pl.concat(pl.collect_all(places[:_PLACES]))
+    slices = [lazy.slice(begin, _SAMPLE) for begin in range(0, max(records, 1), step)]
+    return pl.concat(pl.collect_all(slices[:_PLACES]))
 
 
-def check_whole(lazy: pl.LazyFrame, path: Path) -> None:
+def check_memory_for_whole_table(lazy: pl.LazyFrame, path: Path) -> None:
     """Raise RoomError where a large Parquet file's table, read whole, would need more memory than there is."""
-    if path.stat().st_size < _LARGE_FILE and not os.environ.get(VARIABLE):
+    if path.stat().st_size < _LARGE_FILE_BYTES and not os.environ.get(VARIABLE):
         return
     records = int(lazy.select(pl.len()).collect().item())
-    sample = spread_sample(lazy, records)
-    need = PROGRAM + _WHILE_READING * records * sample.estimated_size() / max(sample.height, 1)
+    sample = sample_across(lazy, records)
+    need = PROGRAM + _READING_OVERHEAD * records * sample.estimated_size() / max(sample.height, 1)
     check_room(need, f"{path}: reading {records:,} records whole", "take a part of the table, or a larger machine")

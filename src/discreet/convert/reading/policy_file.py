@@ -1,4 +1,4 @@
-"""Policies from wherever they come: a path, a mapping, or a Policy already."""
+"""Loading a policy from a path, a mapping or a Policy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.model.policy import Policy, parse_policy
 
 
 def load_policy(policy: Policy | Mapping[str, Any] | str | Path | None) -> Policy:
-    """The policy that a path, a mapping or a Policy stands for; an empty one for None."""
+    """Load a policy from a path or a mapping; a Policy is returned as it is, and None gives an empty policy."""
     if policy is None:
         return Policy()
     if isinstance(policy, Policy):

@@ -1,7 +1,7 @@
-"""Nothing is overwritten by accident: no target is a source or another target, and none exists unless that is wanted.
+"""Protection against accidental overwriting: a target must not be a source or another target, and must not exist already.
 
-Two names stand for one place where they resolve to one path, are hard links of one file, or are addresses of one table.
-The check is made before any work; :func:`discreet.convert.writing.atomic.replacing` and the databases make it again when
+Two names refer to the same location if they resolve to the same path, are hard links of one file, or are addresses of one
+table. The check is made before any work; :func:`discreet.convert.writing.atomic.replacing` and the databases repeat it when
 they write.
 """
 
@@ -16,45 +16,45 @@ from typing import Any
 from discreet.convert.databases.address import SCHEMES, Address, parse_address
 from discreet.convert.files.cells_file import SUFFIX
 from discreet.convert.reading.source import is_url
-from discreet.convert.writing.atomic import exists_already
+from discreet.convert.writing.atomic import target_exists_error
 from discreet.engine.encoding.policy_paths import place as place_of
 from discreet.errors import DiscreetError, SourceError, redact_credentials
 from discreet.model.policy import Policy
 
-_ON_SPARK = ("spark", "sc")
-_PORTS = {"postgresql": 5432, "mysql": 3306}
-_SCHEMAS = {"postgresql": "public", "sqlite": "main", "duckdb": "main"}
-_HERE = ("", "localhost", "127.0.0.1", "::1", "/var/run/postgresql", "/run/postgresql", "/tmp")  # noqa: S108 - a socket's folder
+_SPARK_SCHEMES = ("spark", "sc")
+_DEFAULT_PORTS = {"postgresql": 5432, "mysql": 3306}
+_DEFAULT_SCHEMAS = {"postgresql": "public", "sqlite": "main", "duckdb": "main"}
+_LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "/var/run/postgresql", "/run/postgresql", "/tmp")  # noqa: S108 - a socket's folder
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a table or file lies; ``keys`` are the names that the system itself has for it."""
+class Location:
+    """Where a table or file is stored; ``keys`` identify it (resolved path, inode, server and database)."""
 
     keys: frozenset[tuple[Any, ...]]
     table: tuple[str, str] | None = None
     """Schema and table in a database; None for a whole file."""
 
-    def same(self, other: Place) -> bool:
-        """Whether writing to one changes the other."""
+    def overlaps(self, other: Location) -> bool:
+        """Whether writing to one of them changes the other."""
         return bool(self.keys & other.keys) and (self.table is None or other.table is None or self.table == other.table)
 
 
-def locate(place: str | Path) -> Place:
-    """Where a file name or a ``URL#table`` leads; the password plays no part."""
+def locate(place: str | Path) -> Location:
+    """The location of a file name or a ``URL#table``; user name and password are ignored."""
     text = str(place)
     if not is_url(text):
-        return Place(_file_keys(Path(text)))
-    if text.partition("://")[0].lower() in _ON_SPARK:
+        return Location(_file_keys(Path(text)))
+    if text.partition("://")[0].lower() in _SPARK_SCHEMES:
         base, _, table = text.rpartition("#")
-        return Place(frozenset({("spark", base.partition("?")[0].partition(";")[0])}), ("", table.lower()))
+        return Location(frozenset({("spark", base.partition("?")[0].partition(";")[0])}), ("", table.lower()))
     address = parse_address(text)
     if address.system in ("sqlite", "duckdb"):
-        return Place(_file_keys(Path(str(address.url.database))), _table(address))
+        return Location(_file_keys(Path(str(address.url.database))), _table_key(address))
     host = str(address.url.host or address.url.query.get("host") or address.url.query.get("unix_socket") or "").lower()
-    port = str(address.url.port or address.url.query.get("port") or _PORTS[address.system])
-    server = "here" if host in _HERE else host
-    return Place(frozenset({(address.system, server, port, address.url.database)}), _table(address))
+    port = str(address.url.port or address.url.query.get("port") or _DEFAULT_PORTS[address.system])
+    server = "localhost" if host in _LOCAL_HOSTS else host
+    return Location(frozenset({(address.system, server, port, address.url.database)}), _table_key(address))
 
 
 def check_targets(
@@ -64,54 +64,60 @@ def check_targets(
     policy: Policy | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Raise where a target is a source, a file that the policy names or another target; or exists, without ``overwrite``.
+    """Raise if a target is a source, a file that the policy names or another target, or exists and ``overwrite`` is not set.
 
-    Targets and sources are named as people know them: ``{"--report": path}``, ``{"the source": path}``; None is left out.
+    The keys of targets and sources name them in messages: ``{"--report": path}``, ``{"the source": path}``; None is ignored.
     """
-    wanted = {name: target for name, target in targets.items() if target is not None}
-    inputs = [(f"{name} {shown_place(source)}", locate(source)) for name, source in _with_sidecars(sources)]
-    inputs += [(f"{path}, which the policy names", locate(path)) for path in _named_by(policy)] if policy else []
-    outputs: list[tuple[str, Place]] = []
-    for name, target in _with_sidecars(wanted):
-        shown, where = f"{name} {shown_place(target)}", locate(target)
-        if (other := next((what for what, one in inputs if where.same(one)), None)) is not None:
-            raise SourceError(f"{shown} would overwrite {other}; name another target")
-        if (other := next((what for what, one in outputs if where.same(one)), None)) is not None:
-            raise SourceError(f"{shown} and {other} are one target; name two")
-        outputs.append((shown, where))
+    given_targets = {name: target for name, target in targets.items() if target is not None}
+    inputs = [(f"{name} {format_place(source)}", locate(source)) for name, source in _with_sidecars(sources)]
+    inputs += [(f"{path}, which the policy names", locate(path)) for path in _files_named_by(policy)] if policy else []
+    outputs: list[tuple[str, Location]] = []
+    for name, target in _with_sidecars(given_targets):
+        target_name, location = f"{name} {format_place(target)}", locate(target)
+        if (
+            conflict := next((description for description, known_location in inputs if location.overlaps(known_location)), None)
+        ) is not None:
+            raise SourceError(f"{target_name} would overwrite {conflict}; name another target")
+        if (
+            conflict := next((description for description, known_location in outputs if location.overlaps(known_location)), None)
+        ) is not None:
+            raise SourceError(f"{target_name} and {conflict} are one target; name two")
+        outputs.append((target_name, location))
     if not overwrite:
-        for _, target in _with_sidecars(wanted):
+        for _, target in _with_sidecars(given_targets):
             if exists(target):
-                raise exists_already(shown_place(target))
+                raise target_exists_error(format_place(target))
 
 
 def check_source(target: str | Path, *sources: str) -> None:
-    """Raise where a target is where the data came from."""
-    where = locate(target)
+    """Raise SourceError if a target is one of the sources of the data."""
+    location = locate(target)
     for source in sources:
         try:
-            found = locate(source)
-        except DiscreetError:  # a table in memory has a name that leads nowhere
+            source_location = locate(source)
+        except DiscreetError:  # the name of a table in memory is not a location
             continue
-        if where.same(found):
-            raise SourceError(f"{shown_place(target)} would overwrite {source}, where the data come from; name another target")
+        if location.overlaps(source_location):
+            raise SourceError(
+                f"{format_place(target)} would overwrite {source}, from which the data were read; name another target"
+            )
 
 
 def exists(target: str | Path) -> bool:
-    """Whether a file or table is there; what Spark holds is asked for by Spark when it writes."""
+    """Whether a file or table exists; for Spark tables False, because Spark checks when it writes."""
     if not is_url(str(target)):
-        return Path(target).expanduser().is_file()  # what is no file is no target, and whoever writes will say so
-    if str(target).partition("://")[0].lower() in _ON_SPARK:
+        return Path(target).expanduser().is_file()  # if it is not a regular file, writing it raises an error
+    if str(target).partition("://")[0].lower() in _SPARK_SCHEMES:
         return False
     from discreet.convert.databases.database import open_database
 
     return open_database(str(target)).exists()
 
 
-def shown_place(place: str | Path) -> str:
-    """A file name or an address without its password."""
+def format_place(place: str | Path) -> str:
+    """A file name, or an address without its password, for messages."""
     text = str(place)
-    if not is_url(text) or text.partition("://")[0].lower() in _ON_SPARK:
+    if not is_url(text) or text.partition("://")[0].lower() in _SPARK_SCHEMES:
         return redact_credentials(text)
     try:
         return parse_address(text).name
@@ -121,20 +127,20 @@ def shown_place(place: str | Path) -> str:
 
 
 def _file_keys(path: Path) -> frozenset[tuple[Any, ...]]:
-    """The resolved path, and device and number of the file where there is one, which hard links share."""
-    place = Path(os.path.realpath(path.expanduser()))
-    keys: set[tuple[Any, ...]] = {("path", str(place))}
+    """The resolved path and, if the file exists, its device and inode, which hard links share."""
+    real_path = Path(os.path.realpath(path.expanduser()))
+    keys: set[tuple[Any, ...]] = {("path", str(real_path))}
     try:
-        found = place.stat()
-        keys.add(("inode", found.st_dev, found.st_ino))
+        status = real_path.stat()
+        keys.add(("inode", status.st_dev, status.st_ino))
     except (OSError, ValueError):
         pass
     return frozenset(keys)
 
 
-def _table(address: Address) -> tuple[str, str]:
-    """Schema and table as the system compares them; where that depends on its settings, as if case made no difference."""
-    schema = address.schema or _SCHEMAS.get(address.system) or str(address.url.database)
+def _table_key(address: Address) -> tuple[str, str]:
+    """Schema and table in a form that can be compared; case is ignored if the system may ignore it."""
+    schema = address.schema or _DEFAULT_SCHEMAS.get(address.system) or str(address.url.database)
     if address.system == "postgresql":
         return schema, address.table
     return schema.lower(), address.table.lower()
@@ -148,25 +154,25 @@ def _with_sidecars(places: Mapping[str, str | Path | None]) -> Iterator[tuple[st
                 yield f"the cells of {name}", f"{place}{SUFFIX}"
 
 
-def _named_by(policy: Policy) -> Iterator[Path]:
-    """Every file that a policy names: any text in it that leads to one, so that those of plug-ins are found too."""
+def _files_named_by(policy: Policy) -> Iterator[Path]:
+    """Every file that a policy names: any text in it that is the path of a file, so that parameters of plug-ins are covered."""
     content = policy.model_dump(mode="json", exclude_defaults=True)
     content.pop("missing", None)
-    for text in dict.fromkeys(_texts(content)):
+    for text in dict.fromkeys(_strings_in(content)):
         try:
-            found = place_of(policy, text)
-            if found.is_file():
-                yield found
+            path = place_of(policy, text)
+            if path.is_file():
+                yield path
         except (DiscreetError, OSError, ValueError):
             continue
 
 
-def _texts(content: Any) -> Iterator[str]:
+def _strings_in(content: Any) -> Iterator[str]:
     if isinstance(content, Mapping):
         for value in content.values():
-            yield from _texts(value)
+            yield from _strings_in(value)
     elif isinstance(content, list):
         for value in content:
-            yield from _texts(value)
+            yield from _strings_in(value)
     elif isinstance(content, str) and content and "\0" not in content:
         yield content.partition("#")[0] if "://" in content else content

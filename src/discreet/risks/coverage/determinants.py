@@ -52,13 +52,14 @@ class Determinant:
 
 
 def determinants_of(paired: Paired, sample: NDArray[np.int64]) -> list[Determinant]:
-    """All released columns that vary, with year, month, day, weekday and hour of those that are dates."""
+    """All released columns that vary, with year, month, day, weekday and hour of those that are dates, however they are stored."""
     found: list[Determinant] = []
     for name in paired.data.columns:
         series = paired.released(name, sample)
         parts = [(name, series)]
-        if series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime):
-            parts += [(f"{part} of {name}", values) for part, values in date_parts(series).items()]
+        days = series if isinstance(series.dtype, pl.Datetime) else paired.released_values(name, sample)
+        if days.dtype == pl.Date or isinstance(days.dtype, pl.Datetime):
+            parts += [(f"{part} of {name}", values) for part, values in date_parts(days).items()]
         encoded = [Determinant(label, name, encode_series(values)) for label, values in parts]
         found += [one for one in encoded if one.column.cardinality > 1]
     return found

@@ -13,10 +13,12 @@ from discreet.engine.cells.comparison import differing_values
 from discreet.engine.encoding.record_links import linked
 from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.microdata import Microdata
+from discreet.risks.coverage.dates import date_format, read_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_FORM_ROWS = 5_000
 _LEAST_PER_TARGET = 1_000
 """Masked cells that the sample holds of each masked column, where it has as many."""
 
@@ -30,6 +32,7 @@ class Paired:
     rows: NDArray[np.int64]
     links: NDArray[np.int64]
     _hidden: dict[str, NDArray[np.bool_]] = field(default_factory=dict, repr=False, compare=False)
+    _forms: dict[str, str | None] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -41,6 +44,21 @@ class Paired:
     def released(self, name: str, at: NDArray[np.int64] | None = None) -> pl.Series:
         """The released values of a column, likewise."""
         return _gather(self.data.frame[name], self.rows if at is None else self.rows[at])
+
+    def true_values(self, name: str, at: NDArray[np.int64] | None = None) -> pl.Series:
+        """The same as ``truth``, where dates that are stored as text or numbers are dates."""
+        return self._as_dates(name, self.truth(name, at))
+
+    def released_values(self, name: str, at: NDArray[np.int64] | None = None) -> pl.Series:
+        """The same as ``released``, likewise; null where a cell of such a column is no date any more."""
+        return self._as_dates(name, self.released(name, at))
+
+    def _as_dates(self, name: str, values: pl.Series) -> pl.Series:
+        if name not in self._forms:
+            table = self.original if name in self.original.columns else self.data
+            self._forms[name] = date_format(table.frame[name].head(_FORM_ROWS).unique().sort())
+        form = self._forms[name]
+        return values if form is None or values.dtype.is_float() else read_dates(values, form)
 
     def hidden(self, name: str) -> NDArray[np.bool_]:
         """Cells that do not hold their true value any more; a true value that is null hides nothing."""

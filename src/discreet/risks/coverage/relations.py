@@ -59,14 +59,10 @@ class Relation:
 
     def restores(self, paired: Paired, target: str) -> NDArray[np.bool_]:
         """For each paired record whether the released terms give the true value."""
-        return self._matches([term.read(paired.released(term.source)) for term in self.terms], paired, target)
-
-    def holds(self, paired: Paired, target: str) -> NDArray[np.bool_]:
-        """For each paired record whether the true terms give the true value."""
-        return self._matches([term.read(paired.truth(term.source)) for term in self.terms], paired, target)
+        return self._matches([term.read(paired.released_values(term.source)) for term in self.terms], paired, target)
 
     def _matches(self, values: list[NDArray[np.float64]], paired: Paired, target: str) -> NDArray[np.bool_]:
-        truth = numbers_of(paired.truth(target))
+        truth = numbers_of(paired.true_values(target))
         assert truth is not None
         return _close(self.compute(values), truth, self.tolerance)
 
@@ -82,7 +78,7 @@ class Copies:
 
     def find(self, paired: Paired, target: str, hidden: NDArray[np.bool_]) -> str | None:
         """The released column that holds the true values of at least half of the masked cells of a column, if one does."""
-        truth = paired.truth(target, self.sample)
+        truth = paired.true_values(target, self.sample)
         masked = hidden[self.sample]
         number = int(masked.sum())
         shares: dict[str, float] = {}
@@ -102,7 +98,7 @@ def read_copies(paired: Paired, sample: NDArray[np.int64]) -> Copies:
     """Gather the released columns once for all masked ones."""
     numeric, columns, others = [], [], {}
     for name in paired.data.columns:
-        series = paired.released(name, sample)
+        series = paired.released_values(name, sample)
         if series.dtype.is_numeric():
             numeric.append(name)
             columns.append(series.cast(pl.Float64).to_numpy())
@@ -133,9 +129,10 @@ def read_numbers(paired: Paired, sample: NDArray[np.int64]) -> Numbers:
     terms: list[Term] = []
     columns: list[NDArray[np.float64]] = []
     for name in paired.data.columns:
-        if name not in paired.original.columns or numbers_of(paired.data.frame[name].head(0)) is None:
+        if numbers_of(paired.released_values(name, places[:0])) is None:
             continue
-        series = paired.truth(name, places)
+        # a column that the original does not have is what it is released as
+        series = (paired.true_values if name in paired.original.columns else paired.released_values)(name, places)
         for label, read in ((name, numbers_of), (f"year of {name}", _years_of)):
             values = read(series)
             if values is None:
@@ -149,10 +146,9 @@ def read_numbers(paired: Paired, sample: NDArray[np.int64]) -> Numbers:
 
 def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | None:
     """The simplest arithmetic relation between a masked number or date and released ones, if there is one."""
-    if numbers_of(paired.original.frame[target].head(0)) is None:
+    truth = numbers_of(paired.true_values(target, numbers.places))
+    if truth is None:
         return None
-    truth = numbers_of(paired.truth(target, numbers.places))
-    assert truth is not None
     wanted = [at for at, term in enumerate(numbers.terms) if term.source != target]
     rows = np.flatnonzero(~np.isnan(truth))[: max(_MOST_ROWS, 4 * len(wanted))]
     terms, table, truth = [numbers.terms[at] for at in wanted], numbers.table[rows][:, wanted], truth[rows]

@@ -93,7 +93,7 @@ def restore(target: str, evidence: Evidence, needed: Needed) -> Restored | None:
 
 
 def _puzzle(paired: Paired, target: str, sample: NDArray[np.int64], hidden: NDArray[np.bool_]) -> tuple[Puzzle, bool]:
-    truth = encode_series(paired.truth(target, sample))
+    truth = encode_series(paired.true_values(target, sample))
     numeric = truth.values.dtype.is_numeric() or truth.values.dtype.is_temporal()
     nearly = numeric and len(truth.values) > _EXACT_VALUES
     codes, number = bin_codes(truth, _TWENTIETHS + 1) if nearly else (truth.codes.astype(np.int64), truth.cardinality)
@@ -110,7 +110,7 @@ def _exactly(evidence: Evidence, target: str, hidden: NDArray[np.bool_], needed:
     if not hidden[evidence.sample].any():
         return None
     if (copy := evidence.copies.find(paired, target, hidden)) is not None:
-        right = equal_cells(paired.released(copy), paired.truth(target))
+        right = equal_cells(paired.released_values(copy), paired.true_values(target))
         sources: tuple[str, ...] = (copy,)
         rule = copy
     elif (relation := find_relation(paired, target, evidence.numbers)) is not None:

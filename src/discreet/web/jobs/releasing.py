@@ -32,6 +32,7 @@ from discreet.report.page import as_json, render
 from discreet.report.provenance import sha256
 from discreet.report.public import publish as public_form
 from discreet.selection.validate import errors, validate
+from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.labels import read_with_labels, write_labels
 
 MASKED_FILE = "masked.parquet"
@@ -90,8 +91,11 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def plan_with_key(data: Microdata, inputs: Mapping[str, Any]) -> tuple[Plan, bytes]:
-    """The plan with its key id, and the secret key: the plan's own, or one stored under the job's id."""
-    plan, ring = data.policy.plan, KeyRing(inputs["home"])
+    """The plan with its key id, and the secret key: the plan's own, or one stored under the job's id.
+
+    The plan can name only a key that was generated in the same project.
+    """
+    plan, ring = data.policy.plan, KeyRing(inputs["home"], project=key_project(inputs))
     refuse_seed(plan.seed)
     if plan.key is not None:
         return plan, ring.get(plan.key).secret
@@ -107,7 +111,7 @@ def refuse_seed(seed: int | None) -> None:
     """Raise if the plan has a numeric seed, because such a release could be reversed by trying seeds."""
     if seed is not None:
         raise PolicyError(
-            f"the plan has the seed {seed}, and this server publishes no release with a numeric seed: anybody can try seeds "
+            "the plan has a numeric seed, and this server publishes no release with one: anybody can try seeds "
             "until one reverses the random steps; remove plan.seed from the policy to use a secret key instead"
         )
 

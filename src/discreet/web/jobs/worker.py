@@ -17,6 +17,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.messages import Cancelled, MessageWriter, format_traceback
 
 
@@ -30,6 +31,8 @@ def main() -> int:
         return 2
     threading.Thread(target=_watch_input, args=(source, messages), daemon=True).start()
     os.environ["DISCREET_HOME"] = str(inputs.get("home", ""))  # secret keys drawn by the job go into the server's key ring
+    # a key's id is public, so a job must not use the keys of other projects by naming them in its policy
+    os.environ["DISCREET_KEY_PROJECT"] = key_project(inputs)
     _lower_priority()
     return run_job(inputs, messages)
 

@@ -122,7 +122,7 @@ _ROLE_MEANINGS = {
     Role.KEY: "quasi-identifier: an attacker may know it and use it to re-identify persons",
     Role.CONFIDENTIAL: "sensitive: must not be disclosed about a person",
     Role.PERSON: "person identifier, the same in all records of a person; removed from a release unless the plan keeps it",
-    Role.HOUSEHOLD: "household identifier, the same in all records of a household; coverage checks whether it lets an attacker restore values",
+    Role.HOUSEHOLD: "household identifier, the same in all records of a household; coverage tests what it reveals",
     Role.WEIGHT: "sampling weight of the record",
     Role.OTHER: "none of these roles",
 }
