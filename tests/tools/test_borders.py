@@ -75,7 +75,10 @@ def test_a_forbidden_import_is_told_with_its_place_and_the_rule(tmp_path: Path, 
     [
         (
             "masking/pram/method.py",
-            "import numpy as np\nfrom discreet.engine.encoding import columns\nfrom discreet.model.contracts import MaskingMethod",
+            (
+                "import numpy as np\nfrom discreet.engine.encoding import columns\n"
+                "from discreet.model.contracts import MaskingMethod"
+            ),
         ),
         ("masking/pram/method.py", "from . import rounding\nfrom ..engine import groups"),
         ("masking/__init__.py", "from . import rounding\nfrom .rounding import Rounding"),

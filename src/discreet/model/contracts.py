@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 from pydantic import BaseModel, ConfigDict
 
 from discreet.model.attribute import Role
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -58,6 +59,8 @@ class Plugin(BaseModel, ABC):
     """The name in policies; that of the entry point."""
     citation: ClassVar[str] = ""
     """Where the formula stands in the literature."""
+    spark: ClassVar[EngineWork | None] = None
+    """The plug-in's work on Apache Spark; None: it runs on the local engine only."""
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@
     source      tables and files as SparkMicrodata; failures in one sentence
     microdata   the distributed table: a Spark frame, its policy, and the numbers of its records
     numbering   a number a record that no partitioning changes
-    works       what runs here and what does not; needs no Spark to be read
+    gaps        what several plug-ins cannot do here; needs no Spark to be read
     score       a score whose records stay on the cluster
     kernels     functions on whole partitions in Arrow
 

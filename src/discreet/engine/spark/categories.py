@@ -11,11 +11,11 @@ import polars as pl
 
 from discreet.engine.spark.batches import Masked, changed, local
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import MANY_CATEGORIES, MANY_STRATA, MOST_STRATA
 from discreet.engine.spark.joins import COUNT, distinct
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.strata import Strata
 from discreet.engine.spark.value_counts import Dictionary, dictionaries
-from discreet.engine.spark.works import MANY_CATEGORIES, MANY_STRATA, MOST_STRATA
 from discreet.masking.pram.transitions import Tables, change_by, change_present
 from discreet.model.microdata import Microdata
 

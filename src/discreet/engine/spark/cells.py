@@ -10,10 +10,10 @@ import polars as pl
 
 from discreet.engine.spark.batches import CHANGED, ByMethod, ByValue, Masked, changed, extremes, local
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import MANY_CATEGORIES, QUANTILES
 from discreet.engine.spark.joins import quoted
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.value_counts import dictionaries
-from discreet.engine.spark.works import MANY_CATEGORIES, QUANTILES
 from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 

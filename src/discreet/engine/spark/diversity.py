@@ -16,15 +16,16 @@ from discreet.engine.classes.groups import groups_of
 from discreet.engine.encoding.columns import encode_series
 from discreet.engine.spark.arrow import in_arrow, whole
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, joined
 from discreet.engine.spark.joins import distinct as distinct_rows
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.value_counts import Dictionary, dictionaries, series_of
-from discreet.engine.spark.works import MANY_VALUES, PATTERNS
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
+from discreet.risks.t_closeness.measure import MANY_VALUES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

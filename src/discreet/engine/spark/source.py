@@ -16,13 +16,13 @@ from discreet.engine.spark.caching import forget_path
 from discreet.engine.spark.errors import told
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.session import session
+from discreet.engine.spark.source_types import is_address, is_frame
 from discreet.errors import DataError, SourceError, nearest, redact_credentials
 from discreet.model.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SCHEMES = ("spark", "sc")
 _READERS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -32,16 +32,6 @@ _READERS = {
     ".ndjson": "json",
     ".orc": "orc",
 }
-
-
-def is_address(source: Any) -> bool:
-    """Whether a source is a table on Spark."""
-    return isinstance(source, str) and source.partition("://")[0] in SCHEMES and "://" in source
-
-
-def is_frame(source: Any) -> bool:
-    """Whether a source is a Spark frame, classic or of Spark Connect; asks without importing Spark."""
-    return any(one.__module__.startswith("pyspark.sql") and one.__name__ == "DataFrame" for one in type(source).__mro__)
 
 
 def read_spark(source: Any, policy: Policy, *, record: str | None = None) -> SparkMicrodata:

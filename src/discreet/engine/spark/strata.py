@@ -15,11 +15,11 @@ from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.arrow import numbers
 from discreet.engine.spark.batches import Masked, changed, extremes, local, mapped, unchanged
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import MANY_STRATA, MOST_STRATA
 from discreet.engine.spark.joins import COUNT, col, distinct
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.rank_selection import at_ranks
 from discreet.engine.spark.value_counts import clean
-from discreet.engine.spark.works import MANY_STRATA, MOST_STRATA
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:

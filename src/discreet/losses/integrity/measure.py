@@ -19,6 +19,7 @@ from discreet.losses.integrity.categories import as_categories
 from discreet.losses.integrity.statistics import ColumnSide, Side
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Direction, LossMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -56,6 +57,9 @@ class _Statistic:
     within: float
 
 
+WEIGHTED = Gap("survey weights", "weighted quantiles need all records in their order")
+
+
 class Integrity(LossMeasure):
     """How far statistics of the masked table lie from those of the original, against the range each must stay in.
 
@@ -73,6 +77,7 @@ class Integrity(LossMeasure):
 
     name: ClassVar[str] = "integrity"
     citation: ClassVar[str] = "Fellegi, I. P. (1972). On the question of statistical confidentiality. JASA 67, 7-18."
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.losses.integrity.spark:integrity", (WEIGHTED,))
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "outside": "low", **dict.fromkeys(KINDS, "low")}
 
     attributes: tuple[str, ...] = Field(default=(), description="attributes looked at; all that both tables have where empty")

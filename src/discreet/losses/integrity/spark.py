@@ -19,7 +19,7 @@ from discreet.engine.spark.joins import COUNT, col
 from discreet.engine.spark.microdata import HIDDEN, SparkMicrodata
 from discreet.engine.spark.rank_selection import Ordered
 from discreet.engine.spark.value_counts import series_of
-from discreet.engine.spark.works import WEIGHTED
+from discreet.losses.integrity.measure import WEIGHTED
 from discreet.losses.integrity.spark_moments import Fitted, fitted
 from discreet.model.attribute import Role
 from discreet.model.cells import ColumnCells

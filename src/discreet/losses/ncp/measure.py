@@ -12,14 +12,21 @@ from pydantic import Field
 from discreet.engine.cells.containment import coarse
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.spark.gaps import QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Direction, LossMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+MANY_COARSE = Gap(
+    "categories, groups or hierarchies of attributes with more than a million values",
+    "a group costs its share of all values, which are counted on one machine",
+)
 
 
 class Ncp(LossMeasure):
@@ -41,6 +48,7 @@ class Ncp(LossMeasure):
         "Xu, J. et al. (2006). Utility-based anonymization using local recoding. KDD, 785-790; "
         "Orooji, M. & Knapp, G. M. (2018). Improving suppression to reduce disclosure risk and enhance data utility, eq. 4-5."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.losses.ncp.spark:ncp", (QUANTILES, MANY_COARSE))
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "suppressed": "low", "records_lost": "low"}
 
     meaning: ClassVar[Mapping[str, str]] = {

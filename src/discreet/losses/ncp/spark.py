@@ -17,11 +17,12 @@ import pyarrow as pa
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
 from discreet.engine.spark.batches import extremes
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import QUANTILES
 from discreet.engine.spark.joins import col, quoted
 from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.value_counts import dictionaries, series_of
-from discreet.engine.spark.works import MANY_COARSE, QUANTILES
+from discreet.losses.ncp.measure import MANY_COARSE
 from discreet.model.attribute import Level
 from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata

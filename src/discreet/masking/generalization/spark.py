@@ -17,9 +17,10 @@ from discreet.engine.cells.handover import describe
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.spark.batches import ByValue, Masked, changed, local, mapped, unchanged
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import QUANTILES
 from discreet.engine.spark.joins import COUNT, distinct
 from discreet.engine.spark.microdata import SparkMicrodata
-from discreet.engine.spark.works import MANY_CLASSES, MOST_CLASSES, QUANTILES
+from discreet.masking.generalization.method import MANY_CLASSES, MOST_CLASSES
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:

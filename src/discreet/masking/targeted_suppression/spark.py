@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.engine.known_sets_spark.sums import spark_known_sets
 from discreet.engine.spark.batches import CHANGED, Masked, changed
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
-from discreet.engine.spark.works import OVERLAPPING, WILDCARD
 from discreet.model.threshold import Among
 from discreet.risks.known_sets.spark import has_nulls, has_overlapping_cells
 

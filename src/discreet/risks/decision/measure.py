@@ -25,8 +25,10 @@ from discreet.engine.disclosure.dictionaries import (
 )
 from discreet.engine.disclosure.sensitivity import Form, loss
 from discreet.engine.disclosure.weights import check_weights, sensitivity_of
+from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.errors import DataError
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
@@ -34,6 +36,17 @@ from discreet.risks.decision.consistency import Similarity, consistent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+SIMILARITY = Gap(
+    "similarity",
+    "only exact consistency is counted without comparing pairs",
+    lambda plugin: plugin.similarity is not None,
+)
+RECORD_WEIGHTS = Gap(
+    "record_weights",
+    "a file of weights per record is read on one machine",
+    lambda plugin: plugin.record_weights is not None,
+)
 
 
 class Decision(RiskMeasure):
@@ -52,6 +65,9 @@ class Decision(RiskMeasure):
     citation: ClassVar[str] = (
         "Lebanon, G., Scannapieco, M., Fouad, M. R. & Bertino, E. (2006). Beyond k-anonymity: a decision theoretic framework for "
         "assessing privacy risk. Privacy in Statistical Databases 2006, LNCS 4302, 217-232."
+    )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.risks.decision.spark:decision", (SIMILARITY, RECORD_WEIGHTS, COARSE, PATTERNS)
     )
     better: ClassVar[Mapping[str, Direction]] = {"risk": "low", "bayes": "low", "worst": "low", "unmatched": "high"}
     meaning: ClassVar[Mapping[str, str]] = {

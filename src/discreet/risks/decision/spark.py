@@ -11,10 +11,10 @@ from discreet.engine.disclosure.dictionaries import load_dictionaries, own_dicti
 from discreet.engine.disclosure.weights import sensitivity_of
 from discreet.engine.spark.comparable import alike, has_coarse, sent
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.works import COARSE, PATTERNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -11,9 +11,11 @@ from pydantic import Field
 
 from discreet.engine.classes.groups import class_sizes, groups_of
 from discreet.engine.encoding.columns import encode
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -32,6 +34,7 @@ class KAnonymity(RiskMeasure):
 
     name: ClassVar[str] = "k_anonymity"
     citation: ClassVar[str] = "Sweeney, L. (2002). k-anonymity: a model for protecting privacy. IJUFKS 10(5), 557-570."
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.k_anonymity.spark:k_anonymity", (PATTERNS,))
     better: ClassVar[Mapping[str, Direction]] = {
         "k": "high", "classes": "low", "unique": "low", "violating_2": "low", "violating_3": "low", "violating_5": "low",
     }  # fmt: skip

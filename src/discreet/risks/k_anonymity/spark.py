@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.works import PATTERNS
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 

@@ -19,7 +19,9 @@ from discreet.engine.known_sets.sums import KnownSets as Sums
 from discreet.engine.known_sets.sums import attributes, known_sets
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.runtime.memory import PROGRAM, check_room
+from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.model.threshold import Among, Threshold
@@ -43,6 +45,14 @@ class _Result(NamedTuple):
     notes: tuple[str, ...]
 
 
+ORIGINAL_VALUES = Gap("original=", "coarse cells that contain original values are compared on one machine only")
+NARROWING = Gap(
+    "tolerance or decide",
+    "intervals are narrowed by counting on one machine",
+    lambda plugin: plugin.tolerance is not None or plugin.decide,
+)
+
+
 class KnownSets(RiskMeasure):
     """Likelihood times consequence, summed over every split of the attributes into known and unknown.
 
@@ -61,6 +71,9 @@ class KnownSets(RiskMeasure):
     name: ClassVar[str] = "known_sets"
     citation: ClassVar[str] = (
         "Orooji, M. & Knapp, G. M. (2018). A novel microdata privacy disclosure risk measure. Proc. IISE Annual Conference."
+    )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.risks.known_sets.spark:known_sets", (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING)
     )
     better: ClassVar[Mapping[str, Direction]] = {
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",

@@ -15,12 +15,13 @@ from discreet.engine.overlap.columns import MARKS, policy_labels
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.value_counts import dictionaries
-from discreet.engine.spark.works import LAYERS, OVERLAPPING, WILDCARD
 from discreet.model.microdata import Microdata
+from discreet.risks.known_sets.measure import ORIGINAL_VALUES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None = None) -> SparkScore:
     """Likelihood times consequence of every record, summed over the known sets."""
     if original is not None:
-        LAYERS.refuse(plugin, data.engine)
+        ORIGINAL_VALUES.refuse(plugin, data.engine)
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
     if has_overlapping_cells(data):

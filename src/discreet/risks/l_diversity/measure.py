@@ -12,9 +12,11 @@ from pydantic import Field
 from discreet.engine.classes.diversity import distinct, entropy_l, histograms_of, recursive_l
 from discreet.engine.classes.groups import groups_of
 from discreet.engine.encoding.columns import encode
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -42,6 +44,7 @@ class LDiversity(RiskMeasure):
         "Machanavajjhala, A., Kifer, D., Gehrke, J. & Venkitasubramaniam, M. (2007). l-diversity: privacy beyond "
         "k-anonymity. ACM TKDD 1(1)."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.diversity:l_diversity", (PATTERNS,))
     better: ClassVar[Mapping[str, Direction]] = {"l": "high", "entropy_l": "high", "recursive_l": "high", "homogeneous": "low"}
 
     meaning: ClassVar[Mapping[str, str]] = {

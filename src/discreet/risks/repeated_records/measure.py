@@ -11,9 +11,11 @@ from pydantic import Field, model_validator
 
 from discreet.engine.classes.groups import groups_of
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.spark.gaps import WILDCARD
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -42,6 +44,7 @@ class RepeatedRecords(RiskMeasure):
         "Kartal, H. B. & Li, X.-B. (2016). Assessing and mitigating disclosure risk with multiple record linkage. "
         "Pre-ICIS SIGDSA/IFIP WG8.3 Symposium, paper 11."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.repeated_records.spark:repeated_records", (WILDCARD,))
     better: ClassVar[Mapping[str, Direction]] = {
         "k": "high", "min_persons": "high", "min_g": "high", "mean_g": "high", "max_h": "low", "over_threshold": "low",
         "over_threshold_share": "low", "max_probability": "low", "mean_probability": "low",

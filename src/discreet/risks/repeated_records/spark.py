@@ -9,10 +9,10 @@ import polars as pl
 from discreet.engine.classes.persons import person_attribute
 from discreet.engine.spark.caching import persisted
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import WILDCARD
 from discreet.engine.spark.joins import col, joined
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.works import WILDCARD
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 

@@ -13,11 +13,15 @@ from discreet.engine.classes.closeness import Distance, ground_distance
 from discreet.engine.classes.diversity import histograms_of, overall
 from discreet.engine.classes.groups import groups_of
 from discreet.engine.encoding.columns import encode
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+
+MANY_VALUES = Gap("sensitive attributes of more than a million values", "their distribution is sent to every worker")
 
 
 class TCloseness(RiskMeasure):
@@ -36,6 +40,7 @@ class TCloseness(RiskMeasure):
     citation: ClassVar[str] = (
         "Li, N., Li, T. & Venkatasubramanian, S. (2007). t-closeness: privacy beyond k-anonymity and l-diversity. ICDE, 106-115."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.diversity:t_closeness", (PATTERNS, MANY_VALUES))
     better: ClassVar[Mapping[str, Direction]] = {"t": "low", "mean_t": "low"}
 
     meaning: ClassVar[Mapping[str, str]] = {

@@ -8,8 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
+from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.errors import DataError
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.risks.target_linkage.attack import Attack, Beliefs, Found, attack
@@ -17,6 +19,12 @@ from discreet.risks.target_linkage.targets import Targets, agreed_attributes, ta
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+INEXACT_AGREEMENT = Gap(
+    "tolerance, similarity, edits or errors",
+    "only exact agreement is counted without comparing pairs",
+    lambda plugin: bool(plugin.tolerance or plugin.similarity or plugin.edits or plugin.errors is not None),
+)
 
 
 class TargetLinkage(RiskMeasure):
@@ -40,6 +48,9 @@ class TargetLinkage(RiskMeasure):
     citation: ClassVar[str] = (
         "Truta, T. M., Fotouhi, F. & Barth-Jones, D. (2003). Automatic generation of masked microdata, section 4; after "
         "Willenborg, L. & de Waal, T. (2001). Elements of Statistical Disclosure Control. Springer."
+    )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.risks.target_linkage.spark:target_linkage", (INEXACT_AGREEMENT, COARSE, PATTERNS)
     )
     better: ClassVar[Mapping[str, Direction]] = {
         "expected_links": "low", "mean": "low", "max": "low", "over_threshold": "low", "marketer": "low", "gain": "low",

@@ -12,10 +12,10 @@ from discreet.engine.encoding.policy_tables import load_table
 from discreet.engine.spark.caching import persisted
 from discreet.engine.spark.comparable import alike, has_coarse, sent
 from discreet.engine.spark.errors import told
+from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
 from discreet.engine.spark.microdata import RECORD, SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.works import COARSE, PATTERNS
 from discreet.errors import DataError, nearest
 from discreet.model.attribute import Role
 
