@@ -55,11 +55,11 @@ def test_a_lost_cluster_is_told_at_once(files: tuple[Path, Path], place: str) ->
 
 
 def test_a_cluster_that_goes_away_is_told_in_a_sentence() -> None:
-    from discreet.engine.spark.errors import told
+    from discreet.engine.spark.errors import translate_errors
 
     with (
         pytest.raises(SourceError, match=r"^people: the connection to Spark is lost \(.*refused\); start again$"),
-        told("people"),
+        translate_errors("people"),
     ):
         raise ConnectionRefusedError("connection refused")
 
@@ -205,7 +205,7 @@ def test_a_table_goes_to_the_catalog_and_back(spark: Any, to_spark: Callable[...
 
 
 def test_a_column_can_number_the_records(spark: Any) -> None:
-    from discreet.engine.spark.microdata import RECORD
+    from discreet.engine.spark.hidden_columns import RECORD
     from discreet.engine.spark.source import read_spark
 
     frame = spark.createDataFrame([(7, "x"), (3, "y")], "id long, text string")

@@ -5,7 +5,13 @@ Importable without pyspark, because plug-in classes name these gaps.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 from discreet.model.engine_work import Gap
+
+if TYPE_CHECKING:
+    from discreet.engine.spark.microdata import SparkMicrodata
 
 MOST_STRATA = 10_000
 
@@ -25,3 +31,11 @@ MANY_CATEGORIES = Gap(
     "the replacement of each value is sent to every worker",
 )
 QUANTILES = Gap("hierarchies of quantiles", "their bounds are computed from all records, on one machine")
+
+
+def refuse_quantile_hierarchies(plugin: Any, data: SparkMicrodata, names: Iterable[str]) -> None:
+    """Raise DataError where one of these attributes has a hierarchy of quantiles."""
+    for name in names:
+        spec = data.attribute(name).hierarchy
+        if spec is not None and spec.quantiles:
+            QUANTILES.refuse(plugin, data.engine)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
 from discreet.engine.spark.caching import forget_path
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.session import session
 from discreet.engine.spark.source_types import is_address, is_frame
@@ -73,7 +73,7 @@ def _parts(address: str) -> tuple[str, str, str | None]:
 def _catalog(spark: SparkSession, table: str, source: str) -> DataFrame:
     from pyspark.errors import AnalysisException
 
-    with told(source, "cannot be read"):
+    with translate_errors(source, "cannot be read"):
         try:
             frame = spark.table(table)
             frame.schema  # noqa: B018 - a server looks the table up only now
@@ -100,7 +100,7 @@ def _format(path: Path) -> str:
 
 
 def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Policy, source: str) -> DataFrame:
-    with told(source, f"cannot be read as {form}"):
+    with translate_errors(source, f"cannot be read as {form}"):
         forget_path(spark, place)
         if form != "csv":
             return spark.read.format(form).load(place)
@@ -118,7 +118,7 @@ def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Polic
 
 
 def _table(frame: DataFrame, policy: Policy, source: str, record: str | None) -> SparkMicrodata:
-    from discreet.engine.spark.microdata import HIDDEN
+    from discreet.engine.spark.hidden_columns import HIDDEN
 
     for name in frame.columns:
         if name.startswith(HIDDEN):

@@ -15,11 +15,12 @@ import polars as pl
 import pyarrow as pa
 
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
-from discreet.engine.spark.batches import extremes
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.batches import collect_extremes
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import QUANTILES
-from discreet.engine.spark.joins import col, quoted
-from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
+from discreet.engine.spark.hidden_columns import HIDDEN, RECORD
+from discreet.engine.spark.joins import col, quote
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.value_counts import dictionaries, series_of
 from discreet.losses.ncp.measure import MANY_COARSE
@@ -47,7 +48,7 @@ def ncp(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> SparkS
         return unlinked
     stage = _stage(plugin, original, masked, names)
     pairs = _pairs(original, masked, names, stage.released)
-    with told(original.source):
+    with translate_errors(original.source):
         added = in_arrow(pairs, _Summed(stage), "at int, records long, loss double, suppressed long, changed long")
         rows = added.groupBy("at").agg(*[f.sum(one) for one in ("records", "loss", "suppressed", "changed")]).collect()
     sums = {row[0]: tuple(row)[1:] for row in rows}
@@ -63,7 +64,7 @@ def ncp(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> SparkS
             "values": linked * len(names),
             "records_lost": len(original) - linked,
         },
-        lambda: in_arrow(pairs, _Single(stage), f"{quoted(RECORD)} long, loss double"),
+        lambda: in_arrow(pairs, _Single(stage), f"{quote(RECORD)} long, loss double"),
         pl.DataFrame(table, schema=["attribute", "weight", "loss", "suppressed", "changed"], orient="row"),
     )
 
@@ -84,7 +85,7 @@ def _stage(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata, names:
             QUANTILES.refuse(plugin, original.engine)
         if name in wide and (original.level(name) not in (Level.NUMERIC, Level.DATE) or spec is not None):
             MANY_COARSE.refuse(plugin, original.engine)
-    reach = extremes(original, wide)[0].frame if wide else pl.DataFrame()
+    reach = collect_extremes(original, wide)[0].frame if wide else pl.DataFrame()
     values = {name: reach[name] if name in wide else found[name].values for name in names}
     size = max(len(series) for series in values.values())
     known = pl.DataFrame([series.extend_constant(None, size - len(series)).alias(name) for name, series in values.items()])

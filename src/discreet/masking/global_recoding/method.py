@@ -50,7 +50,9 @@ class GlobalRecoding(MaskingMethod):
 
     name: ClassVar[str] = "global_recoding"
     citation: ClassVar[str] = "Hundepool, A. et al. (2012). Statistical Disclosure Control, section 3.3.1. Wiley."
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.cells:global_recoding", (QUANTILES, MANY_CATEGORIES))
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.masking.global_recoding.spark:global_recoding", (QUANTILES, MANY_CATEGORIES)
+    )
     scope: ClassVar[Scope] = Scope.CELL
     preserves: ClassVar[str] = (
         "Every value is inside its coarser one: nothing false is said, and counts of whole groups are exact."

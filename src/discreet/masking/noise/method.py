@@ -48,7 +48,7 @@ class Noise(MaskingMethod):
         "Section on Survey Research Methods, 303-308; Kim, J. J. & Winkler, W. E. (2003). Multiplicative noise for masking "
         "continuous data. US Census Bureau."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.spread:noise")
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.noise.spark:noise")
     scope: ClassVar[Scope] = Scope.COLUMN
     preserves: ClassVar[str] = "Means in expectation; correlations too where correlated; means and covariances with kim."
 

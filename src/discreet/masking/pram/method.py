@@ -48,7 +48,7 @@ class Pram(MaskingMethod):
         "Gouweleeuw, J. M., Kooiman, P., Willenborg, L. C. R. J. & de Wolf, P.-P. (1998). Post randomisation for statistical "
         "disclosure control: theory and implementation. Journal of Official Statistics 14(4), 463-478."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.categories:pram", (MANY_STRATA, MANY_CATEGORIES))
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.pram.spark:pram", (MANY_STRATA, MANY_CATEGORIES))
     scope: ClassVar[Scope] = Scope.COLUMN
     preserves: ClassVar[str] = "The set of categories; expected frequencies where invariant, else those that the matrix says."
 

@@ -46,7 +46,7 @@ class Pseudonymization(MaskingMethod):
         "Aumasson, J.-P. & Saarinen, M.-J. (2015). The BLAKE2 cryptographic hash and message authentication code. RFC 7693; "
         "ISO 25237:2017, Health informatics: pseudonymization."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.cells:pseudonymization")
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.pseudonymization.spark:pseudonymization")
     scope: ClassVar[Scope] = Scope.CELL
     preserves: ClassVar[str] = "Which records belong to one person; every other attribute."
 

@@ -47,7 +47,7 @@ class Rounding(MaskingMethod):
         "Willenborg, L. & de Waal, T. (2001). Elements of Statistical Disclosure Control. Springer; Cox, L. H. (1987). A "
         "constructive procedure for unbiased controlled rounding. JASA 82(398), 520-524."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.cells:rounding", (CONTROLLED,))
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.rounding.spark:rounding", (CONTROLLED,))
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = (
         "Each value to within base (half of it where nearest); means in expectation; sums within base if controlled."

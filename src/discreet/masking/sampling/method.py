@@ -38,7 +38,7 @@ class Sampling(MaskingMethod):
 
     name: ClassVar[str] = "sampling"
     citation: ClassVar[str] = "Cochran, W. G. (1977). Sampling Techniques, 3rd ed., chapters 2 and 5. Wiley."
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.strata:sampling", (MANY_STRATA,))
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.sampling.spark:sampling", (MANY_STRATA,))
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of the records kept; means and shares in expectation; weighted totals in expectation."
 

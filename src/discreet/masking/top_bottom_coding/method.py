@@ -51,7 +51,7 @@ class TopBottomCoding(MaskingMethod):
 
     name: ClassVar[str] = "top_bottom_coding"
     citation: ClassVar[str] = "Hundepool, A. et al. (2012). Statistical Disclosure Control, section 3.3.2. Wiley."
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.spread:top_bottom_coding")
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.top_bottom_coding.spark:top_bottom_coding")
     scope: ClassVar[Scope] = Scope.COLUMN
     preserves: ClassVar[str] = "All values between the limits; with replace: mean also the total and the mean."
 

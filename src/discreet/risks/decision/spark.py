@@ -9,11 +9,12 @@ import numpy as np
 
 from discreet.engine.disclosure.dictionaries import load_dictionaries, own_dictionary, prior_of
 from discreet.engine.disclosure.weights import sensitivity_of
-from discreet.engine.spark.comparable import alike, has_coarse, sent
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.comparable import align_types, has_coarse_cells, send_to_cluster
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import COARSE, PATTERNS
-from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows, join_on_values
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def decision(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None 
     """The expected loss of each disclosed record under each dictionary."""
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         names, holders = _dictionaries(plugin, data, original)
         frame = _with_phi(plugin, data, data.frame)
         rhos = [_rho(plugin, data, holder, attributes) for holder, attributes in holders]
@@ -70,17 +71,17 @@ def _dictionaries(
         itself = own_dictionary(data.shape, (original or data).shape)
         return [itself.name], [(None if original is None else original.frame, itself.attributes)]
     loaded = load_dictionaries(plugin.dictionary, data.shape)
-    return [one.name for one in loaded], [(sent(one.frame, data), one.attributes) for one in loaded]
+    return [one.name for one in loaded], [(send_to_cluster(one.frame, data), one.attributes) for one in loaded]
 
 
 def _rho(plugin: Any, data: SparkMicrodata, holder: DataFrame | None, attributes: tuple[str, ...]) -> DataFrame:
     """For each distinct combination of the attributes how many people of a dictionary are consistent with it."""
     wildcard = plugin.missing == "wildcard"
-    if holder is not None and has_coarse(data, attributes, holder):
+    if holder is not None and has_coarse_cells(data, attributes, holder):
         COARSE.refuse(plugin, data.engine)
-    asked, held = (data.frame, data.frame) if holder is None else alike(data.frame, holder, attributes)
+    asked, held = (data.frame, data.frame) if holder is None else align_types(data.frame, holder, attributes)
     try:
-        found = agreeing(asked, distinct(held, attributes), attributes, wildcard=wildcard)
+        found = count_agreeing(asked, count_distinct_rows(held, attributes), attributes, wildcard=wildcard)
     except TooManyPatternsError:
         PATTERNS.refuse(plugin, data.engine)
         raise
@@ -88,8 +89,8 @@ def _rho(plugin: Any, data: SparkMicrodata, holder: DataFrame | None, attributes
         return found
     # back to the data's own types: a text that a number was compared by joins the number again
     own = data.frame.select(*[col(name) for name in attributes]).distinct()
-    keyed = alike(own.withColumns({f"{name} as it is": col(name) for name in attributes}), holder, attributes)[0]
-    back = joined(keyed, found, attributes, "inner").drop(*attributes)
+    keyed = align_types(own.withColumns({f"{name} as it is": col(name) for name in attributes}), holder, attributes)[0]
+    back = join_on_values(keyed, found, attributes, "inner").drop(*attributes)
     return back.withColumnsRenamed({f"{name} as it is": name for name in attributes})
 
 
@@ -97,7 +98,7 @@ def _with_losses(frame: DataFrame, rhos: list[DataFrame], attributes: list[tuple
     from pyspark.sql import functions as f
 
     for at, (rho, names) in enumerate(zip(rhos, attributes, strict=True)):
-        frame = joined(frame, rho.withColumnRenamed(COUNT, f"rho {at}"), names)
+        frame = join_on_values(frame, rho.withColumnRenamed(COUNT, f"rho {at}"), names)
         number = f.coalesce(col(f"rho {at}"), f.lit(0)).cast("long")
         frame = frame.withColumn(f"rho {at}", number)
         worth = f.when((col(f"rho {at}") == 0) | (col(_PHI) == 0), f.lit(0.0)).otherwise(col(_PHI) * (1.0 / col(f"rho {at}")))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import PATTERNS
-from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows, join_on_values
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -20,15 +21,15 @@ _SIZE = "class_size"
 
 def class_sizes(plugin: Any, data: SparkMicrodata, keys: list[str], *, wildcard: bool) -> DataFrame:
     """A row a class: its key values, how many records have them (COUNT), and how many agree with them (class_size)."""
-    classes = distinct(data.frame, keys)
+    classes = count_distinct_rows(data.frame, keys)
     if not wildcard:
         return classes.withColumn(_SIZE, col(COUNT))
     try:
-        sizes = agreeing(classes, classes, keys, wildcard=True)
+        sizes = count_agreeing(classes, classes, keys, wildcard=True)
     except TooManyPatternsError:
         PATTERNS.refuse(plugin, data.engine)
         raise
-    return joined(classes, sizes.withColumnRenamed(COUNT, _SIZE), keys)
+    return join_on_values(classes, sizes.withColumnRenamed(COUNT, _SIZE), keys)
 
 
 def k_anonymity(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = None) -> SparkScore:
@@ -40,7 +41,7 @@ def k_anonymity(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
         raise DataError(f"k_anonymity needs at least one attribute with the role key in {data.source}")
     for name in keys:
         data.attribute(name)
-    with told(data.source):
+    with translate_errors(data.source):
         sizes = class_sizes(plugin, data, keys, wildcard=plugin.missing == "wildcard")
         below = [f.sum(f.when(col(_SIZE) < k, col(COUNT)).otherwise(0)) for k in (2, 3, 5)]
         unique = f.sum(f.when(col(_SIZE) == 1, col(COUNT)).otherwise(0))
@@ -49,5 +50,5 @@ def k_anonymity(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
     return SparkScore(
         plugin.name,
         {name: int(value or 0) for name, value in zip(names, row, strict=True)},
-        lambda: joined(data.numbered, sizes.drop(COUNT), keys).select(col(RECORD), col(_SIZE)),
+        lambda: join_on_values(data.numbered, sizes.drop(COUNT), keys).select(col(RECORD), col(_SIZE)),
     )

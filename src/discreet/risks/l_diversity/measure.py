@@ -44,7 +44,7 @@ class LDiversity(RiskMeasure):
         "Machanavajjhala, A., Kifer, D., Gehrke, J. & Venkitasubramaniam, M. (2007). l-diversity: privacy beyond "
         "k-anonymity. ACM TKDD 1(1)."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.diversity:l_diversity", (PATTERNS,))
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.l_diversity.spark:l_diversity", (PATTERNS,))
     better: ClassVar[Mapping[str, Direction]] = {"l": "high", "entropy_l": "high", "recursive_l": "high", "homogeneous": "low"}
 
     meaning: ClassVar[Mapping[str, str]] = {

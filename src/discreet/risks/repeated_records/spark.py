@@ -8,10 +8,11 @@ import polars as pl
 
 from discreet.engine.classes.persons import person_attribute
 from discreet.engine.spark.caching import persisted
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import WILDCARD
-from discreet.engine.spark.joins import col, joined
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import col, join_on_values
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -35,7 +36,7 @@ def repeated_records(plugin: Any, data: SparkMicrodata, original: SparkMicrodata
         data.attribute(name)
     if plugin.missing == "wildcard" and _has_nulls(data, [*keys, *sensitive]):
         WILDCARD.refuse(plugin, data.engine)
-    with told(data.source):
+    with translate_errors(data.source):
         frame, names = _grouped(plugin, _with_persons(data, original), keys)
         own = frame.groupBy(*names, _PERSON).agg(f.count(f.lit(1)).alias(_OWN))
         groups = own.groupBy(*names).agg(
@@ -43,7 +44,7 @@ def repeated_records(plugin: Any, data: SparkMicrodata, original: SparkMicrodata
         )
         groups = groups.withColumn("g", 1.0 - col(_SQUARES) / (col(_RECORDS).cast("double") * col(_RECORDS)))
         for at, name in enumerate(sensitive):
-            groups = joined(groups, _affiliation(frame, names, name, at), names)
+            groups = join_on_values(groups, _affiliation(frame, names, name, at), names)
             groups = groups.withColumn(f"h {at}", col(f"h {at}") / col(_PERSONS))
         most = [col(f"h {at}") for at in range(len(sensitive))]
         groups = groups.withColumn("h", (f.greatest(*most) if len(most) > 1 else most[0]) if most else f.lit(None).cast("double"))
@@ -53,11 +54,11 @@ def repeated_records(plugin: Any, data: SparkMicrodata, original: SparkMicrodata
     summary["k"] = int(plain or 0)
 
     def records() -> DataFrame:
-        counted = joined(own, groups.drop(*[f"h {at}" for at in range(len(sensitive))]), names)
+        counted = join_on_values(own, groups.drop(*[f"h {at}" for at in range(len(sensitive))]), names)
         numbered = SparkMicrodata(data.numbered, data.policy, data.source)
         rows, _ = _grouped(plugin, _with_persons(numbered, original), keys)
         shown = [(col(_OWN) / col(_RECORDS)).alias("probability"), col(_PERSONS).alias("persons"), col("g"), col("h")]
-        return joined(rows, counted, [*names, _PERSON]).select(col(RECORD), *shown)
+        return join_on_values(rows, counted, [*names, _PERSON]).select(col(RECORD), *shown)
 
     notes = () if sensitive else ("h is not measured: no attribute has the role confidential",)
     return SparkScore(plugin.name, {"k": summary.pop("k"), **summary}, records, table, notes=notes)
@@ -68,7 +69,7 @@ def _summary(
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     from pyspark.sql import functions as f
 
-    largest = joined(own, groups, names).groupBy(_PERSON).agg(f.max(col(_OWN) / col(_RECORDS)).alias("p"))
+    largest = join_on_values(own, groups, names).groupBy(_PERSON).agg(f.max(col(_OWN) / col(_RECORDS)).alias("p"))
     over = f.sum((col("p") > plugin.threshold).cast("long"))
     persons = largest.agg(f.count(f.lit(1)), over, f.max(col("p")), f.avg(col("p"))).collect()[0]
     of_h = [one for at in range(len(sensitive)) for one in (f.max(col(f"h {at}")), f.sum(col(f"h {at}") * col(_RECORDS)))]
@@ -140,14 +141,14 @@ def _grouped(plugin: Any, frame: DataFrame, keys: list[str]) -> tuple[DataFrame,
     if plugin.knows == "count":
         totals = frame.groupBy(_PERSON).agg(f.count(f.lit(1)).alias(_GROUP))
         names = [f"{_GROUP} {at}" for at in range(len(keys))]
-        made = joined(frame, totals, [_PERSON])
+        made = join_on_values(frame, totals, [_PERSON])
         return made.withColumns({name: col(key) for name, key in zip(names, keys, strict=True)}), [*names, _GROUP]
     listed = f.array_sort(f.collect_list(f.struct(*[col(key).alias(f"k{at}") for at, key in enumerate(keys)])))
-    return joined(frame, frame.groupBy(_PERSON).agg(listed.alias(_GROUP)), [_PERSON]), [_GROUP]
+    return join_on_values(frame, frame.groupBy(_PERSON).agg(listed.alias(_GROUP)), [_PERSON]), [_GROUP]
 
 
 def _has_nulls(data: SparkMicrodata, names: list[str]) -> bool:
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         return any(data.frame.agg(*[f.max(col(name).isNull().cast("int")) for name in names]).collect()[0])

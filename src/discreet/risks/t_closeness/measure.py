@@ -40,7 +40,7 @@ class TCloseness(RiskMeasure):
     citation: ClassVar[str] = (
         "Li, N., Li, T. & Venkatasubramanian, S. (2007). t-closeness: privacy beyond k-anonymity and l-diversity. ICDE, 106-115."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.diversity:t_closeness", (PATTERNS, MANY_VALUES))
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.t_closeness.spark:t_closeness", (PATTERNS, MANY_VALUES))
     better: ClassVar[Mapping[str, Direction]] = {"t": "low", "mean_t": "low"}
 
     meaning: ClassVar[Mapping[str, str]] = {

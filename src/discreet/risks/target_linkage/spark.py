@@ -10,11 +10,12 @@ import polars as pl
 
 from discreet.engine.encoding.policy_tables import load_table
 from discreet.engine.spark.caching import persisted
-from discreet.engine.spark.comparable import alike, has_coarse, sent
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.comparable import align_types, has_coarse_cells, send_to_cluster
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import COARSE, PATTERNS
-from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows, join_on_values
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.errors import DataError, nearest
 from discreet.model.attribute import Role
@@ -40,16 +41,16 @@ def target_linkage(plugin: Any, data: SparkMicrodata, original: SparkMicrodata |
     """Link every target to the records that agree with all that is known of him."""
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         units = _targets(plugin, data, original)
         names = units.attributes
         _check_names(plugin, names)
-        if (original is not None or plugin.targets is not None) and has_coarse(data, names, units.frame):
+        if (original is not None or plugin.targets is not None) and has_coarse_cells(data, names, units.frame):
             COARSE.refuse(plugin, data.engine)
-        targets, held = alike(units.frame, data.frame, names)
+        targets, held = align_types(units.frame, data.frame, names)
         records, size = len(data), units.frame.count()
         counted = _agreeing(plugin, data, targets, held, names).withColumnRenamed(COUNT, "candidates")
-        made = joined(targets.withColumn(_INCLUSION, units.inclusion), counted, names)
+        made = join_on_values(targets.withColumn(_INCLUSION, units.inclusion), counted, names)
         made = made.withColumn("candidates", f.coalesce(col("candidates"), f.lit(0)).cast("long"))
         made, chances = _with_chances(plugin, data, made, held, names, records)
         made = _with_probability(made, records)
@@ -60,8 +61,8 @@ def target_linkage(plugin: Any, data: SparkMicrodata, original: SparkMicrodata |
             table = _per_attribute(kept, held, names, chances)
 
     def by_record() -> DataFrame:
-        first = _agreeing(plugin, data, targets, alike(units.frame, data.numbered, names)[1], names, first=True)
-        rows = joined(made, first, names)
+        first = _agreeing(plugin, data, targets, align_types(units.frame, data.numbered, names)[1], names, first=True)
+        rows = join_on_values(made, first, names)
         shown = [col("probability"), col("best"), col("candidates"), col("runner_up")]
         shown += [col("correct")] if "correct" in made.columns else []
         return rows.select(col(RECORD), *shown)
@@ -75,7 +76,7 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
         local = load_table(plugin.targets, data.policy)
         known = [name for name in local.columns if name in data.columns and data.attribute(name).role not in _NEVER_KNOWN]
         said, columns = f"the list {plugin.targets}", local.columns
-        frame = sent(local.with_row_index(RECORD).with_columns(pl.col(RECORD).cast(pl.Int64)), data)
+        frame = send_to_cluster(local.with_row_index(RECORD).with_columns(pl.col(RECORD).cast(pl.Int64)), data)
     else:
         own = original or data
         known, said, columns = [name for name in data.named(Role.KEY) if name in own.columns], own.source, own.columns
@@ -137,7 +138,7 @@ def _agreeing(
 ) -> DataFrame:
     """How many records agree with each distinct target wherever both say something, or which is the first of them."""
     try:
-        return agreeing(targets, distinct(held, names, first=RECORD if first else None), names, wildcard=True)
+        return count_agreeing(targets, count_distinct_rows(held, names, first=RECORD if first else None), names, wildcard=True)
     except TooManyPatternsError:
         PATTERNS.refuse(plugin, data.engine)
         raise
@@ -164,7 +165,7 @@ def _with_chances(
         joint = col("candidates")
         if said:
             found = _agreeing(plugin, data, made, held, rest).withColumnRenamed(COUNT, _JOINT)
-            made, joint = joined(made, found, rest), f.coalesce(col(_JOINT), f.lit(0))
+            made, joint = join_on_values(made, found, rest), f.coalesce(col(_JOINT), f.lit(0))
         total = total * (f.greatest(joint, f.lit(1)) / f.lit(max(records, 1)))
     return made.withColumn(_CHANCE, total), chances
 
@@ -187,16 +188,16 @@ def _with_chance(plugin: Any, made: DataFrame, held: DataFrame, name: str, chanc
                 )
         kind = next(field.dataType.simpleString() for field in made.schema.fields if field.name == name)
         listed = made.sparkSession.createDataFrame(weights, f"`{name}` {kind}, `{chance}` double")
-        return joined(made, listed, [name]).withColumn(chance, f.when(unknown, 1.0).otherwise(col(chance)))
+        return join_on_values(made, listed, [name]).withColumn(chance, f.when(unknown, 1.0).otherwise(col(chance)))
     if name in plugin.domain:
         return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(min(1.0, 1 / plugin.domain[name]))))
-    counts = distinct(held.filter(col(name).isNotNull()), [name])
+    counts = count_distinct_rows(held.filter(col(name).isNotNull()), [name])
     known, different = counts.agg(f.sum(col(COUNT)), f.count(f.lit(1))).collect()[0]
     if plugin.model == "uniform":
         return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(1 / max(1, int(different)))))
     if not known:
         return made.withColumn(chance, f.lit(1.0))
-    made = joined(made, counts.withColumnRenamed(COUNT, chance), [name])
+    made = join_on_values(made, counts.withColumnRenamed(COUNT, chance), [name])
     equal = f.greatest(f.coalesce(col(chance), f.lit(0)) / f.lit(known), f.lit(1 / (known + 1)))
     return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.least(f.lit(1.0), equal)))
 
@@ -216,7 +217,7 @@ def _with_truth(made: DataFrame, data: SparkMicrodata, original: SparkMicrodata,
     """How likely a target's link is right: his own record is one of those that agree, or it is not among them."""
     from pyspark.sql import functions as f
 
-    theirs = alike(original.frame, data.numbered, names)[1].select(
+    theirs = align_types(original.frame, data.numbered, names)[1].select(
         col(RECORD).alias("whose"), *[col(name).alias(f"{name} there") for name in names]
     )
     beside = made.join(theirs, col(RECORD) == col("whose"), "left")
