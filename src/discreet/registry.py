@@ -209,6 +209,7 @@ def describe(kind: Kind) -> list[dict[str, Any]]:
 def _description(kind: Kind, found: type[Plugin]) -> dict[str, Any]:
     better: Mapping[str, str] = getattr(found, "better", {})
     meaning: Mapping[str, str] = getattr(found, "meaning", {})
+    record_meaning: Mapping[str, str] = getattr(found, "record_meaning", {})
     return {
         "name": found.name,
         "kind": kind,
@@ -226,6 +227,7 @@ def _description(kind: Kind, found: type[Plugin]) -> dict[str, Any]:
         "fields": [
             {"name": f, "better": better.get(f, ""), "meaning": meaning.get(f, "")} for f in dict.fromkeys([*meaning, *better])
         ],
+        "record_fields": [{"name": name, "meaning": words} for name, words in record_meaning.items()],
         "engines": dispatch.describe_engines(found),
         "scope": str(getattr(found, "scope", "")),
         "preserves": getattr(found, "preserves", ""),

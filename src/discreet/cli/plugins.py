@@ -52,6 +52,8 @@ def _tell(one: dict[str, Any]) -> None:
         show.table("Parameters", ("name", "type", "default", "meaning"), rows)
     if one["fields"]:
         show.table("Fields", ("name", "better", "meaning"), [(f["name"], f["better"], f["meaning"]) for f in one["fields"]])
+    if one["record_fields"]:
+        show.table("Fields per record", ("name", "meaning"), [(f["name"], f["meaning"]) for f in one["record_fields"]])
     engines = [(name, "all of it" if not without else f"all but {without}") for name, without in one["engines"].items()]
     show.table("Engines", ("engine", "what it can do"), engines)
     for label, key in (("Preserves", "preserves"), ("From", "citation")):

@@ -18,6 +18,7 @@ from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.risks.k_anonymity.summary import THRESHOLDS, ClassStatistics, summarize
 
 
 class KAnonymity(RiskMeasure):
@@ -47,6 +48,9 @@ class KAnonymity(RiskMeasure):
         "violating_3": "records in classes of fewer than 3",
         "violating_5": "records in classes of fewer than 5",
     }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "class_size": "records in the record's equivalence class",
+    }
 
     keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
     missing: Literal["category", "wildcard"] = Field(
@@ -65,12 +69,9 @@ class KAnonymity(RiskMeasure):
             raise DataError(f"k_anonymity needs at least one attribute with the role key in {data.source}")
         columns = encode(data, keys)
         sizes = class_sizes(columns, len(data), wildcard=self.missing == "wildcard")
-        summary = {
-            "k": int(sizes.min()) if len(sizes) else 0,
-            "classes": groups_of(columns, len(data))[1],
-            "unique": int((sizes == 1).sum()),
-        }
-        for k in (2, 3, 5):
-            summary[f"violating_{k}"] = int((sizes < k).sum())
-        per_record = pl.DataFrame({"class_size": sizes.astype(np.int64)})
-        return Score(self.name, summary, per_record)
+        statistics = ClassStatistics(
+            smallest=int(sizes.min()) if len(sizes) else 0,
+            classes=groups_of(columns, len(data))[1],
+            violating={k: int((sizes < k).sum()) for k in THRESHOLDS},
+        )
+        return Score(self.name, summarize(statistics), pl.DataFrame({"class_size": sizes.astype(np.int64)}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -79,6 +79,7 @@ class KnownSets(RiskMeasure):
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
         "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
     }  # fmt: skip
+    neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = {
         "sets": "known sets with a probability above epsilon, the empty set included",
         "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",
@@ -92,6 +93,18 @@ class KnownSets(RiskMeasure):
         "widest": "largest width of an interval, as a share of its lower end",
         "quantiles": "risk that this share of the records does not exceed",
         "histogram": "records with a risk of at least this power of ten, and below the next",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "risk": "likelihood times consequence, summed over the known sets above epsilon",
+        "lower": "least risk over all known sets",
+        "upper": "largest risk over all known sets",
+        "effective_k": "effective class size of the record",
+        "effective_k_lower": "least effective class size over all known sets",
+        "effective_k_upper": "largest effective class size over all known sets",
+        "top_set": "known set that contributes most to the risk",
+        "top_share": "contribution of that set",
+        "likelihood": "likelihood of re-identification, summed over the known sets",
+        "consequence": "consequence of disclosure",
     }
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 

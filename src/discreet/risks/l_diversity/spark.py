@@ -15,14 +15,13 @@ from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.joins import COUNT, col, count_distinct_rows, join_on_values
 from discreet.engine.spark.score import SparkScore
+from discreet.risks.l_diversity.summary import FIELDS, DiversityStatistics, summarize, tabulate_attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
     from discreet.engine.spark.microdata import SparkMicrodata
-
-FIELDS = ("l", "entropy_l", "recursive_l")
 
 
 @dataclass(frozen=True)
@@ -53,23 +52,13 @@ def l_diversity(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
         worst = by_class.withColumns({field: fold_columns(f.least, names) for field, names in columns.items()})
         least = [f.min(col(f"{field} {at}")) for at in range(len(sensitive)) for field in FIELDS]
         homogeneous = f.sum(f.when(col("l") == 1, col(COUNT)).otherwise(0))
-        row = worst.agg(*[f.min(col(field)) for field in FIELDS], homogeneous, *least).collect()[0]
-    table = [
-        {"attribute": name, **{field: _number(row[4 + 3 * at + place], field) for place, field in enumerate(FIELDS)}}
-        for at, name in enumerate(sensitive)
-    ]
-    schema = {"attribute": pl.String, "l": pl.Int64, "entropy_l": pl.Float64, "recursive_l": pl.Int64}
+        row = worst.agg(homogeneous, *[f.min(col(field)) for field in FIELDS], *least).collect()[0]
+    in_all, *by_attribute = [dict(zip(FIELDS, row[at : at + 3], strict=True)) for at in range(1, len(row), 3)]
+    statistics = DiversityStatistics(in_all, dict(zip(sensitive, by_attribute, strict=True)), int(row[0] or 0))
 
     def records() -> DataFrame:
         fields = [col(field) if field == "entropy_l" else col(field).cast("long").alias(field) for field in FIELDS]
         by_key = worst.select(*[col(name) for name in (*keys, *FIELDS)])
         return join_on_values(data.numbered, by_key, keys).select(col(RECORD), *fields)
 
-    summary = {field: _number(row[place], field) for place, field in enumerate(FIELDS)}
-    return SparkScore(plugin.name, {**summary, "homogeneous": int(row[3] or 0)}, records, pl.DataFrame(table, schema=schema))
-
-
-def _number(value: Any, field: str) -> int | float | None:
-    if value is None:
-        return None
-    return float(value) if field == "entropy_l" else int(value)
+    return SparkScore(plugin.name, summarize(statistics), records, tabulate_attributes(statistics))

@@ -20,6 +20,7 @@ from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.risks.t_closeness.summary import ClosenessStatistics, summarize, tabulate_attributes
 
 MANY_VALUES = Gap("sensitive attributes of more than a million values", "their distribution is sent to every worker")
 
@@ -46,6 +47,9 @@ class TCloseness(RiskMeasure):
     meaning: ClassVar[Mapping[str, str]] = {
         "t": "largest distance of a class from the whole table, 0 to 1",
         "mean_t": "mean over records of their class's distance",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "t": "distance of the record's equivalence class from the whole table, 0 to 1",
     }
 
     keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
@@ -84,9 +88,5 @@ class TCloseness(RiskMeasure):
             worst = np.maximum(worst, away)
             table.append((column.name, ground.kind, float(away.max()) if number else 0.0))
         records = worst[ids]
-        return Score(
-            self.name,
-            {"t": float(worst.max()) if number else 0.0, "mean_t": float(records.mean()) if len(records) else 0.0},
-            pl.DataFrame({"t": records}),
-            pl.DataFrame(table, schema={"attribute": pl.String, "distance": pl.String, "t": pl.Float64}, orient="row"),
-        )
+        statistics = ClosenessStatistics(float(worst.max(initial=0.0)), float(records.sum()), len(records), table)
+        return Score(self.name, summarize(statistics), pl.DataFrame({"t": records}), tabulate_attributes(statistics))

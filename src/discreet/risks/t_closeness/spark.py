@@ -19,6 +19,7 @@ from discreet.engine.spark.value_counts import Dictionary, dictionaries
 from discreet.errors import ParameterError, nearest
 from discreet.model.microdata import Microdata
 from discreet.risks.t_closeness.measure import MANY_VALUES
+from discreet.risks.t_closeness.summary import ClosenessStatistics, summarize, tabulate_attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,12 +64,13 @@ def t_closeness(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
         largest = [f.max(col(name)) for name in by_attribute]
         row = worst.agg(f.max(col("t")), f.sum(col("t") * col(COUNT)), *largest).collect()[0]
     table = [(name, functions[name].ground.kind, float(row[2 + at] or 0.0)) for at, name in enumerate(sensitive)]
+    statistics = ClosenessStatistics(float(row[0] or 0.0), float(row[1] or 0.0), records, table)
     by_key = worst.select(*[col(name) for name in (*keys, "t")])
     return SparkScore(
         plugin.name,
-        {"t": float(row[0] or 0.0), "mean_t": float(row[1]) / records if records else 0.0},
+        summarize(statistics),
         lambda: join_on_values(data.numbered, by_key, keys).select(col(RECORD), col("t")),
-        pl.DataFrame(table, schema={"attribute": pl.String, "distance": pl.String, "t": pl.Float64}, orient="row"),
+        tabulate_attributes(statistics),
     )
 
 
