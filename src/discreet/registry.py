@@ -5,7 +5,8 @@ Built-ins come through the same groups as a stranger's plug-in: ``discreet.risk`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from pydantic import ValidationError
 
-from discreet.engine.runtime.dispatch import engines_of
+from discreet.engine.runtime import dispatch
 from discreet.errors import ParameterError, PluginError, PolicyError, nearest
 from discreet.model.contracts import Direction, LossMeasure, MaskingMethod, Plugin, RiskMeasure
 from discreet.model.policy import Policy, Step, explain
@@ -177,6 +178,29 @@ def direction(limit: str, *, origin: str = "the policy") -> tuple[Kind, str, str
     raise PolicyError(f"{origin}: the limit '{limit}' names no measure; {nearest(name, names('risk') + names('loss'))}")
 
 
+def names_on_engine(kind: Kind, engine: str) -> list[str]:
+    """The installed plug-ins of a kind that declare work on an engine; those that cannot be loaded are left out."""
+    able = []
+    for name in names(kind):
+        with suppress(PluginError):
+            if dispatch.declared_work(load(kind, name), engine) is not None:
+                able.append(name)
+    return able
+
+
+def load_engine_function(kind: Kind, plugin: Plugin, engine: str) -> Callable[..., Any]:
+    """The function that does a plug-in's work on an engine, as its class declares it."""
+    return dispatch.load_engine_function(plugin, engine, lambda: names_on_engine(kind, engine))
+
+
+def bind_to_engine(kind: Kind, plugins: Iterable[Plugin], *tables: Any) -> list[Any]:
+    """Measures as they work on the engine that these tables live on."""
+    engine = dispatch.engine_of(*tables)
+    if engine == dispatch.LOCAL:
+        return list(plugins)
+    return [dispatch.RemoteMeasure(plugin, engine, lambda: names_on_engine(kind, engine)) for plugin in plugins]
+
+
 def describe(kind: Kind) -> list[dict[str, Any]]:
     """Every installed plug-in of a kind as plain values, made from the classes themselves."""
     return [_description(kind, load(kind, name)) for name in names(kind)]
@@ -185,6 +209,7 @@ def describe(kind: Kind) -> list[dict[str, Any]]:
 def _description(kind: Kind, found: type[Plugin]) -> dict[str, Any]:
     better: Mapping[str, str] = getattr(found, "better", {})
     meaning: Mapping[str, str] = getattr(found, "meaning", {})
+    record_meaning: Mapping[str, str] = getattr(found, "record_meaning", {})
     return {
         "name": found.name,
         "kind": kind,
@@ -202,7 +227,8 @@ def _description(kind: Kind, found: type[Plugin]) -> dict[str, Any]:
         "fields": [
             {"name": f, "better": better.get(f, ""), "meaning": meaning.get(f, "")} for f in dict.fromkeys([*meaning, *better])
         ],
-        "engines": engines_of(kind, found.name),
+        "record_fields": [{"name": name, "meaning": words} for name, words in record_meaning.items()],
+        "engines": dispatch.describe_engines(found),
         "scope": str(getattr(found, "scope", "")),
         "preserves": getattr(found, "preserves", ""),
         "citation": found.citation,

@@ -40,12 +40,12 @@ def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = N
 
     loaded = load_policy(policy)
     registry.check_policy(loaded)
-    if (elsewhere := dispatch.reader(source, engine or loaded.engine)) is not None:
-        return _read_elsewhere(elsewhere, source, loaded)
+    if (reader := dispatch.find_reader(source, engine or loaded.engine)) is not None:
+        return _read_on_engine(reader, source, loaded)
     return read_source(source, loaded)
 
 
-def _read_elsewhere(reader: Callable[..., Any], source: Any, policy: Policy) -> Microdata:
+def _read_on_engine(reader: Callable[..., Any], source: Any, policy: Policy) -> Microdata:
     """A table on another engine, with what the file beside it says of its labels."""
     from discreet.convert.files.cells_file import check_described_columns, policy_with_labels_as_text, read_cells
 
@@ -77,8 +77,8 @@ def scan(
 
     loaded = load_policy(policy)
     registry.check_policy(loaded)
-    if (elsewhere := dispatch.reader(source, engine or loaded.engine)) is not None:
-        return _read_elsewhere(elsewhere, source, loaded)
+    if (reader := dispatch.find_reader(source, engine or loaded.engine)) is not None:
+        return _read_on_engine(reader, source, loaded)
     return scan_source(source, loaded, make_measures("risk", measures, loaded), notice, by_record=by_record)
 
 
@@ -147,7 +147,7 @@ def analyze(data: Microdata) -> Profile:
     """Propose a policy, with a reason for each attribute."""
     from discreet.analysis.analyzer import profile
 
-    dispatch.only_local("analyze", data)
+    dispatch.require_local("analyze", data)
     return profile(data)
 
 
@@ -161,7 +161,7 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
         table = (
             with_policy_labels(data) if original is None or dispatch.is_distributed(data) else link_to_original(data, original)[0]
         )
-    made = dispatch.placed("risk", make_measures("risk", measures, table.policy), table, original)
+    made = registry.bind_to_engine("risk", make_measures("risk", measures, table.policy), table, original)
     doubts = check_listed(table, initial=not table.policy.plan.steps) if original is None else []
     found = {one.name: one.measure(table, original=original) for one in made}
     for score in found.values():
@@ -173,7 +173,7 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
     """Measure losses: those named, or the policy's, or the normalized certainty penalty."""
     table, doubts = link_to_original(masked, original)
-    made = dispatch.placed("loss", make_measures("loss", measures, original.policy), original, table)
+    made = registry.bind_to_engine("loss", make_measures("loss", measures, original.policy), original, table)
     found = {one.name: one.measure(original, table) for one in made}
     for score in found.values():
         score.notes = (*score.notes, *doubts)
@@ -188,7 +188,7 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
     """
     from discreet.keys.choose import choose_key, with_key
     from discreet.masking.generate import generate
-    from discreet.masking.generate_spark import generate_elsewhere
+    from discreet.masking.generate_spark import generate_on_engine
 
     if plan is None:
         plan = data.policy.plan
@@ -196,7 +196,7 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
         plan = Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
     doubts = check_listed(data)
     chosen = choose_key(with_key(plan, key), data.source)
-    run = generate_elsewhere if dispatch.is_distributed(data) else generate
+    run = generate_on_engine if dispatch.is_distributed(data) else generate
     release = run(data, chosen.plan, chosen.secret)
     warnings = (*chosen.warnings, *release.warnings, *doubts)
     return replace(release, warnings=warnings) if warnings != release.warnings else release
@@ -241,14 +241,14 @@ def select(data: Microdata, *, resume: str | Path | None = None, **options: Any)
     """
     from discreet.selection.wizard import select as run
 
-    dispatch.only_local("select", data)
+    dispatch.require_local("select", data)
     check_listed(data)
     return run(data, resume=resume, **options)
 
 
 def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:
     """Sentences on why one record is at risk, from every measure that can say so."""
-    dispatch.only_local("explain", data)
+    dispatch.require_local("explain", data)
     if not 0 <= record < len(data):
         raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")
     if original is not None:

@@ -158,7 +158,7 @@ def test_a_task_that_fails_is_run_again_and_changes_nothing(spark: Any, to_spark
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_records_have_the_numbers_of_their_rows_however_a_file_is_cut(spark: Any, tmp_path: Any, suffix: str) -> None:
-    from discreet.engine.spark.microdata import RECORD
+    from discreet.engine.spark.hidden_columns import RECORD
 
     frame = pl.DataFrame({"row": range(5000), "text": [f"some text {at % 7}" for at in range(5000)]})
     path = tmp_path / f"rows{suffix}"

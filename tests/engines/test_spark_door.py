@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,12 @@ import pytest
 
 import discreet
 from discreet import registry
-from discreet.engine.runtime import dispatch as engines
-from discreet.errors import DataError, SourceError
+from discreet.engine.runtime import dispatch
+from discreet.errors import DataError, PluginError, SourceError
+from discreet.model.engine_work import EngineWork
+from discreet.model.microdata import Microdata
+from discreet.model.score import Score
+from discreet.risks.k_anonymity.measure import KAnonymity
 from discreet.testing import students, table
 
 POLICY = "attributes: {age: {role: key, known: 0.5}, ill: {role: confidential, sensitivity: 1}}\n"
@@ -51,11 +55,11 @@ def test_a_lost_cluster_is_told_at_once(files: tuple[Path, Path], place: str) ->
 
 
 def test_a_cluster_that_goes_away_is_told_in_a_sentence() -> None:
-    from discreet.engine.spark.errors import told
+    from discreet.engine.spark.errors import translate_errors
 
     with (
         pytest.raises(SourceError, match=r"^people: the connection to Spark is lost \(.*refused\); start again$"),
-        told("people"),
+        translate_errors("people"),
     ):
         raise ConnectionRefusedError("connection refused")
 
@@ -132,9 +136,32 @@ def test_every_plug_in_says_on_which_engines_it_runs() -> None:
     assert all("local" in one for one in found.values())
     assert found["record_linkage"] == {"local": ""}
     assert found["known_sets"]["spark"].startswith("missing: wildcard")
-    for kind, name in engines.works("spark"):
-        assert name in registry.names(kind)  # type: ignore[arg-type]
-        assert callable(engines.works("spark")[kind, name].function())
+    for kind in registry.KINDS:
+        able = registry.names_on_engine(kind, "spark")  # type: ignore[arg-type]
+        assert able
+        for name in able:
+            work = dispatch.declared_work(registry.load(kind, name), "spark")  # type: ignore[call-overload]
+            assert work is not None
+            assert callable(work.load())
+
+
+def test_a_subclass_with_its_own_measure_does_not_inherit_the_spark_work() -> None:
+    class Renamed(KAnonymity):
+        name: ClassVar[str] = "renamed"
+
+    class Stricter(KAnonymity):
+        name: ClassVar[str] = "stricter"
+
+        def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+            return super().measure(data, original=original)
+
+    assert dispatch.declared_work(Renamed, "spark") is KAnonymity.spark
+    assert dispatch.declared_work(Stricter, "spark") is None
+
+
+def test_an_engine_function_that_does_not_exist_is_named() -> None:
+    with pytest.raises(PluginError, match=r"the engine function 'discreet\.nowhere:work' cannot be loaded"):
+        EngineWork("discreet.nowhere:work").load()
 
 
 def test_records_are_written_by_spark(
@@ -178,7 +205,7 @@ def test_a_table_goes_to_the_catalog_and_back(spark: Any, to_spark: Callable[...
 
 
 def test_a_column_can_number_the_records(spark: Any) -> None:
-    from discreet.engine.spark.microdata import RECORD
+    from discreet.engine.spark.hidden_columns import RECORD
     from discreet.engine.spark.source import read_spark
 
     frame = spark.createDataFrame([(7, "x"), (3, "y")], "id long, text string")

@@ -13,7 +13,6 @@ from polars.testing import assert_frame_equal
 import discreet
 from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.spark import value_counts as dictionaries
-from discreet.engine.spark import works
 from discreet.errors import DataError
 from discreet.testing import table
 
@@ -118,7 +117,6 @@ def test_what_would_not_be_the_same_is_refused(to_spark: Spark, monkeypatch: pyt
     data = people(60)
     with pytest.raises(DataError, match=r"records are still above the threshold 1, and .* the limit 0.01 allows"):
         discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression", "threshold": 1, "limit": 0.01}]})
-    monkeypatch.setattr(works, "MOST_COUNTS", 5)
     monkeypatch.setattr("discreet.masking.targeted_suppression.spark_passes.MOST_COUNTS", 5)
     with pytest.raises(DataError, match="cannot do more than 500 million known sets times records above the threshold on Spark"):
         discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression"}]})

@@ -14,17 +14,25 @@ from pydantic import ConfigDict, Field
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, PluginError
 from discreet.model.contracts import Direction, Draw, LossMeasure, MaskingMethod, RiskMeasure, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.testing import ConformanceError, check_loss, check_masking, check_risk, table
 
 
 class Right(RiskMeasure):
-    """Counts the records."""
+    """Counts the records.
+
+    >>> Right().measure(table({"age": [1, 2]}))["records"]
+    2
+    """
 
     name: ClassVar[str] = "right"
     citation: ClassVar[str] = "Nobody (2000)."
+    documentation: ClassVar[str] = "https://example.org/right"
     better: ClassVar[Mapping[str, Direction]] = {"records": "high"}
+    meaning: ClassVar[Mapping[str, str]] = {"records": "records in the table"}
+    record_meaning: ClassVar[Mapping[str, str]] = {"one": "one", "at": "position"}
 
     times: int = Field(default=1, description="how often each is counted")
 
@@ -33,10 +41,15 @@ class Right(RiskMeasure):
 
 
 class Blank(MaskingMethod):
-    """Suppresses the columns."""
+    """Suppresses the columns.
+
+    >>> Blank().choose(table({"age": [1]}))
+    []
+    """
 
     name: ClassVar[str] = "blank"
     citation: ClassVar[str] = "Nobody (2000)."
+    documentation: ClassVar[str] = "https://example.org/blank"
     scope: ClassVar[Scope] = Scope.CELL
     preserves: ClassVar[str] = "Nothing."
 
@@ -49,10 +62,16 @@ class Blank(MaskingMethod):
 
 
 class Gone(LossMeasure):
-    """Share of the records that are gone."""
+    """Share of the records that are gone.
+
+    >>> Gone().measure(table({"age": [1, 2]}), table({"age": [1]}))["loss"]
+    0.5
+    """
 
     name: ClassVar[str] = "gone"
     citation: ClassVar[str] = "Nobody (2000)."
+    documentation: ClassVar[str] = "https://example.org/gone"
+    meaning: ClassVar[Mapping[str, str]] = {"loss": "share of the records, 0 to 1"}
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         return Score(self.name, {"loss": 1 - len(masked) / len(original) if len(original) else 0.0})
@@ -76,7 +95,7 @@ def said(check: Any, plugin: Any, **more: Any) -> str:
 
 def variant(base: type, **members: Any) -> type:
     """The right plug-in with something wrong in it."""
-    return type("Wrong", (base,), {"__doc__": "Wrong.", "__module__": __name__, **members})
+    return type("Wrong", (base,), {"__doc__": "Wrong.\n\n>>> 1 + 1\n2\n", "__module__": __name__, **members})
 
 
 def test_a_class_that_is_no_plug_in_is_told_what_to_inherit_from() -> None:
@@ -109,9 +128,9 @@ def test_a_class_without_name_citation_docstring_or_description_is_told_all_at_o
 
     Bare.__doc__ = None
     told = said(check_risk, Bare)
-    for part in ("it has no name", "no citation", "no docstring", "'times' has no description"):
+    for part in ("no name", "no citation", "no docstring", "no example", "no documentation", "'times' has no description"):
         assert part in told
-    assert told.startswith("4 things are wrong")
+    assert told.startswith("6 things are wrong")
 
 
 def test_names_that_cannot_stand_in_a_policy_or_are_taken_are_told() -> None:
@@ -149,12 +168,20 @@ def test_a_method_that_is_missing_is_told() -> None:
 
 def test_a_parameter_without_default_needs_an_example() -> None:
     class Needy(Right):
-        """Needs a number."""
+        """Needs a number.
+
+        >>> Needy(level=3).level
+        3
+        """
 
         level: int = Field(description="a number")
 
     class Helped(Right):
-        """Says which."""
+        """Says which.
+
+        >>> Helped(level=3).level
+        3
+        """
 
         level: int = Field(examples=[3], description="a number")
 
@@ -205,6 +232,33 @@ def test_limits_on_fields_that_do_not_exist_are_told() -> None:
     assert "must be 'low' or 'high'" in said(check_risk, variant(Right, better={"records": "up"}))
     assert "meaning speaks of 'k'" in said(check_risk, variant(Right, meaning={"k": "the least class"}))
     assert "better is empty" in said(check_risk, variant(Right, better={}))
+
+
+def test_fields_without_meaning_or_direction_are_told() -> None:
+    told = said(check_risk, variant(Right, meaning={}, record_meaning={}))
+    assert "the summary's 'records' has no meaning" in told
+    assert "the column 'one' of per_record has no meaning" in told
+    assert "the summary's 'loss' has no meaning" in said(check_loss, variant(Gone, meaning={}))
+    wider = scoring(lambda self, data: Score("right", {"records": 1, "keys": 2}))
+    described = {"records": "records", "keys": "keys"}
+    assert "the summary's 'keys' has no direction" in said(check_risk, variant(wider, meaning=described))
+    check_risk(variant(wider, meaning=described, neutral=("keys",)))
+    assert "'records' is in better and in neutral" in said(check_risk, variant(Right, neutral=("records",)))
+    check_risk(variant(Right, record_meaning={"on*": "one"}))
+
+
+def test_a_built_in_without_a_page_is_told() -> None:
+    hidden = variant(Right, name="hidden", __module__="discreet.risks.hidden")
+    assert "it has no page: write docs/methods/hidden.md" in said(check_risk, hidden)
+
+
+def test_spark_work_that_cannot_be_loaded_or_called_is_told() -> None:
+    pytest.importorskip("pyspark")
+    lost = EngineWork("discreet.nowhere:work")
+    assert "the engine function 'discreet.nowhere:work' cannot be loaded" in said(check_risk, variant(Right, spark=lost))
+    narrow = EngineWork("math:sqrt")
+    assert "its Spark work 'math:sqrt' does not take 3 arguments" in said(check_risk, variant(Right, spark=narrow))
+    assert "not an EngineWork" in said(check_risk, variant(Right, spark="math:sqrt"))
 
 
 def test_a_score_that_changes_from_call_to_call_or_with_the_order_of_rows_is_told() -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, inspect, select, update
 from sqlalchemy.exc import OperationalError
 
 import discreet
-from discreet.errors import DiscreetError, PolicyError
+from discreet.errors import DiscreetError, PolicyError, SourceError
 from discreet.keys.ring import KeyRing
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit

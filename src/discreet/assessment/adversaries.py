@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from discreet import registry
-from discreet.engine.runtime.dispatch import placed
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
@@ -81,7 +80,7 @@ def _frame(name: str, original: Microdata, masked: Microdata, measured: Mapping[
         return None
     try:
         made = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
-        measure: RiskMeasure = placed("risk", [made], masked)[0]
+        measure: RiskMeasure = registry.bind_to_engine("risk", [made], masked)[0]
         return measure.measure(masked, original=original if measure.needs_original(masked) else None).per_record
     except DiscreetError:
         return None

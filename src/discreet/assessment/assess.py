@@ -11,11 +11,12 @@ import polars as pl
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
-from discreet.engine.runtime.dispatch import WORDS, is_distributed
+from discreet.engine.runtime.dispatch import is_distributed
 from discreet.engine.runtime.progress import OutOfTimeError, until
 from discreet.errors import DataError, RoomError, UnexplainedCellError
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
+from discreet.model.engine_work import engine_label
 from discreet.model.microdata import Microdata
 from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, Assessment, Verdict
 from discreet.model.score import Score
@@ -144,7 +145,7 @@ def _cover(covering: Covering, original: Microdata, doubts: Sequence[str]) -> tu
     """Coverage of the original and of the release; masked values are only compared where it is certain which row is whose."""
     measure, released = covering.measure, covering.released
     if is_distributed(released):
-        raise DataError(f"it does not run on {WORDS.get(released.engine, released.engine)}; read both tables on the local engine")
+        raise DataError(f"it does not run on {engine_label(released.engine)}; read both tables on the local engine")
     before = measure.measure(original)
     if not doubts:
         return before, measure.measure(released, original=original)

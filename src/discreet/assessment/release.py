@@ -25,11 +25,10 @@ def assess_release(original: Microdata, masked: Microdata | Release, deadline: f
     policy = original.policy
     warnings = check_listed(original)
     names = [name for name in measures_for_limits("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
-    risks = dispatch.placed("risk", make_measures("risk", names, policy), original, table)
+    risks = registry.bind_to_engine("risk", make_measures("risk", names, policy), original, table)
     loss_measures = make_measures("loss", measures_for_limits("loss", policy), policy)
-    losses = {
-        measure.name: measure.measure(original, table) for measure in dispatch.placed("loss", loss_measures, original, table)
-    }
+    bound = registry.bind_to_engine("loss", loss_measures, original, table)
+    losses = {measure.name: measure.measure(original, table) for measure in bound}
     coverage = registry.make("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
     assessment = assess(original, table, risks, losses, deadline, doubts, covering)

@@ -57,6 +57,9 @@ def _print_plugin(plugin: dict[str, Any]) -> None:
     if plugin["fields"]:
         fields = [(field["name"], field["better"], field["meaning"]) for field in plugin["fields"]]
         output.print_table("Fields", ("name", "better", "meaning"), fields)
+    if plugin["record_fields"]:
+        record_fields = [(field["name"], field["meaning"]) for field in plugin["record_fields"]]
+        output.print_table("Fields per record", ("name", "meaning"), record_fields)
     engines = [(name, f"all but {missing}" if missing else "all") for name, missing in plugin["engines"].items()]
     output.print_table("Engines", ("engine", "supports"), engines)
     for label, key in (("Preserves", "preserves"), ("Reference", "citation")):

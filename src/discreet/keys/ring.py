@@ -97,7 +97,7 @@ class KeyRing:
 
     def ids(self) -> list[str]:
         """The ids of all keys that can be read."""
-        return [key.id for key, _ in self.entries()]
+        return sorted(key.id for key, _ in self.entries())
 
     def entries(self) -> list[tuple[StoredKey, int]]:
         """All keys that can be read, the newest first, with the number of releases that were written with each."""

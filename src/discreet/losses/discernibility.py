@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -38,11 +38,15 @@ class Discernibility(LossMeasure):
 
     name: ClassVar[str] = "discernibility"
     citation: ClassVar[str] = "Bayardo, R. J. & Agrawal, R. (2005). Data privacy through optimal k-anonymization. ICDE, 217-228."
+    neutral: ClassVar[Collection[str]] = ("metric", "before", "average_class")
     meaning: ClassVar[Mapping[str, str]] = {
         "loss": "metric beyond the original's, 0 to 1",
         "metric": "sum of the class sizes of all records",
         "before": "the same of the original",
         "average_class": "records that a record looks like, itself included, on average",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "cost": "penalty of the record: the size of its equivalence class",
     }
 
     attributes: tuple[str, ...] = Field(default=(), description="attributes that tell records apart; the keys where empty")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -43,6 +43,7 @@ class Entropy(LossMeasure):
         "de Waal, A. G. & Willenborg, L. C. R. J. (1999). Information loss through global recoding and local suppression. "
         "Netherlands Official Statistics 14, 17-20."
     )
+    neutral: ClassVar[Collection[str]] = ("bits_lost", "bits")
     meaning: ClassVar[Mapping[str, str]] = {
         "loss": "share of the bits that the masked values do not tell",
         "bits_lost": "bits a record that the masked values leave open",

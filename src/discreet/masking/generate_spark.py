@@ -1,9 +1,11 @@
-"""The Masked Microdata Generator where the rows are somewhere else: the same plan, step by step, by the table's own engine."""
+"""The Masked Microdata Generator on another engine: the same plan, step by step, by the engine that holds the table."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from discreet import registry
 from discreet.engine.draws.context import draw_key
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.draws.secret import plan_secret
-from discreet.engine.runtime import dispatch
 from discreet.engine.runtime.progress import tell
 from discreet.errors import DataError, DiscreetError, PolicyError, nearest
 from discreet.masking.generate import conflicts
@@ -33,35 +34,53 @@ class DistributedRelease(Release):
         return len(self.masked)
 
 
-def generate_elsewhere(data: Any, plan: Plan, secret: bytes | None = None) -> Release:
-    """Run a plan by the engine of the table: what it makes is what the local engine would make of the same records."""
-    methods = [
-        (number, *registry.resolve_step(step, data.policy, origin=f"{data.policy.origin}, step {number}"))
-        for number, step in enumerate(plan.steps, 1)
-        if step.enabled
-    ]
-    # what does not run there is said before anything is read
-    works = [
-        _told(number, step, lambda m=method: dispatch.work_of(data.engine, "masking", m)) for number, step, method in methods
-    ]
+@dataclass(frozen=True)
+class _EngineStep:
+    """An enabled step: its number in the plan, its method with parameters, and the function that runs it on the engine."""
+
+    number: int
+    step: Step
+    method: MaskingMethod
+    function: Callable[..., Any]
+
+
+def generate_on_engine(data: Any, plan: Plan, secret: bytes | None = None) -> Release:
+    """Run a plan on the engine of the table; the release equals that of the local engine for the same records."""
+    steps = _load_steps(data, plan)
     table, log, counts = data.initial, [], data.changes()
-    made_from = plan_secret(plan) if secret is None else secret
-    key = draw_key(made_from, data.policy, plan, table.fingerprint(made_from))
-    for (number, step, method), work in zip(methods, works, strict=True):
-        tell(f"step {number}, {step.method}", number - 1, len(plan.steps))
+    release_secret = plan_secret(plan) if secret is None else secret
+    key = draw_key(release_secret, data.policy, plan, table.fingerprint(release_secret))
+    for run in steps:
+        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         started = time.perf_counter()
-        columns = _told(number, step, lambda m=method, s=step, t=table: _columns(t, s, m))
-        draw = KeyedDraw(key, number, step.method)
-        made = _told(number, step, lambda w=work, m=method, t=table, c=columns, d=draw: w(m, t, c, d))
-        notes = tuple(method.notes(table.shape, made.table.shape, columns))
-        table = counts.after(table, made, number)
-        log.append(StepLog(number, step.method, columns, 0, made.removed, 0, time.perf_counter() - started, notes))
+        with _errors_name_step(run.number, run.step):
+            columns = _check_columns(table, run.step, run.method)
+            masked = run.function(run.method, table, columns, KeyedDraw(key, run.number, run.step.method))
+        notes = tuple(run.method.notes(table.shape, masked.table.shape, columns))
+        table = counts.after(table, masked, run.number)
+        seconds = time.perf_counter() - started
+        log.append(StepLog(run.number, run.step.method, columns, 0, masked.removed, 0, seconds, notes))
     final, changed = counts.finish(table)
     entries = tuple(replace(entry, values_changed=changed[entry.step]) for entry in log)
     return DistributedRelease(data, final, plan, entries, tuple(conflicts(plan, data.policy)), key)
 
 
-def _columns(table: Any, step: Step, method: MaskingMethod) -> tuple[str, ...]:
+def _load_steps(data: Any, plan: Plan) -> list[_EngineStep]:
+    """All enabled steps with their functions, so that a step that does not run there is refused before anything is read."""
+    resolved = [
+        (number, *registry.resolve_step(step, data.policy, origin=f"{data.policy.origin}, step {number}"))
+        for number, step in enumerate(plan.steps, 1)
+        if step.enabled
+    ]
+    steps = []
+    for number, step, method in resolved:
+        with _errors_name_step(number, step):
+            function = registry.load_engine_function("masking", method, data.engine)
+        steps.append(_EngineStep(number, step, method, function))
+    return steps
+
+
+def _check_columns(table: Any, step: Step, method: MaskingMethod) -> tuple[str, ...]:
     columns = tuple(method.choose(table)) if step.columns is None else step.columns
     for name in columns:
         if name not in table.columns:
@@ -69,10 +88,11 @@ def _columns(table: Any, step: Step, method: MaskingMethod) -> tuple[str, ...]:
     return columns
 
 
-def _told(number: int, step: Step, work: Any) -> Any:
-    """What a piece of work gives; errors say in which step they were met."""
+@contextmanager
+def _errors_name_step(number: int, step: Step) -> Iterator[None]:
+    """Errors name the step in which they arose; numbers out of range become infinite or null without a warning."""
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return work()
+            yield
     except DiscreetError as error:
         raise type(error)(f"step {number} ({step.method}): {error}") from error

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 from pydantic import BaseModel, ConfigDict
 
 from discreet.model.attribute import Role
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -58,6 +59,10 @@ class Plugin(BaseModel, ABC):
     """The name in policies; that of the entry point."""
     citation: ClassVar[str] = ""
     """Where the formula stands in the literature."""
+    documentation: ClassVar[str] = ""
+    """The address of the plug-in's page; a built-in has docs/methods/NAME.md instead."""
+    spark: ClassVar[EngineWork | None] = None
+    """The plug-in's work on Apache Spark; None: it runs on the local engine only."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -79,8 +84,12 @@ class RiskMeasure(Plugin):
 
     better: ClassVar[Mapping[str, Direction]] = {}
     """For each summary field that a limit may name, whether less or more of it is safer."""
+    neutral: ClassVar[Collection[str]] = ()
+    """The numeric summary fields that describe the table and have no better direction, so that no limit may name them."""
     meaning: ClassVar[Mapping[str, str]] = {}
     """For each summary field what it says, with its unit, in a few words."""
+    record_meaning: ClassVar[Mapping[str, str]] = {}
+    """For each column of ``per_record`` what it says, with its unit; a name may end in ``*`` for columns named by the data."""
 
     descriptive: ClassVar[Collection[str]] = ()
     """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""
@@ -175,7 +184,9 @@ class LossMeasure(Plugin):
     """One way of telling what masking cost."""
 
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low"}
+    neutral: ClassVar[Collection[str]] = ()
     meaning: ClassVar[Mapping[str, str]] = {}
+    record_meaning: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def measure(self, original: Microdata, masked: Microdata) -> Score:

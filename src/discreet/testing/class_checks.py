@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from discreet import registry
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, PluginError
 from discreet.model.contracts import Plugin
+from discreet.model.engine_work import EngineWork
 from discreet.model.policy import explain
 from discreet.testing.findings import Findings
 
@@ -33,6 +36,7 @@ def start(plugin: Any, kind: registry.Kind, base: type[Plugin], method: str) -> 
         config.get("extra") == "forbid", "it takes parameters that it does not know: leave extra='forbid' in model_config"
     )
     _signature(findings, cls, base, method)
+    _runs_on_engines(findings, cls, 4 if kind == "masking" else 3)
     instance = plugin if not isinstance(plugin, type) else _example(findings, cls)
     if instance is not None:
         _survives_the_policy_file(findings, instance)
@@ -61,11 +65,45 @@ def _named(findings: Findings, cls: type[Plugin], kind: registry.Kind) -> None:
 
 def _documented(findings: Findings, cls: type[Plugin]) -> None:
     findings.need(bool(cls.__dict__.get("__doc__")), "it has no docstring: say what it does, and the formula")
+    findings.need(
+        ">>>" in (cls.__dict__.get("__doc__") or ""), "its docstring has no example: add a small one that runs, after >>>"
+    )
     findings.need(bool(cls.citation), "it has no citation: say where the formula stands in the literature")
+    _has_page(findings, cls)
     for name, field in cls.model_fields.items():
         findings.need(
             bool(field.description), f"the parameter '{name}' has no description: Field(description=…) makes the documentation"
         )
+
+
+def _has_page(findings: Findings, cls: type[Plugin]) -> None:
+    """A built-in has a page in the repository (not checked where the package is installed without it), others an address."""
+    if not cls.__module__.startswith("discreet."):
+        findings.need(
+            bool(cls.documentation), "it has no documentation: set documentation: ClassVar[str] to the address of its page"
+        )
+        return
+    folder = Path(__file__).resolve().parents[3] / "docs" / "methods"
+    name = getattr(cls, "name", "")
+    findings.need(not folder.is_dir() or (folder / f"{name}.md").is_file(), f"it has no page: write docs/methods/{name}.md")
+
+
+def _runs_on_engines(findings: Findings, cls: type[Plugin], arguments: int) -> None:
+    """What it declares for another engine can be loaded and called; not checked where the engine's library is missing."""
+    work = cls.spark
+    if work is None:
+        return
+    if not isinstance(work, EngineWork):
+        findings.add(f"spark is {work!r}, not an EngineWork: spark: ClassVar[EngineWork | None] = EngineWork('module:function')")
+        return
+    if find_spec("pyspark") is None:
+        return
+    try:
+        inspect.signature(work.load()).bind(*range(arguments))
+    except PluginError as error:
+        findings.add(f"its Spark work: {error}")
+    except TypeError as error:
+        findings.add(f"its Spark work '{work.function}' does not take {arguments} arguments, see EngineWork: {error}")
 
 
 def _signature(findings: Findings, cls: type[Plugin], base: type[Plugin], method: str) -> None:

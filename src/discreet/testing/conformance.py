@@ -14,7 +14,7 @@ from discreet.model.score import Score
 from discreet.testing.class_checks import start
 from discreet.testing.findings import Findings
 from discreet.testing.samples import Snapshot, fresh, relatives, sample, shuffled
-from discreet.testing.score_checks import check_better, check_same, check_score
+from discreet.testing.score_checks import check_fields, check_same, check_score
 
 
 def check_risk(plugin: type[RiskMeasure] | RiskMeasure, data: Microdata | None = None) -> None:
@@ -35,7 +35,7 @@ def check_risk(plugin: type[RiskMeasure] | RiskMeasure, data: Microdata | None =
     score = findings.attempt("on a table that fits", measure.measure, table, original=original, must=True)
     _unchanged(findings, before, table)
     if score is not None and check_score(findings, "on a table that fits", measure, score, len(table)):
-        check_better(findings, measure, score)
+        check_fields(findings, measure, score)
         _explains(findings, measure, table, original)
         again = findings.attempt("measured again", measure.measure, fresh(table), original=original, must=True)
         if again is not None:
@@ -87,7 +87,7 @@ def check_loss(plugin: type[LossMeasure] | LossMeasure, data: Microdata | None =
     situation = "where nothing was masked"
     same = findings.attempt(situation, measure.measure, table, fresh(table), must=True)
     if same is not None and check_score(findings, situation, measure, same, len(table)):
-        check_better(findings, measure, same)
+        check_fields(findings, measure, same)
         lost = same.summary.get("loss")
         told = f"{situation}: it finds a loss of {lost}; an unchanged table has lost 0"
         findings.need(not isinstance(lost, int | float) or abs(lost) < 1e-9, told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 import polars as pl
@@ -39,8 +40,14 @@ def check_score(findings: Findings, situation: str, measure: RiskMeasure | LossM
     return score.per_record is None or score.per_record.height in records
 
 
-def check_better(findings: Findings, measure: RiskMeasure | LossMeasure, score: Score) -> None:
-    """Limits name fields that exist, and the measure says which direction of them is better."""
+def check_fields(findings: Findings, measure: RiskMeasure | LossMeasure, score: Score) -> None:
+    """The fields of a score have directions and meanings."""
+    check_directions(findings, measure, score)
+    check_meanings(findings, measure, score)
+
+
+def check_directions(findings: Findings, measure: RiskMeasure | LossMeasure, score: Score) -> None:
+    """Every numeric field has a direction or is declared neutral, and no other field is named."""
     findings.need(
         bool(measure.better),
         "better is empty: no limit can be set; say for a field of the summary whether 'low' or 'high' is better",
@@ -49,6 +56,27 @@ def check_better(findings: Findings, measure: RiskMeasure | LossMeasure, score: 
         told = f"better names '{field}', which the summary does not have; it has {', '.join(score.summary)}"
         findings.need(field in score.summary, told)
         findings.need(direction in ("low", "high"), f"better['{field}'] is {direction!r}; it must be 'low' or 'high'")
+    for field, value in score.summary.items():
+        if not isinstance(value, Mapping):
+            findings.need(
+                field in measure.better or field in measure.neutral,
+                f"the summary's '{field}' has no direction: say in better whether 'low' or 'high' is, or name it in neutral",
+            )
+    for field in measure.neutral:
+        findings.need(field not in measure.better, f"'{field}' is in better and in neutral; keep one")
+        findings.need(field in score.summary, f"neutral names '{field}', which the summary does not have")
+
+
+def check_meanings(findings: Findings, measure: RiskMeasure | LossMeasure, score: Score) -> None:
+    """Every field of the summary and every column of per_record has a meaning; so may columns that only some data have."""
+    for field in score.summary:
+        findings.need(bool(measure.meaning.get(field)), f"the summary's '{field}' has no meaning: say in meaning what it is")
+    columns = [] if score.per_record is None else score.per_record.columns
+    for column in columns:
+        findings.need(
+            any(words and fnmatchcase(column, name) for name, words in measure.record_meaning.items()),
+            f"the column '{column}' of per_record has no meaning: say in record_meaning what it is",
+        )
     for field in measure.meaning:
         told = f"meaning speaks of '{field}', which the summary does not have; it has {', '.join(score.summary)}"
         findings.need(field in score.summary, told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -27,6 +28,12 @@ class ChangedValues(LossMeasure):
 
     name: ClassVar[str] = "changed_values"
     citation: ClassVar[str] = "Hundepool, A. et al. (2012). Statistical Disclosure Control, section 3.9. Wiley."
+    documentation: ClassVar[str] = "README.md of the distribution discreet-example"
+    neutral: ClassVar[Collection[str]] = ("values",)
+    meaning: ClassVar[Mapping[str, str]] = {
+        "loss": "share of the values that changed, 0 to 1",
+        "values": "values compared: records x attributes",
+    }
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         hidden = original.named(Role.IDENTIFIER, Role.PERSON)

@@ -31,6 +31,7 @@ class DateShift(MaskingMethod):
 
     name: ClassVar[str] = "date_shift"
     citation: ClassVar[str] = "El Emam, K. & Arbuckle, L. (2013). Anonymizing Health Data. O'Reilly."
+    documentation: ClassVar[str] = "README.md of the distribution discreet-example"
     scope: ClassVar[Scope] = Scope.CELL
     preserves: ClassVar[str] = "Each date to within the number of days; their mean in expectation."
 

@@ -1,4 +1,4 @@
-"""Rare values: what an intruder finds who knows a single attribute."""
+"""Rare values: the risk from an intruder who knows a single attribute."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+
+
+def summarize(records: int, rare: int, least_count: int) -> dict[str, int | float]:
+    """The summary from sufficient statistics: one definition for both engines."""
+    return {"rare": rare, "share": rare / records if records else 0.0, "least_count": least_count}
 
 
 class RareValues(RiskMeasure):
@@ -31,12 +37,15 @@ class RareValues(RiskMeasure):
 
     name: ClassVar[str] = "rare_values"
     citation: ClassVar[str] = "Willenborg, L. & de Waal, T. (1996). Statistical Disclosure Control in Practice. Springer."
+    documentation: ClassVar[str] = "README.md of the distribution discreet-example"
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet_example.rare_values_spark:rare_values")
     better: ClassVar[Mapping[str, Direction]] = {"rare": "low", "share": "low", "least_count": "high"}
     meaning: ClassVar[Mapping[str, str]] = {
         "rare": "records with a rare value",
         "share": "their share of all records",
         "least_count": "records that share the rarest value",
     }
+    record_meaning: ClassVar[Mapping[str, str]] = {"count": "records that share the record's rarest value"}
 
     least: Annotated[int, Field(ge=1)] = Field(default=5, description="a value is rare where fewer records than this have it")
 
@@ -50,14 +59,10 @@ class RareValues(RiskMeasure):
             shared = np.bincount(column.codes, minlength=column.cardinality)
             rows.append((column.name, int(shared.min(initial=len(data))), int((shared < self.least).sum())))
             counts = np.minimum(counts, shared[column.codes])
-        rare = int((counts < self.least).sum())
+        rare, least = int((counts < self.least).sum()), int(counts.min(initial=len(data)))
         return Score(
             self.name,
-            {
-                "rare": rare,
-                "share": rare / len(data) if len(data) else 0.0,
-                "least_count": int(counts.min(initial=len(data))),
-            },
+            summarize(len(data), rare, least),
             pl.DataFrame({"count": counts}),
             pl.DataFrame(rows, schema=["attribute", "least_count", "rare_values"], orient="row"),
         )

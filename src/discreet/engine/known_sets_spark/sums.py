@@ -35,7 +35,8 @@ from discreet.engine.known_sets_spark.stages import (
 from discreet.engine.known_sets_spark.suppressed_values import Lost
 from discreet.engine.known_sets_spark.walk import EVERYTHING, Ask
 from discreet.engine.spark.arrow import grouped, in_arrow
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.value_counts import Dictionary, dictionaries
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.engine.spark.arrow import numbers
-from discreet.engine.spark.microdata import RECORD
+from discreet.engine.spark.hidden_columns import RECORD
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:

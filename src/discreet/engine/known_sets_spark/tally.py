@@ -18,7 +18,7 @@ from discreet.engine.known_sets_spark.sums import Work, moved, selected
 from discreet.engine.known_sets_spark.suppressed_values import Lost
 from discreet.engine.known_sets_spark.walk import EVERYTHING
 from discreet.engine.spark.arrow import in_arrow, numbers
-from discreet.engine.spark.microdata import RECORD
+from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.value_counts import array_of, clean
 
 if TYPE_CHECKING:

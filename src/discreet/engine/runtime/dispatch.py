@@ -1,29 +1,32 @@
-"""Which engine does what: the table of engines, made from the code of each, and the one way to it.
+"""Which engine a table lives on, and how a plug-in's work is found for that engine.
 
-The local engine runs every plug-in: that is what a plug-in's own method does. Another engine has a table of *works* by kind and
-name, each a function that is given the plug-in (for its parameters) and distributed tables. What it cannot do exactly stands in
-the table as a gap, which is refused in a sentence and shown to people by ``discreet methods`` and ``discreet measures``.
+The local engine runs every plug-in: that is its own method. For another engine a plug-in declares an
+:class:`~discreet.model.engine_work.EngineWork` in the class attribute of the engine's name (``spark``). What it cannot do exactly
+stands there as a gap, which is refused in one sentence and listed by ``discreet methods`` and ``discreet measures``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from discreet.errors import DataError, nearest
 from discreet.model.cells import ColumnCells
+from discreet.model.contracts import LossMeasure, Plugin
+from discreet.model.engine_work import EngineWork, engine_label
 from discreet.model.policy import Policy
 
 LOCAL = "local"
-_TABLES = {"spark": "discreet.engine.spark.works"}
-"""Engine by engine the module that holds its table ``WORKS``; none of them imports the engine's library."""
-WORDS = {"spark": "Spark"}
+_SOURCES = {"spark": "discreet.engine.spark.source_types"}
+"""For each other engine the module that recognises its sources; none of them imports the engine's library."""
+
+Alternatives = Callable[[], Iterable[str]]
+"""The names of the plug-ins of the same kind that run on an engine; called only for an error message."""
 
 
 class Distributed(Protocol):
-    """A table whose rows are somewhere else: what the verbs must know of it."""
+    """A table whose rows are on another engine: what the verbs need to know of it."""
 
     engine: str
     policy: Policy
@@ -35,25 +38,26 @@ class Distributed(Protocol):
     def write(self, target: str, *, private: bool = False, formulas: str = "", overwrite: bool = True) -> None:
         """Write the table by its own engine.
 
-        What is ``private`` is for its owner's eyes, where the place has rights; what matches ``formulas`` runs nowhere.
+        A ``private`` target is readable by its owner alone, where the store has permissions; cells that match ``formulas`` are
+        escaped, so that no spreadsheet runs them.
         """
         ...
 
     def in_release_order(self, key: bytes | None) -> Any:
-        """The rows as a release is written: in the order of a release's key, or in that of the records' numbers."""
+        """The rows in the order in which a release is written: by the release's key, or else by record number."""
         ...
 
     def fingerprint(self, secret: bytes) -> bytes:
-        """What the draws of a release depend on: the same as that of the same table on the local engine."""
+        """What the draws of a release depend on: equal to that of the same table on the local engine."""
         ...
 
     @property
     def is_initial(self) -> bool:
-        """Whether the rows are numbered by where they stand, not by a plan or a link."""
+        """Whether the records are numbered by position, not by a plan or a link."""
         ...
 
     def linked(self, original: Any, link: Any) -> Any:
-        """The same rows, tied to their originals by a link."""
+        """The same rows, with the record numbers of their originals from a link."""
         ...
 
     def link(self) -> Any:
@@ -63,117 +67,90 @@ class Distributed(Protocol):
 
 @runtime_checkable
 class Written(Protocol):
-    """A score whose records stay with its engine, which writes them too."""
+    """A score whose per-record values stay with its engine, which also writes them."""
 
-    def write_all(self, found: Mapping[str, Any], target: str, *, overwrite: bool = True) -> None:
-        """Write a row a record with columns MEASURE.FIELD of all scores found with it."""
+    def write_all(self, scores: Mapping[str, Any], target: str, *, overwrite: bool = True) -> None:
+        """Write one row per record with columns MEASURE.FIELD of all these scores."""
         ...
 
 
-def _by_the_data(_: Any) -> bool:
-    return False
+def declared_work(plugin: type[Plugin], engine: str) -> EngineWork | None:
+    """The work that a plug-in's class declares for an engine.
 
-
-@dataclass(frozen=True)
-class Gap:
-    """What an engine cannot do of a plug-in: what it is, why not, and whether a plug-in with these parameters asks for it.
-
-    Where the data decide, ``asked`` is left as it is and the work itself calls ``refuse``.
+    A subclass that redefines the local work (``measure`` or ``mask``) does not inherit the engine work of its parent, which would
+    return the parent's numbers under the subclass's name.
     """
-
-    what: str
-    why: str
-    asked: Callable[[Any], bool] = _by_the_data
-
-    def refuse(self, plugin: Any, engine: str) -> None:
-        """Raise: the sentence names plug-in, gap, engine and reason."""
-        word = WORDS.get(engine, engine)
-        raise DataError(f"{plugin.name} cannot do {self.what} on {word}: {self.why}; read the table on the local engine for it")
-
-
-@dataclass(frozen=True)
-class Work:
-    """How an engine does a plug-in's work: the function as ``module:function``, and what it refuses."""
-
-    home: str
-    gaps: tuple[Gap, ...] = ()
-
-    def function(self) -> Callable[..., Any]:
-        module, _, name = self.home.partition(":")
-        found: Callable[..., Any] = getattr(import_module(module), name)
-        return found
-
-
-def works(engine: str) -> Mapping[tuple[str, str], Work]:
-    """An engine's table, by kind (risk, masking, loss) and name."""
-    table: Mapping[tuple[str, str], Work] = import_module(_TABLES[engine]).WORKS
-    return table
-
-
-def engines_of(kind: str, name: str) -> dict[str, str]:
-    """The engines that a plug-in runs on, with what each of them cannot do of it (empty where it can do all)."""
-    found = {LOCAL: ""}
-    for engine in _TABLES:
-        if (work := works(engine).get((kind, name))) is not None:
-            found[engine] = "; ".join(gap.what for gap in work.gaps)
-    return found
-
-
-def work_of(engine: str, kind: str, plugin: Any) -> Callable[..., Any]:
-    """The function that does a plug-in's work on an engine; what it cannot do exactly is refused by name."""
-    word = WORDS.get(engine, engine)
-    table = works(engine)
-    work = table.get((kind, plugin.name))
-    if work is None:
-        able = ", ".join(name for other, name in sorted(table) if other == kind) or "nothing"
-        raise DataError(f"{plugin.name} does not run on {word}; on {word} run {able}; read the table on the local engine for it")
-    for gap in work.gaps:
-        if gap.asked(plugin):
-            gap.refuse(plugin, engine)
-    return work.function()
-
-
-def reader(source: Any, engine: str | None) -> Callable[..., Any] | None:
-    """The function that reads a source on another engine: the one asked for, or the one that the source itself belongs to."""
-    if engine not in (None, LOCAL, *_TABLES):
-        raise DataError(f"there is no engine '{engine}'; {nearest(str(engine), [LOCAL, *_TABLES])}")
-    for name, module in _TABLES.items():
-        table = import_module(module)
-        if engine == name or table.claims(source):
-            return Work(table.READER).function()
+    for ancestor in plugin.__mro__:
+        attributes = vars(ancestor)
+        if engine in attributes:
+            work: EngineWork | None = attributes[engine]
+            return work
+        if "measure" in attributes or "mask" in attributes:
+            return None
     return None
 
 
-class Elsewhere:
-    """A measure that is asked as always, and whose work an engine does where the rows are."""
+def describe_engines(plugin: type[Plugin]) -> dict[str, str]:
+    """The engines that a plug-in runs on, each with what it cannot do there (empty: it can do everything)."""
+    engines = {LOCAL: ""}
+    for engine in _SOURCES:
+        if (work := declared_work(plugin, engine)) is not None:
+            engines[engine] = "; ".join(gap.feature for gap in work.gaps)
+    return engines
 
-    def __init__(self, plugin: Any, kind: str, engine: str) -> None:
-        self.plugin, self.kind, self.engine = plugin, kind, engine
+
+def load_engine_function(plugin: Plugin, engine: str, alternatives: Alternatives) -> Callable[..., Any]:
+    """The function that does a plug-in's work on an engine; raises DataError where a parameter asks for one of its gaps."""
+    label = engine_label(engine)
+    work = declared_work(type(plugin), engine)
+    if work is None:
+        others = ", ".join(alternatives()) or "no plug-ins of this kind"
+        raise DataError(
+            f"{plugin.name} does not run on {label}; on {label} run {others}; read the table on the local engine for it"
+        )
+    for gap in work.gaps:
+        if gap.requested_by(plugin):
+            gap.refuse(plugin, engine)
+    return work.load()
+
+
+def find_reader(source: Any, engine: str | None) -> Callable[..., Any] | None:
+    """The function that reads a source on another engine: the engine named, or the one that the source belongs to."""
+    if engine not in (None, LOCAL, *_SOURCES):
+        raise DataError(f"there is no engine '{engine}'; {nearest(str(engine), [LOCAL, *_SOURCES])}")
+    for name, module in _SOURCES.items():
+        types = import_module(module)
+        if engine == name or types.is_engine_source(source):
+            return EngineWork(types.READER).load()
+    return None
+
+
+class RemoteMeasure:
+    """A measure with the methods of the local one, whose work is done by the engine that holds the rows."""
+
+    def __init__(self, plugin: Plugin, engine: str, alternatives: Alternatives) -> None:
+        self.plugin, self.engine, self.alternatives = plugin, engine, alternatives
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plugin, name)
 
     def for_limits(self, limits: Any, *, seconds: float) -> Any:
-        """As the measure's own; what is returned works on the same engine."""
-        return Elsewhere(self.plugin.for_limits(limits, seconds=seconds), self.kind, self.engine)
+        """The measure for these limits, on the same engine."""
+        plugin: Any = self.plugin
+        return RemoteMeasure(plugin.for_limits(limits, seconds=seconds), self.engine, self.alternatives)
 
     def measure(self, data: Any, masked: Any = None, *, original: Any = None) -> Any:
         """A risk of ``data`` (beside its ``original``), or the loss of ``masked`` against ``data``."""
-        return work_of(self.engine, self.kind, self.plugin)(self.plugin, data, masked if self.kind == "loss" else original)
-
-
-def placed(kind: str, plugins: Iterable[Any], *tables: Any) -> list[Any]:
-    """Measures as they work on the engine that these tables live on."""
-    engine = engine_of(*tables)
-    return list(plugins) if engine == LOCAL else [Elsewhere(one, kind, engine) for one in plugins]
+        function = load_engine_function(self.plugin, self.engine, self.alternatives)
+        return function(self.plugin, data, masked if isinstance(self.plugin, LossMeasure) else original)
 
 
 def engine_of(*tables: Any) -> str:
-    """The engine that some tables live on; they must live on one."""
-    found = {table.engine if is_distributed(table) else LOCAL for table in tables if table is not None}
-    if len(found) > 1:
-        raise DataError(f"tables on different engines ({', '.join(sorted(found))}) cannot be compared; read both on one")
-    return found.pop() if found else LOCAL
+    """The engine that some tables live on; raises DataError where they live on different ones."""
+    engines = {table.engine if is_distributed(table) else LOCAL for table in tables if table is not None}
+    if len(engines) > 1:
+        raise DataError(f"tables on different engines ({', '.join(sorted(engines))}) cannot be compared; read both on one")
+    return engines.pop() if engines else LOCAL
 
 
 def is_distributed(table: Any) -> TypeGuard[Distributed]:
@@ -181,7 +158,7 @@ def is_distributed(table: Any) -> TypeGuard[Distributed]:
     return getattr(table, "engine", LOCAL) != LOCAL
 
 
-def only_local(verb: str, *tables: Any) -> None:
-    """Raise where a whole verb does not run on the engine of some tables."""
+def require_local(verb: str, *tables: Any) -> None:
+    """Raise DataError where a whole verb does not run on the engine of some tables."""
     if (engine := engine_of(*tables)) != LOCAL:
-        raise DataError(f"{verb} does not run on {WORDS.get(engine, engine)}; read the table on the local engine for it")
+        raise DataError(f"{verb} does not run on {engine_label(engine)}; read the table on the local engine for it")

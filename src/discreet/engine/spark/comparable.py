@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _WHOLE = 2.0**53
 
 
-def sent(frame: pl.DataFrame, data: SparkMicrodata) -> DataFrame:
+def send_to_cluster(frame: pl.DataFrame, data: SparkMicrodata) -> DataFrame:
     """A table of this machine (a list, a dictionary) on the cluster of another."""
     unsigned = [name for name, dtype in frame.schema.items() if dtype.is_unsigned_integer()]  # Spark has none
     made: DataFrame = data.frame.sparkSession.createDataFrame(frame.with_columns(pl.col(unsigned).cast(pl.Int64)).to_arrow())
     return made
 
 
-def alike(left: DataFrame, right: DataFrame, names: Sequence[str]) -> tuple[DataFrame, DataFrame]:
+def align_types(left: DataFrame, right: DataFrame, names: Sequence[str]) -> tuple[DataFrame, DataFrame]:
     """Both frames' columns in types in which equal values are equal; a text compares with anything by how that prints."""
     kinds = [{field.name: field.dataType for field in frame.schema.fields} for frame in (left, right)]
     changes: tuple[dict[str, Column], dict[str, Column]] = ({}, {})
@@ -58,7 +58,7 @@ def _text(name: str, kind: str) -> Any:
     return f.when(whole, column.cast("long").cast("string")).otherwise(column.cast("string"))
 
 
-def has_coarse(data: SparkMicrodata, names: Sequence[str], other: DataFrame) -> bool:
+def has_coarse_cells(data: SparkMicrodata, names: Sequence[str], other: DataFrame) -> bool:
     """Whether some cell is an interval, a group or a label that contains values of the other table: equality is not enough."""
     if any(name in data.cells for name in names):  # labels that stand for something else than they say
         return True

@@ -13,7 +13,7 @@ _CONDITION = re.compile(r"^\[([A-Z_.]+)\]\s*")
 
 
 @contextmanager
-def told(source: str, what: str = "cannot be worked on by Spark") -> Iterator[None]:
+def translate_errors(source: str, what: str = "cannot be worked on by Spark") -> Iterator[None]:
     """Turn Spark's exceptions into ours: a sentence with the source, and Spark's own first line."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException

@@ -1,9 +1,10 @@
-"""The fingerprint of a table on Spark: each partition sums the mixed cells of its records, and the sums add up here."""
+"""The fingerprint of a table on Spark: each partition sums the mixed cells of its records, and the driver adds the sums."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,11 @@ import pyarrow as pa
 
 from discreet.engine.draws.fingerprint import column_sums, combine_sums, kinds_of
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.hidden_columns import RECORD
+
+if TYPE_CHECKING:
+    from discreet.engine.spark.microdata import SparkMicrodata
 
 _ROWS = 1 << 16
 
@@ -20,17 +24,17 @@ _ROWS = 1 << 16
 def table_fingerprint(data: SparkMicrodata, secret: bytes) -> bytes:
     """As :func:`discreet.engine.draws.fingerprint.table_fingerprint`: no partitioning changes a sum."""
     names = tuple(data.columns)
-    with told(data.source):
-        parts = in_arrow(data.numbered, _Sums(names, secret), "sums array<bigint>, records bigint").collect()
+    with translate_errors(data.source):
+        parts = in_arrow(data.numbered, _SumCells(names, secret), "sums array<bigint>, records bigint").collect()
     sums = np.zeros(len(names), dtype=np.uint64)
     for part in parts:
         sums += np.array(part["sums"], dtype=np.int64).view(np.uint64)
     records = sum(part["records"] for part in parts)
-    return combine_sums(kinds_of(data.shape.frame.schema), [int(one) for one in sums], records, secret)
+    return combine_sums(kinds_of(data.shape.frame.schema), [int(total) for total in sums], records, secret)
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _SumCells:
     names: tuple[str, ...]
     secret: bytes = field(repr=False)
 

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.joins import quoted
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.joins import quote
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,13 +41,15 @@ def key_floats(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
     return np.where(keys & _SIGN, keys & ~_SIGN, ~keys).view(np.float64)
 
 
-def at_ranks(frame: DataFrame, keys: Keys, sizes: NDArray[np.int64], ranks: NDArray[np.int64], source: str) -> NDArray[np.uint64]:
+def select_ranks(
+    frame: DataFrame, keys: Keys, sizes: NDArray[np.int64], ranks: NDArray[np.int64], source: str
+) -> NDArray[np.uint64]:
     """For each group of so many records the key at a rank, from 0."""
     known, rest, left = np.zeros(len(sizes), dtype=np.uint64), ranks.astype(np.int64), int(sizes.sum())
     digits, shift = (16 if len(sizes) <= FEW >> 16 else 8), 64
     while shift:
         below = 0 if left <= FEW else shift - digits
-        with told(source):
+        with translate_errors(source):
             counted = in_arrow(frame, _Digits(keys, known, shift, below), _SCHEMA)
             table = counted.groupBy("part", "key").sum("times").toArrow()
         part, key = numbers(table, "part"), numbers(table, "key").view(np.uint64)
@@ -74,11 +76,11 @@ class FloatKeys:
         return np.repeat(np.arange(self.asked), len(values)), np.tile(float_keys(values), self.asked)
 
 
-class Ordered:
+class OrderedColumn:
     """The numbers of a column in their order, of which only those are found that are asked for."""
 
     def __init__(self, frame: DataFrame, name: str, number: int, source: str) -> None:
-        self.frame, self.name, self.number, self.source = frame.select(quoted(name)), name, number, source
+        self.frame, self.name, self.number, self.source = frame.select(quote(name)), name, number, source
 
     def __len__(self) -> int:
         return self.number
@@ -89,7 +91,7 @@ class Ordered:
     def at(self, ranks: NDArray[np.int64]) -> list[float]:
         """The numbers at some ranks, all found in the same passes."""
         sizes = np.full(len(ranks), self.number)
-        found = at_ranks(self.frame, FloatKeys(self.name, len(ranks)), sizes, ranks, self.source)
+        found = select_ranks(self.frame, FloatKeys(self.name, len(ranks)), sizes, ranks, self.source)
         return key_floats(found).tolist()  # type: ignore[no-any-return]
 
 

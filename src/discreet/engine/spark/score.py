@@ -1,4 +1,4 @@
-"""A score whose records stay on the cluster."""
+"""A score whose per-record values stay on the cluster."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.microdata import RECORD
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import quote
+from discreet.engine.spark.target import write_frame
 from discreet.model.score import Score, Summary
 
 if TYPE_CHECKING:
@@ -16,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class SparkScore(Score):
-    """As :class:`Score`; ``frame`` gives a Spark frame with a row a record: the column RECORD, and the measure's fields.
+    """As :class:`Score`; ``frame`` returns a Spark frame with one row per record: the column RECORD, and the measure's fields.
 
-    ``per_record`` brings these rows here in the order of the records' numbers, when somebody asks to see them. ``release`` lets
-    the cluster forget what it kept for these rows; it is called when they were brought here or written.
+    ``per_record`` collects these rows in the order of record numbers, on first use. ``release`` lets the cluster drop what it
+    cached for these rows; it is called once they are collected or written.
     """
 
     def __init__(
@@ -38,26 +40,22 @@ class SparkScore(Score):
         self.release = release or (lambda: None)
 
     def _collect(self) -> pl.DataFrame:
-        with told("the scores"):
+        with translate_errors("the scores"):
             try:
-                made: Any = pl.from_arrow(self.frame().orderBy(f"`{RECORD}`").drop(RECORD).toArrow())
+                return pl.DataFrame(self.frame().orderBy(quote(RECORD)).drop(RECORD).toArrow())
             finally:
                 self.release()
-        found: pl.DataFrame = made
-        return found
 
-    def write_all(self, found: Mapping[str, SparkScore], target: str, *, overwrite: bool = True) -> None:
-        """Write a row a record with columns MEASURE.FIELD, by Spark: no row comes here."""
-        from discreet.engine.spark.target import write_frame
-
+    def write_all(self, scores: Mapping[str, SparkScore], target: str, *, overwrite: bool = True) -> None:
+        """Write one row per record with columns MEASURE.FIELD, by Spark: no row comes to the driver."""
         joined: Any = None
-        with told(target, "cannot be written"):
+        with translate_errors(target, "cannot be written"):
             try:
-                for name, score in found.items():
+                for name, score in scores.items():
                     frame = score.frame()
                     frame = frame.withColumnsRenamed({field: f"{name}.{field}" for field in frame.columns if field != RECORD})
                     joined = frame if joined is None else joined.join(frame, RECORD)
-                write_frame(joined.orderBy(f"`{RECORD}`").drop(RECORD), target, "the scores", private=True, overwrite=overwrite)
+                write_frame(joined.orderBy(quote(RECORD)).drop(RECORD), target, "the scores", private=True, overwrite=overwrite)
             finally:
-                for score in found.values():
+                for score in scores.values():
                     score.release()

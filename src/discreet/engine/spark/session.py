@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.errors import translate_errors
 from discreet.errors import SourceError
 
 _HERE = re.compile(r"^local(?:\[[\d*]+(?:,\d+)?\])?$")
@@ -38,7 +38,7 @@ def session(address: str | None = None) -> Any:
         return running
     if address is not None and address.startswith("sc://"):
         _answers(address)
-        with told(address, "no session can be started"):
+        with translate_errors(address, "no session can be started"):
             return SparkSession.builder.remote(address).getOrCreate()
     if address is not None:
         place = address.removeprefix("spark://")
@@ -51,7 +51,7 @@ def session(address: str | None = None) -> Any:
     _own_python(master)
     builder = SparkSession.builder.appName("discreet").config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.log.level", "ERROR")
-    with told(address or master or "Spark", "no session can be started"):
+    with translate_errors(address or master or "Spark", "no session can be started"):
         made = (builder.master(master) if master else builder).getOrCreate()  # without one: spark.master, or local[*]
     made.sparkContext.setLogLevel("ERROR")
     return made

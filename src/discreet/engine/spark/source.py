@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
 from discreet.engine.spark.caching import forget_path
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.session import session
+from discreet.engine.spark.source_types import is_address, is_frame
 from discreet.errors import DataError, SourceError, nearest, redact_credentials
 from discreet.model.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SCHEMES = ("spark", "sc")
 _READERS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -32,16 +32,6 @@ _READERS = {
     ".ndjson": "json",
     ".orc": "orc",
 }
-
-
-def is_address(source: Any) -> bool:
-    """Whether a source is a table on Spark."""
-    return isinstance(source, str) and source.partition("://")[0] in SCHEMES and "://" in source
-
-
-def is_frame(source: Any) -> bool:
-    """Whether a source is a Spark frame, classic or of Spark Connect; asks without importing Spark."""
-    return any(one.__module__.startswith("pyspark.sql") and one.__name__ == "DataFrame" for one in type(source).__mro__)
 
 
 def read_spark(source: Any, policy: Policy, *, record: str | None = None) -> SparkMicrodata:
@@ -83,7 +73,7 @@ def _parts(address: str) -> tuple[str, str, str | None]:
 def _catalog(spark: SparkSession, table: str, source: str) -> DataFrame:
     from pyspark.errors import AnalysisException
 
-    with told(source, "cannot be read"):
+    with translate_errors(source, "cannot be read"):
         try:
             frame = spark.table(table)
             frame.schema  # noqa: B018 - a server looks the table up only now
@@ -110,7 +100,7 @@ def _format(path: Path) -> str:
 
 
 def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Policy, source: str) -> DataFrame:
-    with told(source, f"cannot be read as {form}"):
+    with translate_errors(source, f"cannot be read as {form}"):
         forget_path(spark, place)
         if form != "csv":
             return spark.read.format(form).load(place)
@@ -128,7 +118,7 @@ def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Polic
 
 
 def _table(frame: DataFrame, policy: Policy, source: str, record: str | None) -> SparkMicrodata:
-    from discreet.engine.spark.microdata import HIDDEN
+    from discreet.engine.spark.hidden_columns import HIDDEN
 
     for name in frame.columns:
         if name.startswith(HIDDEN):

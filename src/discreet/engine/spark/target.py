@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.joins import quoted
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.joins import quote
 from discreet.errors import SourceError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def write_frame(
         base, _, table = target.rpartition("#")
         if not base or not table:
             raise SourceError(f"{target}: names no table; put it behind #, such as {target}#release")
-        with told(target, "cannot be written"):
+        with translate_errors(target, "cannot be written"):
             if not overwrite and frame.sparkSession.catalog.tableExists(table):
                 raise _exists_already(target)
             frame.write.mode("overwrite").saveAsTable(table)
@@ -45,7 +45,7 @@ def write_frame(
     if form == "csv" and formulas:
         frame = _harmless(frame, formulas)
     if mark:
-        with told(target, "cannot be written"):
+        with translate_errors(target, "cannot be written"):
             _writer(frame, form).mode("overwrite" if overwrite else "errorifexists").save(target)
         return
     if not path.absolute().parent.is_dir():
@@ -65,7 +65,7 @@ def _replace(frame: DataFrame, form: str, path: Path, *, private: bool) -> None:
     shutil.rmtree(temporary, ignore_errors=True)
     holder = temporary
     try:
-        with told(str(path), "cannot be written"):
+        with translate_errors(str(path), "cannot be written"):
             if private:  # Spark makes files as it likes, so they are made where nobody else can look
                 holder.mkdir(mode=0o700)
                 temporary = holder / path.name
@@ -116,7 +116,7 @@ def _harmless(frame: DataFrame, formulas: str) -> DataFrame:
     runs = re.compile(formulas, re.DOTALL)
     made = []
     for field in frame.schema.fields:
-        column = f.col(quoted(field.name))
+        column = f.col(quote(field.name))
         if field.dataType.typeName() == "string":
             # U: as elsewhere, any script's blanks are blanks
             column = f.when(column.rlike(f"(?sU){formulas}"), f.concat(f.lit("'"), column)).otherwise(column)

@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 
 from discreet.engine.encoding.columns import Column, encode_series
 from discreet.engine.spark.arrow import chunks, grouped, in_arrow
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.microdata import SparkMicrodata
+from discreet.engine.spark.errors import translate_errors
 from discreet.model.attribute import Attribute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from discreet.engine.spark.microdata import SparkMicrodata
 
 MOST_VALUES = 1 << 20
 _FREQUENT = 1000
@@ -95,7 +96,7 @@ def series_of(table: pa.Table, name: str) -> pl.Series:
 def dictionaries(data: SparkMicrodata, names: Sequence[str]) -> tuple[dict[str, Dictionary], int]:
     """The dictionary of every attribute, and the number of records."""
     stage = _Count(tuple(names), MOST_VALUES)
-    with told(data.source):
+    with translate_errors(data.source):
         counted = in_arrow(data.frame.select(*[f"`{name}`" for name in names]), stage, _SCHEMA)
         rows = grouped(counted, "at", _Merge(MOST_VALUES), _SCHEMA).toArrow().to_pylist()
     found, records = {}, 0

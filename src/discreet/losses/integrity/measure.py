@@ -19,6 +19,7 @@ from discreet.losses.integrity.categories import as_categories
 from discreet.losses.integrity.statistics import ColumnSide, Side
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Direction, LossMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -33,27 +34,18 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class _Statistic:
-    kind: str
-    meaning: ClassVar[Mapping[str, str]] = {
-        "loss": "share of statistics outside their range",
-        "outside": "statistics outside their range",
-        "statistics": "statistics compared",
-        "mean": "largest relative deviation of a mean",
-        "variance": "largest relative deviation of a variance",
-        "standard_deviation": "largest relative deviation of a standard deviation",
-        "quantile": "largest relative deviation of a quantile",
-        "correlation": "largest change of a correlation",
-        "regression": "largest change of a standardised slope",
-        "share": "largest distance of the shares of an attribute",
-        "contingency": "largest distance of a two-way table",
-    }
+    """One statistic before and after masking, its deviation, and the range in which that must stay."""
 
+    kind: str
     attributes: tuple[str, ...]
     detail: str
     before: float
     after: float
     deviation: float
     within: float
+
+
+WEIGHTED = Gap("survey weights", "weighted quantiles need all records in their order")
 
 
 class Integrity(LossMeasure):
@@ -73,7 +65,22 @@ class Integrity(LossMeasure):
 
     name: ClassVar[str] = "integrity"
     citation: ClassVar[str] = "Fellegi, I. P. (1972). On the question of statistical confidentiality. JASA 67, 7-18."
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.losses.integrity.spark:integrity", (WEIGHTED,))
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "outside": "low", **dict.fromkeys(KINDS, "low")}
+    neutral: ClassVar[Collection[str]] = ("statistics",)
+    meaning: ClassVar[Mapping[str, str]] = {
+        "loss": "share of statistics outside their range",
+        "outside": "statistics outside their range",
+        "statistics": "statistics compared",
+        "mean": "largest relative deviation of a mean",
+        "variance": "largest relative deviation of a variance",
+        "standard_deviation": "largest relative deviation of a standard deviation",
+        "quantile": "largest relative deviation of a quantile",
+        "correlation": "largest change of a correlation",
+        "regression": "largest change of a standardised slope",
+        "share": "largest distance of the shares of an attribute",
+        "contingency": "largest distance of a two-way table",
+    }
 
     attributes: tuple[str, ...] = Field(default=(), description="attributes looked at; all that both tables have where empty")
     range: Annotated[float, Field(ge=0)] = Field(default=0.05, description="largest deviation that still counts as kept")

@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from discreet.engine.cells.midpoints import as_numbers
 from discreet.engine.spark.arrow import chunks, in_arrow
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.joins import COUNT, col
-from discreet.engine.spark.microdata import HIDDEN, SparkMicrodata
-from discreet.engine.spark.rank_selection import Ordered
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.hidden_columns import HIDDEN
+from discreet.engine.spark.joins import COUNT, col, count_distinct_rows
+from discreet.engine.spark.microdata import SparkMicrodata
+from discreet.engine.spark.rank_selection import OrderedColumn
 from discreet.engine.spark.value_counts import series_of
-from discreet.engine.spark.works import WEIGHTED
+from discreet.losses.integrity.measure import WEIGHTED
 from discreet.losses.integrity.spark_moments import Fitted, fitted
 from discreet.model.attribute import Role
 from discreet.model.cells import ColumnCells
@@ -60,16 +61,14 @@ def _different(data: SparkMicrodata, names: Sequence[str]) -> dict[str, int]:
     from pyspark.sql import functions as f
 
     parts = [part for name in names for part in (f.count_distinct(col(name)), f.max(col(name).isNull().cast("int")))]
-    with told(data.source):
+    with translate_errors(data.source):
         row = data.frame.agg(*parts).collect()[0]
     return {name: row[2 * at] + (row[2 * at + 1] or 0) for at, name in enumerate(names)}
 
 
 def _counted(data: SparkMicrodata, names: Sequence[str]) -> pl.DataFrame:
-    from discreet.engine.spark.joins import distinct
-
-    with told(data.source):
-        return pl.DataFrame(distinct(data.frame, names).toArrow())
+    with translate_errors(data.source):
+        return pl.DataFrame(count_distinct_rows(data.frame, names).toArrow())
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class _Side:
 
         if not self.numbers:
             return {}
-        with told(self.source):
+        with translate_errors(self.source):
             row = self.frame.agg(*[part for name in self.numbers for part in (f.min(col(name)), f.max(col(name)))]).collect()[0]
         ends = [(row[2 * at], row[2 * at + 1]) for at in range(len(self.numbers))]
         return {
@@ -120,7 +119,7 @@ class _Side:
 
         if not self.numbers:
             return {}
-        with told(self.source):
+        with translate_errors(self.source):
             row = self.frame.agg(*[f.count(f.when(col(f"{_UNREAD}{name}"), 1)) for name in self.numbers]).collect()[0]
         return dict(zip(self.numbers, row, strict=True))
 
@@ -131,7 +130,7 @@ class _Side:
         size = self.found[(name,)].number
         if not size:
             return np.full(len(shares), np.nan)
-        ordered = Ordered(self.frame, name, size, self.source)
+        ordered = OrderedColumn(self.frame, name, size, self.source)
         ranks = np.clip(np.ceil(shares * size * (1 - 1e-12)).astype(np.int64) - 1, 0, size - 1)
         return np.array(ordered.at(ranks))
 

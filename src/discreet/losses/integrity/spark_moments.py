@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.engine.spark.arrow import chunks, in_arrow
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.joins import col
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def fitted(frame: DataFrame, sets: Sequence[Columns], weight: str, source: str) 
             complete = complete & col(name).isNotNull()
         parts = [f.count(f.when(complete, 1)), f.sum(f.when(complete, col(weight)))]
         asked += [*parts, *[f.sum(f.when(complete, col(weight) * col(name))) for name in columns]]
-    with told(source):
+    with translate_errors(source):
         row = list(frame.agg(*asked).collect()[0])  # type: ignore[arg-type]
         sizes, means = [], []
         for columns in sets:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -12,14 +12,22 @@ from pydantic import Field
 from discreet.engine.cells.containment import coarse
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.spark.gaps import QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
+from discreet.losses.ncp.summary import PenaltyStatistics, PenaltySums, summarize, tabulate_attributes
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Direction, LossMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+MANY_COARSE = Gap(
+    "categories, groups or hierarchies of attributes with more than a million values",
+    "a group costs its share of all values, which are counted on one machine",
+)
 
 
 class Ncp(LossMeasure):
@@ -41,13 +49,18 @@ class Ncp(LossMeasure):
         "Xu, J. et al. (2006). Utility-based anonymization using local recoding. KDD, 785-790; "
         "Orooji, M. & Knapp, G. M. (2018). Improving suppression to reduce disclosure risk and enhance data utility, eq. 4-5."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.losses.ncp.spark:ncp", (QUANTILES, MANY_COARSE))
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "suppressed": "low", "records_lost": "low"}
 
+    neutral: ClassVar[Collection[str]] = ("values",)
     meaning: ClassVar[Mapping[str, str]] = {
         "loss": "mean penalty of a value, 0 (kept) to 1 (nothing left)",
         "suppressed": "values that say nothing any more",
         "values": "values compared: records x attributes",
         "records_lost": "original records without a masked one",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "loss": "weighted mean penalty of the record's values, 0 to 1",
     }
 
     attributes: tuple[str, ...] = Field(
@@ -64,25 +77,21 @@ class Ncp(LossMeasure):
         if not linked:
             return self.unlinked(original, masked)
         cost = np.zeros(len(link))
-        table = []
-        for name, weight in zip(names, weights, strict=True):
+        sums = []
+        for name, weight in zip(names, weights.tolist(), strict=True):
             share, blank = _attribute(original, masked, name, rows, link)
             cost += weight * share
-            table.append((name, weight, float(share.mean()) if len(share) else 0.0, int(blank.sum()), int((share > 0).sum())))
+            sums.append(PenaltySums(name, weight, float(share.sum()), int(blank.sum()), int((share > 0).sum())))
         kept = np.zeros(len(original), dtype=np.bool_)
         kept[link] = True
         per_record = np.full(len(masked), np.nan)
         per_record[rows] = cost
+        statistics = PenaltyStatistics(len(link), int((~kept).sum()), sums)
         return Score(
             self.name,
-            {
-                "loss": float(cost.mean()) if len(cost) else 0.0,
-                "suppressed": sum(row[3] for row in table),
-                "values": len(link) * len(names),
-                "records_lost": int((~kept).sum()),
-            },
+            summarize(statistics),
             pl.DataFrame({"loss": pl.Series(per_record).fill_nan(None)}),
-            pl.DataFrame(table, schema=["attribute", "weight", "loss", "suppressed", "changed"], orient="row"),
+            tabulate_attributes(statistics),
         )
 
     def unlinked(self, original: Microdata, masked: Microdata) -> Score:

@@ -1,7 +1,7 @@
 """The normalized certainty penalty on Spark: each batch of records beside its originals, measured by the local measure itself.
 
-What a masked value leaves open is told against the values of the whole original column. So every batch of originals gets those
-values (or, of numbers with too many of them, the least and the greatest) as rows of their own, which no masked record is tied to.
+The penalty of a masked value depends on the values of the whole original column. So every batch of originals gets those values
+(or, of numbers with too many of them, the least and the greatest) as rows of their own, which no masked record is tied to.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ import polars as pl
 import pyarrow as pa
 
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
-from discreet.engine.spark.batches import extremes
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.joins import col, quoted
-from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
+from discreet.engine.spark.batches import collect_extremes
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.gaps import refuse_quantile_hierarchies
+from discreet.engine.spark.hidden_columns import HIDDEN, RECORD
+from discreet.engine.spark.joins import col, quote
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.engine.spark.value_counts import dictionaries, series_of
-from discreet.engine.spark.works import MANY_COARSE, QUANTILES
+from discreet.losses.ncp.measure import MANY_COARSE
+from discreet.losses.ncp.summary import PenaltyStatistics, PenaltySums, summarize, tabulate_attributes
 from discreet.model.attribute import Level
 from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
@@ -46,49 +49,44 @@ def ncp(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> SparkS
         return unlinked
     stage = _stage(plugin, original, masked, names)
     pairs = _pairs(original, masked, names, stage.released)
-    with told(original.source):
-        added = in_arrow(pairs, _Summed(stage), "at int, records long, loss double, suppressed long, changed long")
+    with translate_errors(original.source):
+        added = in_arrow(pairs, _SumPenalties(stage), "at int, records long, loss double, suppressed long, changed long")
         rows = added.groupBy("at").agg(*[f.sum(one) for one in ("records", "loss", "suppressed", "changed")]).collect()
-    sums = {row[0]: tuple(row)[1:] for row in rows}
-    table, linked = [], 0
-    for at, (name, weight) in enumerate(zip(names, weights, strict=True)):
-        linked, loss, suppressed, several = sums.get(at, (0, 0.0, 0, 0))
-        table.append((name, float(weight), loss / linked if linked else 0.0, suppressed, several))
+    by_position = {row[0]: tuple(row)[1:] for row in rows}
+    linked = max((records for records, *_ in by_position.values()), default=0)
+    sums = []
+    for at, (name, weight) in enumerate(zip(names, weights.tolist(), strict=True)):
+        _, penalty, suppressed, changed = by_position.get(at, (0, 0.0, 0, 0))
+        sums.append(PenaltySums(name, weight, penalty, suppressed, changed))
+    statistics = PenaltyStatistics(linked, len(original) - linked, sums)
     return SparkScore(
         plugin.name,
-        {
-            "loss": float(sum(row[1] * row[2] for row in table)),
-            "suppressed": sum(row[3] for row in table),
-            "values": linked * len(names),
-            "records_lost": len(original) - linked,
-        },
-        lambda: in_arrow(pairs, _Single(stage), f"{quoted(RECORD)} long, loss double"),
-        pl.DataFrame(table, schema=["attribute", "weight", "loss", "suppressed", "changed"], orient="row"),
+        summarize(statistics),
+        lambda: in_arrow(pairs, _ScoreRecords(stage), f"{quote(RECORD)} long, loss double"),
+        tabulate_attributes(statistics),
     )
 
 
 def _pairs(original: SparkMicrodata, masked: SparkMicrodata, names: Sequence[str], released: Sequence[str]) -> DataFrame:
-    """A row a masked record that has an original: both their values."""
+    """One row per masked record that has an original: the values of both."""
     before = original.numbered.select(col(RECORD), *[col(name) for name in names])
     after = masked.numbered.select(col(RECORD), *[col(name).alias(f"{_AFTER}{name}") for name in released])
     return before.join(after, RECORD)
 
 
-def _stage(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata, names: Sequence[str]) -> _Measured:
-    found, _ = dictionaries(original, names)
-    wide = tuple(name for name in names if found[name].wide)
-    for name in names:
-        spec = original.attribute(name).hierarchy
-        if spec is not None and spec.quantiles:
-            QUANTILES.refuse(plugin, original.engine)
-        if name in wide and (original.level(name) not in (Level.NUMERIC, Level.DATE) or spec is not None):
+def _stage(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata, names: Sequence[str]) -> _MeasureBatch:
+    listed, _ = dictionaries(original, names)
+    wide = tuple(name for name in names if listed[name].wide)
+    refuse_quantile_hierarchies(plugin, original, names)
+    for name in wide:
+        if original.level(name) not in (Level.NUMERIC, Level.DATE) or original.attribute(name).hierarchy is not None:
             MANY_COARSE.refuse(plugin, original.engine)
-    reach = extremes(original, wide)[0].frame if wide else pl.DataFrame()
-    values = {name: reach[name] if name in wide else found[name].values for name in names}
+    reach = collect_extremes(original, wide)[0].frame if wide else pl.DataFrame()
+    values = {name: reach[name] if name in wide else listed[name].values for name in names}
     size = max(len(series) for series in values.values())
     known = pl.DataFrame([series.extend_constant(None, size - len(series)).alias(name) for name, series in values.items()])
     released = tuple(name for name in names if name in masked.columns)
-    return _Measured(
+    return _MeasureBatch(
         plugin, _only(original.policy, names), _only(masked.policy, released), tuple(names), released, wide, known, masked.cells
     )
 
@@ -99,7 +97,7 @@ def _only(policy: Policy, names: Sequence[str]) -> Policy:
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _MeasureBatch:
     """The local score of a batch."""
 
     method: Any
@@ -126,31 +124,31 @@ class _Measured:
 
 
 @dataclass(frozen=True)
-class _Summed:
-    stage: _Measured
+class _SumPenalties:
+    stage: _MeasureBatch
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in chunks(batches):
-            size, found = table.num_rows, self.stage.of(table).per_attribute
-            assert found is not None
+            size, by_attribute = table.num_rows, self.stage.of(table).per_attribute
+            assert by_attribute is not None
             columns = [
-                pa.array(range(len(found)), pa.int32()),
-                pa.array([size] * len(found), pa.int64()),
-                pa.array((found["loss"] * size).to_numpy()),
-                pa.array(found["suppressed"].to_numpy().astype(np.int64)),
-                pa.array(found["changed"].to_numpy().astype(np.int64)),
+                pa.array(range(len(by_attribute)), pa.int32()),
+                pa.array([size] * len(by_attribute), pa.int64()),
+                pa.array((by_attribute["loss"] * size).to_numpy()),
+                pa.array(by_attribute["suppressed"].to_numpy().astype(np.int64)),
+                pa.array(by_attribute["changed"].to_numpy().astype(np.int64)),
             ]
             yield pa.RecordBatch.from_arrays(columns, names=["at", "records", "loss", "suppressed", "changed"])
 
 
 @dataclass(frozen=True)
-class _Single:
-    stage: _Measured
+class _ScoreRecords:
+    stage: _MeasureBatch
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in chunks(batches):
-            found = self.stage.of(table).per_record
-            assert found is not None
+            by_record = self.stage.of(table).per_record
+            assert by_record is not None
             yield pa.RecordBatch.from_arrays(
-                [pa.array(numbers(table, RECORD)), pa.array(found["loss"].to_numpy())], names=[RECORD, "loss"]
+                [pa.array(numbers(table, RECORD)), pa.array(by_record["loss"].to_numpy())], names=[RECORD, "loss"]
             )

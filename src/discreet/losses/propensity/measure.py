@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -45,6 +45,7 @@ class Propensity(LossMeasure):
         "disclosure limitation. J. Privacy and Confidentiality 1(1), 111-124; Snoke, J. et al. (2018). JRSS A 181, 663-688."
     )
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "pmse": "low", "ratio": "low", "auc": "low"}
+    neutral: ClassVar[Collection[str]] = ("coefficients",)
     meaning: ClassVar[Mapping[str, str]] = {
         "loss": "mean squared error of the propensity scores over its maximum",
         "pmse": "mean squared error of the propensity scores",

@@ -16,14 +16,24 @@ from discreet.engine.classes.closeness import Distance, ground_distance
 from discreet.engine.classes.diversity import overall
 from discreet.engine.classes.groups import groups_of
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.spark.gaps import QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.generalization.privacy_model import Diversity, PrivacyModel, Sensitive
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+PARTITION = Gap(
+    "algorithm: partition",
+    "its cuts are made on one machine, one after the other",
+    lambda plugin: plugin.algorithm == "partition",
+)
+MOST_CLASSES = 5_000_000
+MANY_CLASSES = Gap("more than 5 million combinations of values", "they are searched on one machine")
 
 
 class Generalization(MaskingMethod):
@@ -44,6 +54,9 @@ class Generalization(MaskingMethod):
     citation: ClassVar[str] = (
         "Samarati, P. (2001). Protecting respondents' identities in microdata release. IEEE TKDE 13(6); LeFevre, K. et al. "
         "(2006). Mondrian multidimensional k-anonymity. ICDE; Kohlmayer, F. et al. (2012). Flash. PASSAT."
+    )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.masking.generalization.spark:generalization", (PARTITION, QUANTILES, MANY_CLASSES)
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "The truth: every true value lies within what is released for it; all attributes but the keys."

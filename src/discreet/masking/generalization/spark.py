@@ -15,11 +15,19 @@ import polars as pl
 
 from discreet.engine.cells.handover import describe
 from discreet.engine.cells.hierarchies import hierarchy_of
-from discreet.engine.spark.batches import ByValue, Masked, changed, local, mapped, unchanged
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.joins import COUNT, distinct
+from discreet.engine.spark.batches import (
+    Masked,
+    ReplaceValues,
+    build_local_table,
+    change_columns,
+    leave_unchanged,
+    look_up_values,
+)
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.gaps import QUANTILES
+from discreet.engine.spark.joins import COUNT, count_distinct_rows
 from discreet.engine.spark.microdata import SparkMicrodata
-from discreet.engine.spark.works import MANY_CLASSES, MOST_CLASSES, QUANTILES
+from discreet.masking.generalization.method import MANY_CLASSES, MOST_CLASSES
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -36,13 +44,13 @@ def generalization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], 
         spec = data.attribute(name).hierarchy
         if spec is not None and spec.quantiles:
             QUANTILES.refuse(plugin, data.engine)
-    with told(data.source):
-        found = pl.DataFrame(distinct(data.frame, names).limit(MOST_CLASSES + 1).toArrow())
+    with translate_errors(data.source):
+        found = pl.DataFrame(count_distinct_rows(data.frame, names).limit(MOST_CLASSES + 1).toArrow())
     if len(found) > MOST_CLASSES:
         MANY_CLASSES.refuse(plugin, data.engine)
     if not len(found):
-        return Masked(changed(data, unchanged))
-    rows, times = local(data, {name: found[name] for name in names}), found[COUNT].to_numpy()
+        return Masked(change_columns(data, leave_unchanged))
+    rows, times = build_local_table(data, {name: found[name] for name in names}), found[COUNT].to_numpy()
     labels, gone = plugin.full_domain(rows, columns, times)
     made = rows.frame.select(columns).with_columns(labels.values())
     tables = {
@@ -50,12 +58,12 @@ def generalization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], 
         for name in labels
     }
     suppressed = made.filter(pl.Series(gone)).unique().with_columns(gone=pl.lit(True))
-    stage = _Generalized(columns, ByValue(tables), suppressed, blank=plugin.suppressed == "blank")
+    stage = _Generalized(columns, ReplaceValues(tables), suppressed, blank=plugin.suppressed == "blank")
     types = {name: made.schema[name] for name in labels}
     cells = {name: describe(rows, name, series, hierarchy=hierarchy_of(rows, name)) for name, series in labels.items()}
     if plugin.suppressed == "blank" or not gone.any():
-        return Masked(changed(data, stage, types).with_cells(cells))
-    return Masked(changed(data, stage, types, stage.keep).with_cells(cells), int(times[gone].sum()))
+        return Masked(change_columns(data, stage, types).with_cells(cells))
+    return Masked(change_columns(data, stage, types, stage.keep).with_cells(cells), int(times[gone].sum()))
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,7 @@ class _Generalized:
     """New labels for the keys, and nulls where their combination is suppressed."""
 
     columns: tuple[str, ...]
-    labels: ByValue
+    labels: ReplaceValues
     suppressed: pl.DataFrame
     blank: bool
 
@@ -80,4 +88,4 @@ class _Generalized:
             return np.ones(len(data), dtype=np.bool_)
         labels = self.labels(data)
         frame = pl.DataFrame([labels.get(name, data.frame[name]).alias(name) for name in self.columns])
-        return mapped(frame, self.suppressed)["gone"].is_null().to_numpy()
+        return look_up_values(frame, self.suppressed)["gone"].is_null().to_numpy()

@@ -17,12 +17,14 @@ from discreet.engine.cells.intervals import interval_bins, interval_of_bin
 from discreet.engine.cells.positions import exact_array, native_positions, same_scale
 from discreet.engine.cells.reader import meaning_of
 from discreet.engine.encoding.columns import Column, encode, encode_series
+from discreet.engine.spark.gaps import MANY_CATEGORIES, QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.numbers import numbers_of
 from discreet.masking.requirements import need_columns, need_numbers, need_values
 from discreet.model.attribute import printed
 from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Group, Interval, Kind, union
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.hierarchy import DateUnit
 from discreet.model.microdata import Microdata
 
@@ -48,6 +50,9 @@ class GlobalRecoding(MaskingMethod):
 
     name: ClassVar[str] = "global_recoding"
     citation: ClassVar[str] = "Hundepool, A. et al. (2012). Statistical Disclosure Control, section 3.3.1. Wiley."
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.masking.global_recoding.spark:global_recoding", (QUANTILES, MANY_CATEGORIES)
+    )
     scope: ClassVar[Scope] = Scope.CELL
     preserves: ClassVar[str] = (
         "Every value is inside its coarser one: nothing false is said, and counts of whole groups are exact."

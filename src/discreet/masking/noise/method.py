@@ -18,6 +18,7 @@ from discreet.masking.numbers import numbers_of, restore
 from discreet.masking.requirements import maskable, need_numbers
 from discreet.model.attribute import Level
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Noise(MaskingMethod):
         "Section on Survey Research Methods, 303-308; Kim, J. J. & Winkler, W. E. (2003). Multiplicative noise for masking "
         "continuous data. US Census Bureau."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.noise.spark:noise")
     scope: ClassVar[Scope] = Scope.COLUMN
     preserves: ClassVar[str] = "Means in expectation; correlations too where correlated; means and covariances with kim."
 

@@ -12,11 +12,13 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from discreet.engine.encoding.columns import Column, encode, threads
+from discreet.engine.spark.gaps import MANY_CATEGORIES, MANY_STRATA
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.pram.transitions import Tables, alias_tables, change_by, change_present, invariant, retention_matrix
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
 from discreet.model.attribute import Level, printed
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class Pram(MaskingMethod):
         "Gouweleeuw, J. M., Kooiman, P., Willenborg, L. C. R. J. & de Wolf, P.-P. (1998). Post randomisation for statistical "
         "disclosure control: theory and implementation. Journal of Official Statistics 14(4), 463-478."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.pram.spark:pram", (MANY_STRATA, MANY_CATEGORIES))
     scope: ClassVar[Scope] = Scope.COLUMN
     preserves: ClassVar[str] = "The set of categories; expected frequencies where invariant, else those that the matrix says."
 

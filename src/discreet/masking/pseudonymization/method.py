@@ -18,6 +18,7 @@ from discreet.masking.requirements import need_columns, need_values
 from discreet.model.attribute import Role, printed
 from discreet.model.cells import ColumnCells
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 
 _LEAST_KEY = 16
@@ -45,6 +46,7 @@ class Pseudonymization(MaskingMethod):
         "Aumasson, J.-P. & Saarinen, M.-J. (2015). The BLAKE2 cryptographic hash and message authentication code. RFC 7693; "
         "ISO 25237:2017, Health informatics: pseudonymization."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.pseudonymization.spark:pseudonymization")
     scope: ClassVar[Scope] = Scope.CELL
     preserves: ClassVar[str] = "Which records belong to one person; every other attribute."
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 
 
@@ -21,6 +22,7 @@ class RemoveIdentifiers(MaskingMethod):
 
     name: ClassVar[str] = "remove_identifiers"
     citation: ClassVar[str] = "Truta, T. M., Fotouhi, F. & Barth-Jones, D. Automatic generation of masked microdata, section 3."
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.remove_identifiers.spark:remove_identifiers")
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of every other attribute."
 

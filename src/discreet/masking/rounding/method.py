@@ -14,10 +14,17 @@ from discreet.masking.numbers import numbers_of
 from discreet.masking.requirements import Strata, need_numbers, need_other_columns
 from discreet.model.cells import number_text
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+CONTROLLED = Gap(
+    "how: controlled",
+    "its running sum passes through all records one by one",
+    lambda plugin: plugin.how == "controlled",
+)
 
 
 class Rounding(MaskingMethod):
@@ -40,6 +47,7 @@ class Rounding(MaskingMethod):
         "Willenborg, L. & de Waal, T. (2001). Elements of Statistical Disclosure Control. Springer; Cox, L. H. (1987). A "
         "constructive procedure for unbiased controlled rounding. JASA 82(398), 520-524."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.rounding.spark:rounding", (CONTROLLED,))
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = (
         "Each value to within base (half of it where nearest); means in expectation; sums within base if controlled."

@@ -9,11 +9,13 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine.spark.gaps import MANY_STRATA
 from discreet.errors import DataError, ParameterError
 from discreet.masking.numbers import numbers_of
 from discreet.masking.requirements import Strata, need_numbers, need_other_columns
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class Sampling(MaskingMethod):
 
     name: ClassVar[str] = "sampling"
     citation: ClassVar[str] = "Cochran, W. G. (1977). Sampling Techniques, 3rd ed., chapters 2 and 5. Wiley."
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.sampling.spark:sampling", (MANY_STRATA,))
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of the records kept; means and shares in expectation; weighted totals in expectation."
 

@@ -18,6 +18,7 @@ from discreet.masking.requirements import Strata, maskable, need_columns, need_o
 from discreet.masking.swapping.partners import distant_partners, rank_partners, words
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.notes import Note
 
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _OWN = {"rank": ("window",), "random": ("share", "strata"), "targeted": ("keys", "smaller_than", "match")}
+
+PARTNERS = Gap(
+    "how: rank or targeted, or how: random without strata",
+    "partners are searched among all records",
+    lambda plugin: plugin.how != "random" or not plugin.strata,
+)
 
 
 class Swapping(MaskingMethod):
@@ -48,6 +55,7 @@ class Swapping(MaskingMethod):
         "Inference 6, 73-85; Moore, R. A. (1996). Controlled data-swapping techniques for masking public use microdata sets. "
         "US Census Bureau RR96-04; Shlomo, N., Tudor, C. & Groom, P. (2010). Data swapping for protecting census tables. PSD."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.swapping.spark:swapping", (PARTNERS,))
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = (
         "Every column's own distribution exactly; within strata where given; what is matched in targeted swaps."

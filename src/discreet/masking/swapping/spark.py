@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.engine.spark.batches import CHANGED, Masked, extremes
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.batches import Masked, collect_extremes
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.hidden_columns import CHANGED, HIDDEN
 from discreet.engine.spark.joins import col
-from discreet.engine.spark.microdata import HIDDEN, SparkMicrodata
-from discreet.engine.spark.release_order import KEY, keyed
+from discreet.engine.spark.microdata import SparkMicrodata
+from discreet.engine.spark.release_order import KEY, add_order_keys
 
 if TYPE_CHECKING:
     from discreet.engine.draws.draw import KeyedDraw
@@ -21,12 +22,12 @@ def swapping(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: 
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    plugin.check(extremes(data, columns)[0], columns)
-    with told(data.source):
+    plugin.check(collect_extremes(data, columns)[0], columns)
+    with translate_errors(data.source):
         stratum = Window.partitionBy(*[col(name) for name in plugin.strata])
         order = stratum.orderBy(col(KEY))
         pairs = f.floor(f.lit(1.0 if plugin.share is None else plugin.share) * f.count(f.lit(1)).over(stratum) / 2 + f.lit(1e-9))
-        frame = keyed(data.numbered, draw, "").withColumns({_PLACE: f.row_number().over(order), f"{_PLACE}s": 2 * pairs})
+        frame = add_order_keys(data.numbered, draw, "").withColumns({_PLACE: f.row_number().over(order), f"{_PLACE}s": 2 * pairs})
         partner = {
             f"{_NEW}{name}": f.when(col(_PLACE) > col(f"{_PLACE}s"), col(name))
             .when(col(_PLACE) % 2 == 1, f.lead(col(name)).over(order))

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
+from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.notes import Note
 from discreet.model.threshold import Among, Threshold
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     from discreet.engine.targeting.rule import Rule, Story
 
 _MOST_NAMED = 10
+
+MOST_COUNTS = 1 << 29
+MANY_ABOVE = Gap(
+    "more than 500 million known sets times records above the threshold",
+    "the effect of each suppression on them is computed on one machine",
+)
 
 
 class TargetedSuppression(MaskingMethod):
@@ -39,6 +47,9 @@ class TargetedSuppression(MaskingMethod):
     citation: ClassVar[str] = (
         "Orooji, M. & Knapp, G. M. (2018). Improving suppression to reduce disclosure risk and enhance data utility. "
         "Proc. IISE Annual Conference."
+    )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.masking.targeted_suppression.spark:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING)
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of the records that are not at high risk, and every value that is not blanked."

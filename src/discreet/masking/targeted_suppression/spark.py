@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from discreet.engine.known_sets_spark.agreement_checks import has_nulls, has_overlapping_cells
 from discreet.engine.known_sets_spark.sums import spark_known_sets
-from discreet.engine.spark.batches import CHANGED, Masked, changed
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.batches import Masked, change_columns
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.engine.spark.hidden_columns import CHANGED, HIDDEN, RECORD
 from discreet.engine.spark.joins import col
-from discreet.engine.spark.microdata import HIDDEN, RECORD, SparkMicrodata
-from discreet.engine.spark.works import OVERLAPPING, WILDCARD
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.model.threshold import Among
-from discreet.risks.known_sets.spark import has_nulls, has_overlapping_cells
 
 if TYPE_CHECKING:
     from discreet.engine.draws.draw import KeyedDraw
@@ -29,12 +30,12 @@ def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, 
         WILDCARD.refuse(plugin, data.engine)
     if has_overlapping_cells(data):
         OVERLAPPING.refuse(plugin, data.engine)
-    with told(data.source):
+    with translate_errors(data.source):
         by_risk = not isinstance(plugin.threshold, Among)
         if by_risk and plugin.passes == 1 and plugin.choice == "set" and plugin.side == "known":
             return _once(plugin, data, may)
         lost, story = suppressed(plugin, data, columns)
-        made = changed(data, lost)
+        made = change_columns(data, lost)
     made.shape.cache[plugin.name] = story
     return Masked(made)
 
@@ -42,7 +43,7 @@ def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, 
 def _once(plugin: Any, data: SparkMicrodata, may: list[str]) -> Masked:
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=1.0, numbered=True)
         members = [
             (node, [name for at in sums.tree.members(node) if (name := sums.names[at]) in may]) for node in range(len(sums.tree))

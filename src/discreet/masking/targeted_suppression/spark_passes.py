@@ -21,9 +21,9 @@ from discreet.engine.known_sets_spark.tally import TallyLayout, tallied
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
-from discreet.engine.spark.works import MANY_ABOVE, MOST_COUNTS
 from discreet.engine.targeting.rule import Rule, Story
 from discreet.errors import DataError
+from discreet.masking.targeted_suppression.method import MANY_ABOVE, MOST_COUNTS
 from discreet.masking.targeted_suppression.spark_tasks import Reading, Round, Together, flags_of
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from discreet.masking.numbers import numbers_of, restore_exactly
 from discreet.masking.requirements import need_numbers
 from discreet.model.cells import Interval, number_text
 from discreet.model.contracts import Draw, MaskingMethod, Scope
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class TopBottomCoding(MaskingMethod):
 
     name: ClassVar[str] = "top_bottom_coding"
     citation: ClassVar[str] = "Hundepool, A. et al. (2012). Statistical Disclosure Control, section 3.3.2. Wiley."
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.top_bottom_coding.spark:top_bottom_coding")
     scope: ClassVar[Scope] = Scope.COLUMN
     preserves: ClassVar[str] = "All values between the limits; with replace: mean also the total and the mean."
 

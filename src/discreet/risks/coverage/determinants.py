@@ -52,7 +52,7 @@ class Determinant:
 
 
 def determinants_of(paired: Paired, sample: NDArray[np.int64]) -> list[Determinant]:
-    """All released columns that vary, with year, month, day, weekday and hour of those that are dates, however they are stored."""
+    """All released columns that vary, with year, month, day, weekday and hour of dates, however these are stored."""
     found: list[Determinant] = []
     for name in paired.data.columns:
         series = paired.released(name, sample)

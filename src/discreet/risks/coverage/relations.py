@@ -257,7 +257,7 @@ def _sum_text(terms: Sequence[Term], weights: NDArray[np.float64], constant: flo
         kind = "the sum" if bool((weights == 1).all()) and constant == 0 else "a weighted sum"
         return f"{kind} of {len(terms)} released columns ({named}, …)"
     text = ""
-    for weight, term in zip(weights, terms, strict=True):
+    for weight, term in sorted(zip(weights, terms, strict=True), key=lambda one: one[0] < 0):
         sign = "-" if weight < 0 else "+"
         size = "" if abs(weight) == 1 else f"{abs(weight):.6g} x "
         text += f" {sign} {size}{term.label}" if text else f"{'-' if weight < 0 else ''}{size}{term.label}"

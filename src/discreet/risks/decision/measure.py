@@ -25,15 +25,29 @@ from discreet.engine.disclosure.dictionaries import (
 )
 from discreet.engine.disclosure.sensitivity import Form, loss
 from discreet.engine.disclosure.weights import check_weights, sensitivity_of
+from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.errors import DataError
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.risks.decision.consistency import Similarity, consistent
+from discreet.risks.decision.summary import LossStatistics, choose_prior, summarize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+SIMILARITY = Gap(
+    "similarity",
+    "only exact consistency is counted without comparing pairs",
+    lambda plugin: plugin.similarity is not None,
+)
+RECORD_WEIGHTS = Gap(
+    "record_weights",
+    "a file of weights per record is read on one machine",
+    lambda plugin: plugin.record_weights is not None,
+)
 
 
 class Decision(RiskMeasure):
@@ -53,6 +67,9 @@ class Decision(RiskMeasure):
         "Lebanon, G., Scannapieco, M., Fouad, M. R. & Bertino, E. (2006). Beyond k-anonymity: a decision theoretic framework for "
         "assessing privacy risk. Privacy in Statistical Databases 2006, LNCS 4302, 217-232."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.risks.decision.spark:decision", (SIMILARITY, RECORD_WEIGHTS, COARSE, PATTERNS)
+    )
     better: ClassVar[Mapping[str, Direction]] = {"risk": "low", "bayes": "low", "worst": "low", "unmatched": "high"}
     meaning: ClassVar[Mapping[str, str]] = {
         "risk": "mean loss a record: the Bayes risk with a prior, else that of the worst dictionary",
@@ -60,6 +77,12 @@ class Decision(RiskMeasure):
         "worst": "the largest of the dictionaries' risks",
         "unmatched": "records with which nobody in any dictionary is consistent",
         "dictionaries": "the risk under each dictionary",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "loss": "expected loss: under the prior, else under the worst dictionary",
+        "rho": "persons of the worst dictionary who are consistent with the record",
+        "phi": "sensitivity of what the record discloses",
+        "rho_*": "persons of each dictionary who are consistent with the record",
     }
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
@@ -112,25 +135,19 @@ class Decision(RiskMeasure):
         phi = function.phi([data.frame[name].is_not_null().to_numpy() for name in function.names], len(data))
         rhos = [self._rho(data, one) for one in dictionaries]
         losses = [loss(phi, rho) for rho in rhos]
-        risks = [float(one.mean()) if len(one) else 0.0 for one in losses]
-        prior = prior_of(self.dictionary, self.prior) or ([1.0] if len(dictionaries) == 1 else None)
-        at = max(range(len(risks)), key=risks.__getitem__)
-        per_loss, bayes = losses[at], None
-        if prior is not None:
-            per_loss = _mean(losses, prior)
-            bayes = float(_mean([np.array([risk]) for risk in risks], prior)[0])
-        summary = {
-            "risk": risks[at] if bayes is None else bayes,
-            "bayes": bayes,
-            "worst": risks[at],
-            "unmatched": int(np.logical_and.reduce([rho == 0 for rho in rhos]).sum()),
-            "dictionaries": {one.name: risk for one, risk in zip(dictionaries, risks, strict=True)},
-        }
-        columns = {"loss": per_loss, "rho": rhos[at], "phi": phi}
+        prior = choose_prior(prior_of(self.dictionary, self.prior), len(dictionaries))
+        statistics = LossStatistics(
+            records=len(data),
+            totals={one.name: float(values.sum()) for one, values in zip(dictionaries, losses, strict=True)},
+            unmatched=int(np.logical_and.reduce([rho == 0 for rho in rhos]).sum()),
+            prior=prior,
+        )
+        at, risks = statistics.worst, list(statistics.risks.values())
+        columns = {"loss": losses[at] if prior is None else _mean(losses, prior), "rho": rhos[at], "phi": phi}
         if len(dictionaries) > 1:
             columns |= {f"rho_{one.name}": rho for one, rho in zip(dictionaries, rhos, strict=True)}
         notes = self._notes(data, original or data, dictionaries, rhos, risks)
-        return Score(self.name, summary, pl.DataFrame(columns), notes=tuple(notes))
+        return Score(self.name, summarize(statistics), pl.DataFrame(columns), notes=tuple(notes))
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         """Who is consistent with the record, what its disclosed attributes weigh, and what that makes."""

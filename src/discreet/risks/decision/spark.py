@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.engine.disclosure.dictionaries import load_dictionaries, own_dictionary, prior_of
 from discreet.engine.disclosure.weights import sensitivity_of
-from discreet.engine.spark.comparable import alike, has_coarse, sent
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.comparable import align_types, has_coarse_cells, send_to_cluster
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.gaps import COARSE, PATTERNS
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows, join_on_values
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.works import COARSE, PATTERNS
+from discreet.risks.decision.summary import LossStatistics, choose_prior, summarize
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -27,7 +29,7 @@ def decision(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None 
     """The expected loss of each disclosed record under each dictionary."""
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         names, holders = _dictionaries(plugin, data, original)
         frame = _with_phi(plugin, data, data.frame)
         rhos = [_rho(plugin, data, holder, attributes) for holder, attributes in holders]
@@ -35,18 +37,10 @@ def decision(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None 
         sums = [f.sum(col(f"loss {at}")) for at in range(len(rhos))]
         nobody = f.sum(_all([col(f"rho {at}") == 0 for at in range(len(rhos))]).cast("long"))
         row = frame.agg(f.count(f.lit(1)), nobody, *sums).collect()[0]
-    records = int(row[0])
-    risks = [float(row[2 + at] or 0.0) / records if records else 0.0 for at in range(len(rhos))]
-    prior = prior_of(plugin.dictionary, plugin.prior) or ([1.0] if len(rhos) == 1 else None)
-    at = max(range(len(risks)), key=risks.__getitem__)
-    bayes = None if prior is None else math.fsum(p * risk for p, risk in zip(prior, risks, strict=True) if p > 0)
-    summary = {
-        "risk": risks[at] if bayes is None else bayes,
-        "bayes": bayes,
-        "worst": risks[at],
-        "unmatched": int(row[1] or 0),
-        "dictionaries": dict(zip(names, risks, strict=True)),
-    }
+    totals = {name: float(row[2 + at] or 0.0) for at, name in enumerate(names)}
+    prior = choose_prior(prior_of(plugin.dictionary, plugin.prior), len(rhos))
+    statistics = LossStatistics(int(row[0]), totals, int(row[1] or 0), prior)
+    at = statistics.worst
 
     def by_record() -> DataFrame:
         rows = _with_losses(_with_phi(plugin, data, data.numbered), rhos, [attributes for _, attributes in holders])
@@ -54,12 +48,12 @@ def decision(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None 
         if prior is not None:
             parts = [p * col(f"loss {place}") for place, p in enumerate(prior) if p > 0]
             loss = sum(parts[1:], parts[0])
-        shown = [loss.alias("loss"), col(f"rho {at}").alias("rho"), col(_PHI)]
+        fields = [loss.alias("loss"), col(f"rho {at}").alias("rho"), col(_PHI)]
         if len(names) > 1:
-            shown += [col(f"rho {place}").alias(f"rho_{name}") for place, name in enumerate(names)]
-        return rows.select(col(RECORD), *shown)
+            fields += [col(f"rho {place}").alias(f"rho_{name}") for place, name in enumerate(names)]
+        return rows.select(col(RECORD), *fields)
 
-    return SparkScore(plugin.name, summary, by_record)
+    return SparkScore(plugin.name, summarize(statistics), by_record)
 
 
 def _dictionaries(
@@ -70,26 +64,25 @@ def _dictionaries(
         itself = own_dictionary(data.shape, (original or data).shape)
         return [itself.name], [(None if original is None else original.frame, itself.attributes)]
     loaded = load_dictionaries(plugin.dictionary, data.shape)
-    return [one.name for one in loaded], [(sent(one.frame, data), one.attributes) for one in loaded]
+    return [one.name for one in loaded], [(send_to_cluster(one.frame, data), one.attributes) for one in loaded]
 
 
 def _rho(plugin: Any, data: SparkMicrodata, holder: DataFrame | None, attributes: tuple[str, ...]) -> DataFrame:
     """For each distinct combination of the attributes how many people of a dictionary are consistent with it."""
     wildcard = plugin.missing == "wildcard"
-    if holder is not None and has_coarse(data, attributes, holder):
+    if holder is not None and has_coarse_cells(data, attributes, holder):
         COARSE.refuse(plugin, data.engine)
-    asked, held = (data.frame, data.frame) if holder is None else alike(data.frame, holder, attributes)
+    left, right = (data.frame, data.frame) if holder is None else align_types(data.frame, holder, attributes)
     try:
-        found = agreeing(asked, distinct(held, attributes), attributes, wildcard=wildcard)
+        counts = count_agreeing(left, count_distinct_rows(right, attributes), attributes, wildcard=wildcard)
     except TooManyPatternsError:
         PATTERNS.refuse(plugin, data.engine)
-        raise
     if holder is None:
-        return found
+        return counts
     # back to the data's own types: a text that a number was compared by joins the number again
     own = data.frame.select(*[col(name) for name in attributes]).distinct()
-    keyed = alike(own.withColumns({f"{name} as it is": col(name) for name in attributes}), holder, attributes)[0]
-    back = joined(keyed, found, attributes, "inner").drop(*attributes)
+    keyed = align_types(own.withColumns({f"{name} as it is": col(name) for name in attributes}), holder, attributes)[0]
+    back = join_on_values(keyed, counts, attributes, "inner").drop(*attributes)
     return back.withColumnsRenamed({f"{name} as it is": name for name in attributes})
 
 
@@ -97,7 +90,7 @@ def _with_losses(frame: DataFrame, rhos: list[DataFrame], attributes: list[tuple
     from pyspark.sql import functions as f
 
     for at, (rho, names) in enumerate(zip(rhos, attributes, strict=True)):
-        frame = joined(frame, rho.withColumnRenamed(COUNT, f"rho {at}"), names)
+        frame = join_on_values(frame, rho.withColumnRenamed(COUNT, f"rho {at}"), names)
         number = f.coalesce(col(f"rho {at}"), f.lit(0)).cast("long")
         frame = frame.withColumn(f"rho {at}", number)
         worth = f.when((col(f"rho {at}") == 0) | (col(_PHI) == 0), f.lit(0.0)).otherwise(col(_PHI) * (1.0 / col(f"rho {at}")))
@@ -111,20 +104,17 @@ def _with_phi(plugin: Any, data: SparkMicrodata, frame: DataFrame) -> DataFrame:
 
     function = sensitivity_of(data.shape, plugin.sensitivity, plugin.weights, None, plugin.order)
     flags = [f.when(col(name).isNotNull(), f.lit("1")).otherwise(f.lit("0")) for name in function.names]
-    made = frame.withColumn(_PATTERN, f.concat(f.lit(""), *flags))
-    patterns = [row[0] for row in made.select(_PATTERN).distinct().limit(_MOST_PATTERNS + 1).collect()]
+    disclosed = frame.withColumn(_PATTERN, f.concat(f.lit(""), *flags))
+    patterns = [row[0] for row in disclosed.select(_PATTERN).distinct().limit(_MOST_PATTERNS + 1).collect()]
     if len(patterns) > _MOST_PATTERNS:
         PATTERNS.refuse(plugin, data.engine)
-    shown = [np.array([pattern[at] == "1" for pattern in patterns], dtype=np.bool_) for at in range(len(function.names))]
-    phi = function.phi(shown, len(patterns)) if patterns else np.zeros(0)
+    flags_by_name = [np.array([pattern[at] == "1" for pattern in patterns], dtype=np.bool_) for at in range(len(function.names))]
+    phi = function.phi(flags_by_name, len(patterns)) if patterns else np.zeros(0)
     table = data.frame.sparkSession.createDataFrame(
         [(pattern, float(value)) for pattern, value in zip(patterns, phi, strict=True)], f"`{_PATTERN}` string, `{_PHI}` double"
     )
-    return made.join(f.broadcast(table), _PATTERN, "left").drop(_PATTERN)
+    return disclosed.join(f.broadcast(table), _PATTERN, "left").drop(_PATTERN)
 
 
 def _all(parts: list[Column]) -> Column:
-    made = parts[0]
-    for one in parts[1:]:
-        made = made & one
-    return made
+    return reduce(lambda first, second: first & second, parts)

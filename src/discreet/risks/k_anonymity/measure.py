@@ -11,11 +11,14 @@ from pydantic import Field
 
 from discreet.engine.classes.groups import class_sizes, groups_of
 from discreet.engine.encoding.columns import encode
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.risks.k_anonymity.summary import THRESHOLDS, ClassStatistics, summarize
 
 
 class KAnonymity(RiskMeasure):
@@ -36,6 +39,7 @@ class KAnonymity(RiskMeasure):
 
     name: ClassVar[str] = "k_anonymity"
     citation: ClassVar[str] = "Sweeney, L. (2002). k-anonymity: a model for protecting privacy. IJUFKS 10(5), 557-570."
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.k_anonymity.spark:k_anonymity", (PATTERNS,))
     better: ClassVar[Mapping[str, Direction]] = {
         "k": "high", "classes": "low", "unique": "low", "violating_2": "low", "violating_3": "low", "violating_5": "low",
     }  # fmt: skip
@@ -47,6 +51,9 @@ class KAnonymity(RiskMeasure):
         "violating_2": "records in classes of fewer than 2",
         "violating_3": "records in classes of fewer than 3",
         "violating_5": "records in classes of fewer than 5",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "class_size": "records in the record's equivalence class",
     }
 
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
@@ -78,11 +85,9 @@ class KAnonymity(RiskMeasure):
         else:
             sizes = class_sizes(columns, len(data), wildcard=wildcard)
             per_record = pl.DataFrame({"class_size": sizes.astype(np.int64)})
-        summary = {
-            "k": int(sizes.min()) if len(sizes) else 0,
-            "classes": groups_of(columns, len(data))[1],
-            "unique": int((sizes == 1).sum()),
-        }
-        for k in (2, 3, 5):
-            summary[f"violating_{k}"] = int((sizes < k).sum())
-        return Score(self.name, summary, per_record)
+        statistics = ClassStatistics(
+            smallest=int(sizes.min()) if len(sizes) else 0,
+            classes=groups_of(columns, len(data))[1],
+            violating={k: int((sizes < k).sum()) for k in THRESHOLDS},
+        )
+        return Score(self.name, summarize(statistics), per_record)

@@ -19,7 +19,9 @@ from discreet.engine.known_sets.sums import KnownSets as Sums
 from discreet.engine.known_sets.sums import attributes, known_sets
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.runtime.memory import PROGRAM, check_room
+from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.model.threshold import Among, Threshold
@@ -43,6 +45,14 @@ class _Result(NamedTuple):
     notes: tuple[str, ...]
 
 
+ORIGINAL_VALUES = Gap("original=", "coarse cells that contain original values are compared on one machine only")
+NARROWING = Gap(
+    "tolerance or decide",
+    "intervals are narrowed by counting on one machine",
+    lambda plugin: plugin.tolerance is not None or plugin.decide,
+)
+
+
 class KnownSets(RiskMeasure):
     """Likelihood times consequence, summed over every split of the attributes into known and unknown.
 
@@ -62,11 +72,15 @@ class KnownSets(RiskMeasure):
     citation: ClassVar[str] = (
         "Orooji, M. & Knapp, G. M. (2018). A novel microdata privacy disclosure risk measure. Proc. IISE Annual Conference."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.risks.known_sets.spark:known_sets", (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING)
+    )
     better: ClassVar[Mapping[str, Direction]] = {
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
         "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
     }  # fmt: skip
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
+    neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = {
         "sets": "known sets with a probability above epsilon, the empty set included",
         "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",
@@ -80,6 +94,18 @@ class KnownSets(RiskMeasure):
         "widest": "largest width of an interval, as a share of its lower end",
         "quantiles": "risk that this share of the records does not exceed",
         "histogram": "records with a risk of at least this power of ten, and below the next",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "risk": "likelihood times consequence, summed over the known sets above epsilon",
+        "lower": "least risk over all known sets",
+        "upper": "largest risk over all known sets",
+        "effective_k": "effective class size of the record",
+        "effective_k_lower": "least effective class size over all known sets",
+        "effective_k_upper": "largest effective class size over all known sets",
+        "top_set": "known set that contributes most to the risk",
+        "top_share": "contribution of that set",
+        "likelihood": "likelihood of re-identification, summed over the known sets",
+        "consequence": "consequence of disclosure",
     }
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary
+from discreet.engine.known_sets_spark.agreement_checks import has_nulls, has_overlapping_cells
 from discreet.engine.known_sets_spark.finish import SIZES, Summarize, distribution
 from discreet.engine.known_sets_spark.sums import SparkKnownSets, spark_known_sets
-from discreet.engine.overlap.columns import MARKS, policy_labels
-from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.spark.arrow import in_arrow
-from discreet.engine.spark.errors import told
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.joins import col
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.value_counts import dictionaries
-from discreet.engine.spark.works import LAYERS, OVERLAPPING, WILDCARD
-from discreet.model.microdata import Microdata
+from discreet.risks.known_sets.measure import ORIGINAL_VALUES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,12 +27,12 @@ if TYPE_CHECKING:
 def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None = None) -> SparkScore:
     """Likelihood times consequence of every record, summed over the known sets."""
     if original is not None:
-        LAYERS.refuse(plugin, data.engine)
+        ORIGINAL_VALUES.refuse(plugin, data.engine)
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
     if has_overlapping_cells(data):
         OVERLAPPING.refuse(plugin, data.engine)
-    with told(data.source):
+    with translate_errors(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha)
         try:
             summary, bounds, doubts = _summary(plugin, sums)
@@ -61,35 +59,6 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     )
 
 
-def has_nulls(data: SparkMicrodata) -> bool:
-    from pyspark.sql import functions as f
-
-    known = [name for name in data.columns if data.attribute(name).known > 0]
-    parts = [f.max(col(name).isNull().cast("int")) for name in known]
-    with told(data.source):
-        return bool(parts) and any(data.frame.agg(*parts).collect()[0])
-
-
-def has_overlapping_cells(data: SparkMicrodata) -> bool:
-    """Whether different cells of an attribute that may be known agree; only columns with texts that look coarse are looked at."""
-    from pyspark.sql import functions as f
-
-    known = [name for name in data.columns if data.attribute(name).known > 0]
-    texts = [name for name in known if name not in data.cells and data.shape.frame.schema[name] == pl.String]
-    labels = {name: policy_labels(data.shape, name) for name in texts}
-    looks = [f.max((col(name).rlike(MARKS) | col(name).isin(labels[name])).cast("int")) for name in texts]
-    with told(data.source):
-        marked = data.frame.agg(*looks).collect()[0] if looks else ()
-    some = [name for name, flag in zip(texts, marked, strict=True) if flag] + [name for name in known if name in data.cells]
-    found, _ = dictionaries(data, some) if some else ({}, None)
-    for name, one in found.items():
-        attributes = {name: data.attribute(name)}
-        local = Microdata(pl.DataFrame({name: one.values}), data.policy.with_(attributes=attributes), cells=data.cells)
-        if one.wide or has_overlaps(local, encode(local, [name])):
-            return True
-    return False
-
-
 def _summary(plugin: Any, sums: SparkKnownSets) -> tuple[dict[str, Any], Bounds, tuple[str, ...]]:
     """The fields, their bounds and the notes, from the statistics of the partitions."""
     from pyspark.sql import functions as f
@@ -110,7 +79,7 @@ def _records(plugin: Any, data: SparkMicrodata, kept: list[SparkKnownSets]) -> D
     """One row per record, those with nothing to learn too: counted only now that somebody asks; ``kept`` gets what to release."""
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         sums = spark_known_sets(
             data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha, everyone=True, numbered=True
         )
@@ -135,7 +104,7 @@ def _riskiest(plugin: Any, data: SparkMicrodata, number: int) -> pl.DataFrame:
     """The records with the largest risk."""
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         sums = spark_known_sets(data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha, numbered=True)
         first = sums.frame.filter(f.col("risk") > 0).orderBy(f.col("risk").desc(), "record").limit(number)
         try:

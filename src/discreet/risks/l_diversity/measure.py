@@ -12,16 +12,17 @@ from pydantic import Field
 from discreet.engine.classes.diversity import distinct, entropy_l, histograms_of, recursive_l
 from discreet.engine.classes.groups import groups_of, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import encode
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.risks.l_diversity.summary import FIELDS, DiversityStatistics, summarize, tabulate_attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-FIELDS = ("l", "entropy_l", "recursive_l")
 
 
 class LDiversity(RiskMeasure):
@@ -42,6 +43,7 @@ class LDiversity(RiskMeasure):
         "Machanavajjhala, A., Kifer, D., Gehrke, J. & Venkitasubramaniam, M. (2007). l-diversity: privacy beyond "
         "k-anonymity. ACM TKDD 1(1)."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.l_diversity.spark:l_diversity", (PATTERNS,))
     better: ClassVar[Mapping[str, Direction]] = {"l": "high", "entropy_l": "high", "recursive_l": "high", "homogeneous": "low"}
 
     meaning: ClassVar[Mapping[str, str]] = {
@@ -49,6 +51,11 @@ class LDiversity(RiskMeasure):
         "entropy_l": "least exp(entropy) of the sensitive values of a class",
         "recursive_l": "largest l for which every class is recursively (c, l)-diverse",
         "homogeneous": "records whose class has one sensitive value only",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "l": "distinct sensitive values in the record's equivalence class",
+        "entropy_l": "entropy l-diversity of its class",
+        "recursive_l": "recursive (c, l)-diversity of its class",
     }
 
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
@@ -71,22 +78,21 @@ class LDiversity(RiskMeasure):
         refuse_wildcards_beside_original(self.name, columns, self.missing, original)
         ids, number = groups_of(columns, len(data))
         worst = {field: np.full(number, np.inf) for field in FIELDS}
-        table = []
+        by_attribute = {}
         for column in encode(data, sensitive):
             found = histograms_of(columns, column, ids, number, wildcard=self.missing == "wildcard")
             numbers = dict(zip(FIELDS, (distinct(found), entropy_l(found), recursive_l(found, self.c)), strict=True))
             for field, values in numbers.items():
                 worst[field] = np.fmin(worst[field], values)
-            table.append({"attribute": column.name, **{field: _least(values, field) for field, values in numbers.items()}})
+            by_attribute[column.name] = {field: _least(values) for field, values in numbers.items()}
         records = {field: values[ids] for field, values in worst.items()}
+        least = {field: _least(values) for field, values in worst.items()}
+        statistics = DiversityStatistics(least, by_attribute, homogeneous=int((records["l"] == 1).sum()))
         return Score(
             self.name,
-            {
-                **{field: _least(values, field) for field, values in worst.items()},
-                "homogeneous": int((records["l"] == 1).sum()),
-            },
+            summarize(statistics),
             pl.DataFrame({field: _column(values, field) for field, values in records.items()}),
-            pl.DataFrame(table, schema={"attribute": pl.String, "l": pl.Int64, "entropy_l": pl.Float64, "recursive_l": pl.Int64}),
+            tabulate_attributes(statistics),
         )
 
 
@@ -102,12 +108,10 @@ def _attributes(measure: str, data: Microdata, keys: tuple[str, ...], sensitive:
     return found_keys, found
 
 
-def _least(values: NDArray[np.float64], field: str) -> int | float | None:
-    """The least over classes; none where no class has a value to be learnt."""
+def _least(values: NDArray[np.float64]) -> float | None:
+    """The least over classes; None where no class has a value to be learnt."""
     finite = values[np.isfinite(values)]
-    if not len(finite):
-        return None
-    return float(finite.min()) if field == "entropy_l" else int(finite.min())
+    return float(finite.min()) if len(finite) else None
 
 
 def _column(values: NDArray[np.float64], field: str) -> pl.Series:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -62,6 +62,7 @@ class RecordLinkage(RiskMeasure):
         "within_10": "low", "interval_disclosure": "low", "excess": "low",
     }  # fmt: skip
     original_use: ClassVar[Literal["none", "optional", "required"]] = "required"
+    neutral: ClassVar[Collection[str]] = ("baseline_share", "control_share", "attacks")
     meaning: ClassVar[Mapping[str, str]] = {
         "correct": "masked records linked to their own original, in expectation",
         "correct_share": "the same as a share of the masked records",
@@ -75,6 +76,10 @@ class RecordLinkage(RiskMeasure):
         "within_10": "share with the own original among the 10 nearest",
         "interval_disclosure": "share of numbers close to their masked value, over attributes",
         "attacks": "masked records attacked",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "correct": "probability that the nearest record is the right one",
+        "distance": "distance to the nearest record",
     }
 
     attributes: tuple[str, ...] = Field(default=(), description="attributes compared; all that both tables have where empty")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -11,11 +11,20 @@ from pydantic import Field, model_validator
 
 from discreet.engine.classes.groups import groups_of
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.spark.gaps import WILDCARD
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.risks.repeated_records.summary import (
+    NO_CONFIDENTIAL,
+    GroupStatistics,
+    PersonStatistics,
+    summarize,
+    tabulate_attributes,
+)
 
 if TYPE_CHECKING:
     from discreet.engine.classes.persons import PersonCounts, Persons
@@ -42,11 +51,13 @@ class RepeatedRecords(RiskMeasure):
         "Kartal, H. B. & Li, X.-B. (2016). Assessing and mitigating disclosure risk with multiple record linkage. "
         "Pre-ICIS SIGDSA/IFIP WG8.3 Symposium, paper 11."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.repeated_records.spark:repeated_records", (WILDCARD,))
     better: ClassVar[Mapping[str, Direction]] = {
         "k": "high", "min_persons": "high", "min_g": "high", "mean_g": "high", "max_h": "low", "over_threshold": "low",
         "over_threshold_share": "low", "max_probability": "low", "mean_probability": "low",
     }  # fmt: skip
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+    neutral: ClassVar[Collection[str]] = ("persons", "groups")
     meaning: ClassVar[Mapping[str, str]] = {
         "k": "records in the smallest group of equal keys, as k-anonymity counts",
         "min_persons": "persons in the smallest group (distinct K)",
@@ -59,6 +70,12 @@ class RepeatedRecords(RiskMeasure):
         "max_probability": "largest probability of a person",
         "mean_probability": "mean over persons of their largest probability",
         "groups": "groups that the intruder tells apart",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "probability": "probability that the record is re-identified: its person's share of the group",
+        "persons": "persons in the record's group",
+        "g": "g-balance of the group, 0 to 1",
+        "h": "largest h-affiliation of the group, 0 to 1",
     }
 
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -87,21 +104,20 @@ class RepeatedRecords(RiskMeasure):
         balance, most = found.balance, _most(found.affiliation)
         probability = found.probability
         largest = _largest(persons.codes, persons.number, probability)
-        over = int((largest > self.threshold).sum())
         by_record = balance[found.group]
-        summary = {
-            "k": k,
-            "min_persons": int(found.persons.min(initial=len(data))),
-            "min_g": float(balance.min()) if len(balance) else 0.0,
-            "mean_g": float(by_record.mean()) if len(data) else 0.0,
-            "max_h": float(most.max(initial=0.0)) if sensitive else None,
-            "persons": persons.number,
-            "over_threshold": over,
-            "over_threshold_share": over / persons.number if persons.number else 0.0,
-            "max_probability": float(largest.max(initial=0.0)),
-            "mean_probability": float(largest.mean()) if persons.number else 0.0,
-            "groups": len(balance),
-        }
+        groups = GroupStatistics(
+            k=k,
+            groups=len(balance),
+            records=len(data),
+            fewest_persons=int(found.persons.min(initial=len(data))),
+            balance_least=float(balance.min()) if len(balance) else 0.0,
+            balance_total=float(by_record.sum()),
+            confidential=[column.name for column in sensitive],
+            affiliation_largest=found.affiliation.max(axis=1, initial=0.0).tolist(),
+            affiliation_total=[float(by_group[found.group].sum()) for by_group in found.affiliation],
+        )
+        over = int((largest > self.threshold).sum())
+        people = PersonStatistics(persons.number, over, float(largest.max(initial=0.0)), float(largest.sum()))
         per_record = pl.DataFrame(
             {
                 "probability": probability,
@@ -110,16 +126,8 @@ class RepeatedRecords(RiskMeasure):
                 "h": pl.Series(most[found.group] if sensitive else [None] * len(data), dtype=pl.Float64),
             }
         )
-        per_attribute = pl.DataFrame(
-            {
-                "attribute": pl.Series([column.name for column in sensitive], dtype=pl.String),
-                "max_h": found.affiliation.max(axis=1, initial=0.0),
-                "mean_h": [float(one[found.group].mean()) if len(data) else 0.0 for one in found.affiliation],
-            },
-            schema_overrides={"max_h": pl.Float64, "mean_h": pl.Float64},
-        )
-        notes = () if sensitive else ("h is not measured: no attribute has the role confidential",)
-        return Score(self.name, summary, per_record, per_attribute, notes=notes)
+        notes = () if sensitive else (NO_CONFIDENTIAL,)
+        return Score(self.name, summarize(groups, people), per_record, tabulate_attributes(groups), notes=notes)
 
     def persons(self, data: Microdata, *, original: Microdata | None = None) -> pl.DataFrame:
         """A row a person: its records and groups, its largest probability, and the least persons and largest h it meets."""

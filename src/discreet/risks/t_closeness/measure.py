@@ -13,11 +13,16 @@ from discreet.engine.classes.closeness import Distance, ground_distance
 from discreet.engine.classes.diversity import histograms_of, overall
 from discreet.engine.classes.groups import groups_of, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import encode
+from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.risks.t_closeness.summary import ClosenessStatistics, summarize, tabulate_attributes
+
+MANY_VALUES = Gap("sensitive attributes of more than a million values", "their distribution is sent to every worker")
 
 
 class TCloseness(RiskMeasure):
@@ -36,11 +41,15 @@ class TCloseness(RiskMeasure):
     citation: ClassVar[str] = (
         "Li, N., Li, T. & Venkatasubramanian, S. (2007). t-closeness: privacy beyond k-anonymity and l-diversity. ICDE, 106-115."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.t_closeness.spark:t_closeness", (PATTERNS, MANY_VALUES))
     better: ClassVar[Mapping[str, Direction]] = {"t": "low", "mean_t": "low"}
 
     meaning: ClassVar[Mapping[str, str]] = {
         "t": "largest distance of a class from the whole table, 0 to 1",
         "mean_t": "mean over records of their class's distance",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "t": "distance of the record's equivalence class from the whole table, 0 to 1",
     }
 
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
@@ -82,9 +91,5 @@ class TCloseness(RiskMeasure):
             worst = np.maximum(worst, away)
             table.append((column.name, ground.kind, float(away.max()) if number else 0.0))
         records = worst[ids]
-        return Score(
-            self.name,
-            {"t": float(worst.max()) if number else 0.0, "mean_t": float(records.mean()) if len(records) else 0.0},
-            pl.DataFrame({"t": records}),
-            pl.DataFrame(table, schema={"attribute": pl.String, "distance": pl.String, "t": pl.Float64}, orient="row"),
-        )
+        statistics = ClosenessStatistics(float(worst.max(initial=0.0)), float(records.sum()), len(records), table)
+        return Score(self.name, summarize(statistics), pl.DataFrame({"t": records}), tabulate_attributes(statistics))

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
+from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.errors import DataError
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.risks.target_linkage.attack import Attack, Beliefs, Found, attack
+from discreet.risks.target_linkage.summary import LinkageStatistics, summarize
 from discreet.risks.target_linkage.targets import Targets, agreed_attributes, target_units
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+INEXACT_AGREEMENT = Gap(
+    "tolerance, similarity, edits or errors",
+    "only exact agreement is counted without comparing pairs",
+    lambda plugin: bool(plugin.tolerance or plugin.similarity or plugin.edits or plugin.errors is not None),
+)
 
 
 class TargetLinkage(RiskMeasure):
@@ -41,10 +50,21 @@ class TargetLinkage(RiskMeasure):
         "Truta, T. M., Fotouhi, F. & Barth-Jones, D. (2003). Automatic generation of masked microdata, section 4; after "
         "Willenborg, L. & de Waal, T. (2001). Elements of Statistical Disclosure Control. Springer."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork(
+        "discreet.risks.target_linkage.spark:target_linkage", (INEXACT_AGREEMENT, COARSE, PATTERNS)
+    )
     better: ClassVar[Mapping[str, Direction]] = {
         "expected_links": "low", "mean": "low", "max": "low", "over_threshold": "low", "marketer": "low", "gain": "low",
     }  # fmt: skip
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+    neutral: ClassVar[Collection[str]] = (
+        "targets",
+        "claimed_links",
+        "guessing",
+        "linked_targets",
+        "mean_candidates",
+        "pairs_left_out",
+    )
     meaning: ClassVar[Mapping[str, str]] = {
         "targets": "targets on the intruder's list",
         "expected_links": "targets linked to their own record, in expectation; exact where the truth is known",
@@ -58,6 +78,13 @@ class TargetLinkage(RiskMeasure):
         "linked_targets": "targets with at least one candidate",
         "mean_candidates": "candidates of a target on average",
         "pairs_left_out": "pairs that blocking did not compare",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "probability": "probability of the best link of the target",
+        "best": "row of the best link, counted from 0",
+        "candidates": "records that may be the target's",
+        "runner_up": "probability of the second best link",
+        "correct": "probability that the best link is right, where the truth is known",
     }
 
     population: Positive | None = Field(default=None, description="persons in the population the file was drawn from")
@@ -135,25 +162,18 @@ class TargetLinkage(RiskMeasure):
 
     def _score(self, units: Targets, found: Found, records: int) -> Score:
         probability, size = found.probability, len(units.frame)
-        claimed = float(probability.sum())
-        expected = claimed if found.correct is None else float(found.correct.sum())
-        inside = float(units.inclusion.mean()) if size else 0.0
-        guessing = inside / records if records else 0.0
-        marketer = expected / size if size else 0.0
-        summary: dict[str, int | float | None] = {
-            "targets": size,
-            "expected_links": expected,
-            "mean": claimed / size if size else 0.0,
-            "max": float(probability.max(initial=0.0)),
-            "over_threshold": float((probability > self.threshold).mean()) if size else 0.0,
-            "marketer": marketer,
-            "claimed_links": claimed,
-            "guessing": guessing,
-            "gain": (marketer - guessing) / (1 - guessing) if guessing < 1 else 0.0,
-            "linked_targets": int((found.candidates > 0).sum()),
-            "mean_candidates": float(found.candidates.mean()) if size else 0.0,
-            "pairs_left_out": found.left_out,
-        }
+        statistics = LinkageStatistics(
+            targets=size,
+            records=records,
+            claimed=float(probability.sum()),
+            correct=None if found.correct is None else float(found.correct.sum()),
+            largest=float(probability.max(initial=0.0)),
+            over_threshold=int((probability > self.threshold).sum()),
+            inclusion=float(units.inclusion.mean()) if size else 0.0,
+            linked_targets=int((found.candidates > 0).sum()),
+            candidates=int(found.candidates.sum()),
+            left_out=found.left_out,
+        )
         per_record = pl.DataFrame(
             {
                 "probability": probability,
@@ -164,4 +184,4 @@ class TargetLinkage(RiskMeasure):
         )
         if found.correct is not None:
             per_record = per_record.with_columns(pl.Series("correct", found.correct))
-        return Score(self.name, summary, per_record, found.per_attribute, notes=(*units.notes, *found.notes))
+        return Score(self.name, summarize(statistics), per_record, found.per_attribute, notes=(*units.notes, *found.notes))

@@ -1,4 +1,4 @@
-"""target_linkage on Spark where agreement is exact: seed 002, equation (4.10), by counts of agreeing records."""
+"""target_linkage on Spark where agreement is exact: Truta et al., eq. (4.10), by counts of agreeing records."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import polars as pl
 
 from discreet.engine.encoding.policy_tables import load_table
 from discreet.engine.spark.caching import persisted
-from discreet.engine.spark.comparable import alike, has_coarse, sent
-from discreet.engine.spark.errors import told
-from discreet.engine.spark.joins import COUNT, TooManyPatternsError, agreeing, col, distinct, joined
-from discreet.engine.spark.microdata import RECORD, SparkMicrodata
+from discreet.engine.spark.comparable import align_types, has_coarse_cells, send_to_cluster
+from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.gaps import COARSE, PATTERNS
+from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows, join_on_values
+from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.engine.spark.works import COARSE, PATTERNS
 from discreet.errors import DataError, nearest
 from discreet.model.attribute import Role
+from discreet.risks.target_linkage.summary import LinkageStatistics, summarize
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -28,7 +30,7 @@ _CHANCE, _INCLUSION, _JOINT = "discreet: chance", "discreet: inclusion", "discre
 
 @dataclass(frozen=True)
 class _Targets:
-    """The intruder's list as a frame with RECORD, what is known of each, and the chance of each to be in the file."""
+    """The intruder's list: a frame with RECORD and what is known of each target, and its probability to be in the file."""
 
     frame: DataFrame
     attributes: tuple[str, ...]
@@ -37,36 +39,36 @@ class _Targets:
 
 
 def target_linkage(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None = None) -> SparkScore:
-    """Link every target to the records that agree with all that is known of him."""
+    """Link every target to the records that agree with everything known of it."""
     from pyspark.sql import functions as f
 
-    with told(data.source):
+    with translate_errors(data.source):
         units = _targets(plugin, data, original)
         names = units.attributes
         _check_names(plugin, names)
-        if (original is not None or plugin.targets is not None) and has_coarse(data, names, units.frame):
+        if (original is not None or plugin.targets is not None) and has_coarse_cells(data, names, units.frame):
             COARSE.refuse(plugin, data.engine)
-        targets, held = alike(units.frame, data.frame, names)
+        targets, released = align_types(units.frame, data.frame, names)
         records, size = len(data), units.frame.count()
-        counted = _agreeing(plugin, data, targets, held, names).withColumnRenamed(COUNT, "candidates")
-        made = joined(targets.withColumn(_INCLUSION, units.inclusion), counted, names)
-        made = made.withColumn("candidates", f.coalesce(col("candidates"), f.lit(0)).cast("long"))
-        made, chances = _with_chances(plugin, data, made, held, names, records)
-        made = _with_probability(made, records)
+        counted = _agreeing(plugin, data, targets, released, names).withColumnRenamed(COUNT, "candidates")
+        linked = join_on_values(targets.withColumn(_INCLUSION, units.inclusion), counted, names)
+        linked = linked.withColumn("candidates", f.coalesce(col("candidates"), f.lit(0)).cast("long"))
+        linked, chances = _with_chances(plugin, data, linked, released, names, records)
+        linked = _with_probability(linked, records)
         if original is not None and plugin.targets is None:
-            made = _with_truth(made, data, original, names)
-        with persisted(made) as kept:
-            summary = _summary(plugin, kept, size, records)
-            table = _per_attribute(kept, held, names, chances)
+            linked = _with_truth(linked, data, original, names)
+        with persisted(linked) as cached:
+            statistics = _aggregate(plugin, cached, size, records)
+            table = _per_attribute(cached, released, names, chances)
 
     def by_record() -> DataFrame:
-        first = _agreeing(plugin, data, targets, alike(units.frame, data.numbered, names)[1], names, first=True)
-        rows = joined(made, first, names)
-        shown = [col("probability"), col("best"), col("candidates"), col("runner_up")]
-        shown += [col("correct")] if "correct" in made.columns else []
-        return rows.select(col(RECORD), *shown)
+        first = _agreeing(plugin, data, targets, align_types(units.frame, data.numbered, names)[1], names, first=True)
+        rows = join_on_values(linked, first, names)
+        fields = [col("probability"), col("best"), col("candidates"), col("runner_up")]
+        fields += [col("correct")] if "correct" in linked.columns else []
+        return rows.select(col(RECORD), *fields)
 
-    return SparkScore(plugin.name, summary, by_record, table, notes=units.notes)
+    return SparkScore(plugin.name, summarize(statistics), by_record, table, notes=units.notes)
 
 
 def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None) -> _Targets:
@@ -75,7 +77,7 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
         local = load_table(plugin.targets, data.policy)
         known = [name for name in local.columns if name in data.columns and data.attribute(name).role not in _NEVER_KNOWN]
         said, columns = f"the list {plugin.targets}", local.columns
-        frame = sent(local.with_row_index(RECORD).with_columns(pl.col(RECORD).cast(pl.Int64)), data)
+        frame = send_to_cluster(local.with_row_index(RECORD).with_columns(pl.col(RECORD).cast(pl.Int64)), data)
     else:
         own = original or data
         known, said, columns = [name for name in data.named(Role.KEY) if name in own.columns], own.source, own.columns
@@ -133,18 +135,19 @@ def _check_names(plugin: Any, names: tuple[str, ...]) -> None:
 
 
 def _agreeing(
-    plugin: Any, data: SparkMicrodata, targets: DataFrame, held: DataFrame, names: tuple[str, ...], *, first: bool = False
+    plugin: Any, data: SparkMicrodata, targets: DataFrame, released: DataFrame, names: tuple[str, ...], *, first: bool = False
 ) -> DataFrame:
     """How many records agree with each distinct target wherever both say something, or which is the first of them."""
     try:
-        return agreeing(targets, distinct(held, names, first=RECORD if first else None), names, wildcard=True)
+        return count_agreeing(
+            targets, count_distinct_rows(released, names, first=RECORD if first else None), names, wildcard=True
+        )
     except TooManyPatternsError:
         PATTERNS.refuse(plugin, data.engine)
-        raise
 
 
 def _with_chances(
-    plugin: Any, data: SparkMicrodata, made: DataFrame, held: DataFrame, names: tuple[str, ...], records: int
+    plugin: Any, data: SparkMicrodata, linked: DataFrame, released: DataFrame, names: tuple[str, ...], records: int
 ) -> tuple[DataFrame, list[str]]:
     """The probability that a stranger's record agrees with what is known of a target, attribute by attribute and in all."""
     from pyspark.sql import functions as f
@@ -152,7 +155,7 @@ def _with_chances(
     chances = []
     for at, name in enumerate(names):
         chance = f"discreet: chance {at}"
-        made = _with_chance(plugin, made, held, name, chance)
+        linked = _with_chance(plugin, linked, released, name, chance)
         chances.append(chance)
     said = [name for name in names if name in plugin.density or name in plugin.domain]
     counting = [at for at, name in enumerate(names) if plugin.model != "empirical" or name in said]
@@ -163,13 +166,13 @@ def _with_chances(
     if plugin.model == "empirical" and rest:
         joint = col("candidates")
         if said:
-            found = _agreeing(plugin, data, made, held, rest).withColumnRenamed(COUNT, _JOINT)
-            made, joint = joined(made, found, rest), f.coalesce(col(_JOINT), f.lit(0))
+            found = _agreeing(plugin, data, linked, released, rest).withColumnRenamed(COUNT, _JOINT)
+            linked, joint = join_on_values(linked, found, rest), f.coalesce(col(_JOINT), f.lit(0))
         total = total * (f.greatest(joint, f.lit(1)) / f.lit(max(records, 1)))
-    return made.withColumn(_CHANCE, total), chances
+    return linked.withColumn(_CHANCE, total), chances
 
 
-def _with_chance(plugin: Any, made: DataFrame, held: DataFrame, name: str, chance: str) -> DataFrame:
+def _with_chance(plugin: Any, linked: DataFrame, released: DataFrame, name: str, chance: str) -> DataFrame:
     from pyspark.sql import functions as f
 
     from discreet.model.attribute import Attribute
@@ -177,7 +180,7 @@ def _with_chance(plugin: Any, made: DataFrame, held: DataFrame, name: str, chanc
     unknown = col(name).isNull()
     if name in plugin.density:
         owner = Attribute(values=dict(plugin.density[name]), default=0.0)
-        values = [row[0] for row in made.select(col(name)).distinct().collect() if row[0] is not None]
+        values = [row[0] for row in linked.select(col(name)).distinct().collect() if row[0] is not None]
         weights = [(value, float(owner.value_weight(value))) for value in values]
         for value, weight in weights:
             if weight <= 0:
@@ -185,41 +188,41 @@ def _with_chance(plugin: Any, made: DataFrame, held: DataFrame, name: str, chanc
                     f"the density of '{name}' gives no probability to {value}, which a target has; "
                     "list it, or an interval that holds it"
                 )
-        kind = next(field.dataType.simpleString() for field in made.schema.fields if field.name == name)
-        listed = made.sparkSession.createDataFrame(weights, f"`{name}` {kind}, `{chance}` double")
-        return joined(made, listed, [name]).withColumn(chance, f.when(unknown, 1.0).otherwise(col(chance)))
+        kind = next(field.dataType.simpleString() for field in linked.schema.fields if field.name == name)
+        listed = linked.sparkSession.createDataFrame(weights, f"`{name}` {kind}, `{chance}` double")
+        return join_on_values(linked, listed, [name]).withColumn(chance, f.when(unknown, 1.0).otherwise(col(chance)))
     if name in plugin.domain:
-        return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(min(1.0, 1 / plugin.domain[name]))))
-    counts = distinct(held.filter(col(name).isNotNull()), [name])
+        return linked.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(min(1.0, 1 / plugin.domain[name]))))
+    counts = count_distinct_rows(released.filter(col(name).isNotNull()), [name])
     known, different = counts.agg(f.sum(col(COUNT)), f.count(f.lit(1))).collect()[0]
     if plugin.model == "uniform":
-        return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(1 / max(1, int(different)))))
+        return linked.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(1 / max(1, int(different)))))
     if not known:
-        return made.withColumn(chance, f.lit(1.0))
-    made = joined(made, counts.withColumnRenamed(COUNT, chance), [name])
+        return linked.withColumn(chance, f.lit(1.0))
+    linked = join_on_values(linked, counts.withColumnRenamed(COUNT, chance), [name])
     equal = f.greatest(f.coalesce(col(chance), f.lit(0)) / f.lit(known), f.lit(1 / (known + 1)))
-    return made.withColumn(chance, f.when(unknown, 1.0).otherwise(f.least(f.lit(1.0), equal)))
+    return linked.withColumn(chance, f.when(unknown, 1.0).otherwise(f.least(f.lit(1.0), equal)))
 
 
-def _with_probability(made: DataFrame, records: int) -> DataFrame:
+def _with_probability(linked: DataFrame, records: int) -> DataFrame:
     """Equation (4.10): all agreeing records have the same ratio 1 / chance."""
     from pyspark.sql import functions as f
 
     prior = col(_INCLUSION) / f.lit(max(records, 1))
     ratio = 1.0 / col(_CHANCE)
     below = prior * (col("candidates") * ratio) + (1.0 - col(_INCLUSION))
-    made = made.withColumn("probability", f.when((col("candidates") > 0) & (below > 0), prior * ratio / below).otherwise(0.0))
-    return made.withColumn("runner_up", f.when(col("candidates") > 1, col("probability")).otherwise(0.0))
+    linked = linked.withColumn("probability", f.when((col("candidates") > 0) & (below > 0), prior * ratio / below).otherwise(0.0))
+    return linked.withColumn("runner_up", f.when(col("candidates") > 1, col("probability")).otherwise(0.0))
 
 
-def _with_truth(made: DataFrame, data: SparkMicrodata, original: SparkMicrodata, names: tuple[str, ...]) -> DataFrame:
+def _with_truth(linked: DataFrame, data: SparkMicrodata, original: SparkMicrodata, names: tuple[str, ...]) -> DataFrame:
     """How likely a target's link is right: his own record is one of those that agree, or it is not among them."""
     from pyspark.sql import functions as f
 
-    theirs = alike(original.frame, data.numbered, names)[1].select(
+    theirs = align_types(original.frame, data.numbered, names)[1].select(
         col(RECORD).alias("whose"), *[col(name).alias(f"{name} there") for name in names]
     )
-    beside = made.join(theirs, col(RECORD) == col("whose"), "left")
+    beside = linked.join(theirs, col(RECORD) == col("whose"), "left")
     right: Any = col("whose").isNotNull()
     for name in names:
         right = right & (col(name).isNull() | col(f"{name} there").isNull() | (col(name) == col(f"{name} there")))
@@ -227,42 +230,40 @@ def _with_truth(made: DataFrame, data: SparkMicrodata, original: SparkMicrodata,
     return beside.withColumn("correct", correct).drop("whose", *[f"{name} there" for name in names])
 
 
-def _summary(plugin: Any, made: DataFrame, size: int, records: int) -> dict[str, Any]:
+def _aggregate(plugin: Any, linked: DataFrame, targets: int, records: int) -> LinkageStatistics:
+    """The sufficient statistics, by one aggregation over the targets."""
     from pyspark.sql import functions as f
 
-    expected = f.sum(col("correct")) if "correct" in made.columns else f.sum(col("probability"))
-    over = f.sum((col("probability") > plugin.threshold).cast("long"))
-    linked = f.sum((col("candidates") > 0).cast("long"))
-    row = made.agg(
-        f.sum(col("probability")), expected, f.max(col("probability")), over, f.avg(col(_INCLUSION)), linked,
-        f.sum(col("candidates")),
-    ).collect()[0]  # fmt: skip
-    claimed, hit = float(row[0] or 0.0), float(row[1] or 0.0)
-    guessing = float(row[4] or 0.0) / records if records else 0.0
-    marketer = hit / size if size else 0.0
-    return {
-        "targets": size,
-        "expected_links": hit,
-        "mean": claimed / size if size else 0.0,
-        "max": float(row[2] or 0.0),
-        "over_threshold": int(row[3] or 0) / size if size else 0.0,
-        "marketer": marketer,
-        "claimed_links": claimed,
-        "guessing": guessing,
-        "gain": (marketer - guessing) / (1 - guessing) if guessing < 1 else 0.0,
-        "linked_targets": int(row[5] or 0),
-        "mean_candidates": int(row[6] or 0) / size if size else 0.0,
-        "pairs_left_out": 0,
-    }
+    knows_truth = "correct" in linked.columns
+    row = linked.agg(
+        f.sum(col("probability")).alias("claimed"),
+        (f.sum(col("correct")) if knows_truth else f.lit(None)).alias("correct"),
+        f.max(col("probability")).alias("largest"),
+        f.sum((col("probability") > plugin.threshold).cast("long")).alias("over_threshold"),
+        f.avg(col(_INCLUSION)).alias("inclusion"),
+        f.sum((col("candidates") > 0).cast("long")).alias("linked_targets"),
+        f.sum(col("candidates")).alias("candidates"),
+    ).collect()[0]
+    return LinkageStatistics(
+        targets=targets,
+        records=records,
+        claimed=float(row["claimed"] or 0.0),
+        correct=float(row["correct"] or 0.0) if knows_truth else None,
+        largest=float(row["largest"] or 0.0),
+        over_threshold=int(row["over_threshold"] or 0),
+        inclusion=float(row["inclusion"] or 0.0),
+        linked_targets=int(row["linked_targets"] or 0),
+        candidates=int(row["candidates"] or 0),
+    )
 
 
-def _per_attribute(made: DataFrame, held: DataFrame, names: tuple[str, ...], chances: list[str]) -> pl.DataFrame:
+def _per_attribute(linked: DataFrame, released: DataFrame, names: tuple[str, ...], chances: list[str]) -> pl.DataFrame:
     from pyspark.sql import functions as f
 
     sums = [f.count(col(name)) for name in names]
     sums += [f.sum(f.when(col(name).isNotNull(), col(chance))) for name, chance in zip(names, chances, strict=True)]
-    row = made.agg(*sums).collect()[0]
-    blanks = held.agg(*[f.sum(col(name).isNull().cast("long")) for name in names]).collect()[0]
+    row = linked.agg(*sums).collect()[0]
+    blanks = released.agg(*[f.sum(col(name).isNull().cast("long")) for name in names]).collect()[0]
     known = [int(row[at] or 0) for at in range(len(names))]
     means = [float(row[len(names) + at]) / known[at] if known[at] else 0.5 for at in range(len(names))]
     return pl.DataFrame(
