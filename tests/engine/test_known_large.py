@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine.known_sets import threads as known_threads
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.known_sets import kinds as known_kinds
 from discreet.risks.known_sets import large as known_large
-from discreet.risks.known_sets import large_walk as known_large_walk
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 
@@ -59,7 +59,7 @@ def alike(one: Any, other: Any) -> None:
 @given(data=tables(), epsilon=st.sampled_from([0.0, 0.01, 0.2]), threshold=st.sampled_from([0.0, 0.2, 0.5]))
 def test_the_short_way_finds_the_same_numbers(data: Microdata, epsilon: float, threshold: float, small: int) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(known_large_walk, "_SMALL", small)  # so small that keys are sorted and lists shared out
+        monkeypatch.setattr(known_threads, "SMALL", small)  # so small that keys are sorted and lists shared out
         monkeypatch.setattr(known_large, "_BLOCK", 3)
         plain, short = both(data, KnownSets(alpha=3, epsilon=epsilon, threshold=threshold), monkeypatch)
         names = attributes(data)
@@ -102,7 +102,7 @@ def test_deep_sets_where_most_records_leave_are_counted_the_same(monkeypatch: py
     random = np.random.default_rng(1)
     frame = pl.DataFrame({f"x{at}": random.integers(0, 30, 3000) for at in range(6)})
     said = {name: {"known": 0.6, "sensitivity": 1.0 if name == "x5" else 0.0} for name in frame.columns}
-    monkeypatch.setattr(known_large_walk, "_SMALL", 64)
+    monkeypatch.setattr(known_threads, "SMALL", 64)
     data = Microdata(frame, Policy.from_dict({"attributes": said}))
     plain, short = both(data, KnownSets(epsilon=0.0), monkeypatch)
     alike(plain.summary, short.summary)

@@ -22,9 +22,9 @@ from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.known_sets_spark import sums as known_sums
 from discreet.engine.known_sets_spark.finish import Finish
 from discreet.engine.known_sets_spark.packing import packing
+from discreet.engine.known_sets_spark.partition import EVERYTHING, Ask
 from discreet.engine.known_sets_spark.plan import Heavy
 from discreet.engine.known_sets_spark.stages import CountShuffle, CountTables, Layout, LookUp, Routing, add_pieces
-from discreet.engine.known_sets_spark.walk import EVERYTHING, Ask
 from discreet.engine.spark import value_counts as dictionaries
 from discreet.testing import table
 

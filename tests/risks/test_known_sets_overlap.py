@@ -17,6 +17,7 @@ from discreet import Policy
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.known_sets import counter as known_counts
 from discreet.engine.known_sets import inputs as known_inputs
+from discreet.engine.known_sets import threads as known_threads
 from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
@@ -133,7 +134,7 @@ def brute(cells: list[list[Cell]], chances: list[float], weights: list[float], m
 def test_risk_and_bounds_are_those_of_nested_loops(small: int, table: Any, missing: Any, epsilon: float) -> None:
     data, cells, chances, weights = table
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(known_counts, "_SMALL", small)
+        patch.setattr(known_threads, "SMALL", small)
         patch.setattr(known_counts, "_TABLE_PER_RECORD", 2 if small > 1 else 0)
         measure = KnownSets(alpha=1, epsilon=epsilon, missing=missing, threshold=0.1)
         found = measure.measure(data).per_record

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.known_sets import counter as known_counts
-from discreet.engine.known_sets.counter import Counter, Queries, RecordClass
+from discreet.engine.known_sets import threads as known_threads
+from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.inputs import alike
+from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.overlap import splitting
 from discreet.engine.overlap.relations import Relation, relate
 
@@ -111,7 +113,7 @@ def test_counts_over_overlapping_cells_are_those_of_nested_loops(
     asked = [rows[:, at] for at in range(width)]
     cards = [len(column.sets) for column in made]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(known_counts, "_SMALL", small)
+        patch.setattr(known_threads, "SMALL", small)
         patch.setattr(known_counts, "_TABLE_PER_RECORD", 0 if small == 1 else 2)
         patch.setattr(splitting, "_TABLE_LEAST", small)
         patch.setattr(splitting, "_TABLE_PER_MEMBER", 0 if small == 1 else 4)
@@ -124,18 +126,11 @@ def test_counts_over_overlapping_cells_are_those_of_nested_loops(
         counts = {}
         empty = np.zeros(size)
         with Counter([one], Queries(empty, empty, empty, np.zeros((size, 0)), [], *alike(size))) as counter:
-            counter.found[:] = size
-            state, node = [counter.begin()], 1
-            actives = [np.flatnonzero(counter.found > 1).astype(np.uint32)]
-            while node < len(tree):
-                depth, place = int(tree.depth[node]), int(tree.last[node])
-                del state[depth:], actives[depth:]
-                lists = counter.split(state[-1], place, actives[-1], None, True)
-                for slot in actives[-1]:
-                    counts[int(slot), tree.members(node)] = int(counter.found[slot])
-                state.append([counter.descend(one) for one in lists])
-                actives.append(actives[-1][counter.found[actives[-1]] > 1])
-                node += 1
+
+            def note(node: int, active: np.ndarray, found: np.ndarray) -> None:
+                counts.update({(int(slot), tree.members(node)): int(found[slot]) for slot in active})
+
+            counter.walk(tree, note)
             everything = counter.count_all(width)
     for row in range(size):
         for length in range(1, width + 1):

@@ -20,7 +20,7 @@ from discreet.model.threshold import Among
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.engine.known_sets.counter import Found
+    from discreet.engine.known_sets.risk_sums import Found
 
 _MARGIN = 5e-10
 """The measure takes a size within 1e-9 below a number for it; half of that is asked for, so that rounding decides nothing."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,25 +26,53 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Family:
-    """Known sets as a tree in pre-order; node 0 is the empty set.
+class SetTree:
+    """Sets as a tree in pre-order; node 0 is the root.
+
+    ``last[node]`` is the attribute that a set adds to its parent, ``end[node]`` the first node behind its subtree.
+    """
+
+    last: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.last)
+
+    def children(self, node: int) -> Iterator[int]:
+        """The sets with one attribute more than this one, in pre-order."""
+        child, end = node + 1, int(self.end[node])
+        while child < end:
+            yield child
+            child = int(self.end[child])
+
+    def has_children(self, node: int) -> bool:
+        return int(self.end[node]) > node + 1
+
+    @cached_property
+    def parent(self) -> NDArray[np.int64]:
+        """The parent of each set; the root's is itself."""
+        parent = np.zeros(len(self), dtype=np.int64)
+        for node in range(len(self)):
+            for child in self.children(node):
+                parent[child] = node
+        return parent
+
+
+@dataclass(frozen=True)
+class Family(SetTree):
+    """Known sets as a tree; node 0 is the empty set.
 
     ``order`` are the attributes (positions in the table) by falling probability; a node adds the attribute
-    ``order[last[node]]`` to its parent. Its kept children add ``order[last[node] + 1]`` to ``order[reach[node]]``, and
-    ``end[node]`` is the first node behind its subtree.
+    ``order[last[node]]`` to its parent. Its kept children add ``order[last[node] + 1]`` to ``order[reach[node]]``;
+    ``depth[node]`` is the number of its attributes and ``chance[node]`` the probability that an intruder knows them.
     """
 
     order: NDArray[np.int64]
     probabilities: NDArray[np.float64]
-    last: NDArray[np.int64]
     reach: NDArray[np.int64]
     depth: NDArray[np.int64]
-    end: NDArray[np.int64]
     chance: NDArray[np.float64]
     sets: list[tuple[int, ...]]
-
-    def __len__(self) -> int:
-        return len(self.last)
 
     @property
     def width(self) -> int:
@@ -90,14 +118,7 @@ def family(probabilities: Sequence[float], epsilon: float, max_sets: int) -> Fam
         chance.append(product)
         sets.append((*sets[node], candidate))
     return Family(
-        order,
-        np.array(falling),
-        np.array(last),
-        np.array(reach),
-        np.array(depth),
-        np.array(end),
-        np.array(chance),
-        sets,
+        np.array(last), np.array(end), order, np.array(falling), np.array(reach), np.array(depth), np.array(chance), sets
     )
 
 

@@ -23,8 +23,8 @@ from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.cells.weights import cell_weights
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import Column, encode
-from discreet.engine.known_sets.counter import Queries, RecordClass
 from discreet.engine.known_sets.family import Family
+from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.known_sets.terms import Pattern
 from discreet.engine.overlap.columns import column_relation
 from discreet.engine.overlap.relations import relate

@@ -11,11 +11,12 @@ import numpy as np
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import encode
 from discreet.engine.encoding.record_links import links_or_raise
-from discreet.engine.known_sets.counter import Counter, Found, Queries, RecordClass
+from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.duplicates import Alike, alike_records
 from discreet.engine.known_sets.family import Family, family
 from discreet.engine.known_sets.inputs import alike, by_layers, by_nulls, holders, one_class, queries, weights_of
-from discreet.engine.known_sets.terms import terms
+from discreet.engine.known_sets.queries import Queries, RecordClass
+from discreet.engine.known_sets.risk_sums import Found, RiskSums
 from discreet.engine.overlap.tables import by_overlap, has_overlaps
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -114,18 +115,24 @@ def _walked(tree: Family, classes: Sequence[RecordClass], asked: Queries, width:
         )
     turn = max(1, int(_TERMS_AT_ONCE // need))
     if len(asked.patterns) <= turn:
-        return _walk(tree, classes, asked, width, twins)
+        return sum_counted(tree, classes, asked, width, twins)
     found = Found.empty(len(asked))
     for begin in range(0, len(asked.patterns), turn):
         own, some = asked.of_patterns(begin, begin + turn)
-        found.fill(own, _walk(tree, [one.asked_by(own) for one in classes], some, width, None if twins is None else twins[own]))
+        asked_by = [one.asked_by(own) for one in classes]
+        found.fill(own, sum_counted(tree, asked_by, some, width, None if twins is None else twins[own]))
     return found
 
 
-def _walk(tree: Family, classes: Sequence[RecordClass], asked: Queries, width: int, twins: NDArray[np.int64] | None) -> Found:
+def sum_counted(
+    tree: Family, classes: Sequence[RecordClass], asked: Queries, width: int, twins: NDArray[np.int64] | None = None
+) -> Found:
+    """The sums of all queries in one walk; ``width`` attributes may be known."""
     with Counter(classes, asked) as counter:
-        everything = counter.count_all(width) if twins is None else twins
-        return counter.walk(tree, terms(tree, asked.singles, asked.patterns), everything)
+        count_all = counter.count_all(width) if twins is None else twins
+        sums = RiskSums(tree, asked, counter.threads)
+        counter.walk(tree, sums.add)
+        return sums.finish(count_all)
 
 
 def _kinds(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Alike | None:

@@ -17,13 +17,14 @@ with that attribute are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.engine.known_sets.family import Family
+from discreet.engine.known_sets.walk import walk_sets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,23 +54,14 @@ class Terms:
 
 def terms(tree: Family, singles: list[int], patterns: list[Pattern]) -> Terms:
     """The coefficients of every set for every pattern; ``singles`` are places in the family's order."""
-    size = len(tree)
-    parent = _parents(tree)
-    member = np.zeros((size, len(singles)), dtype=np.bool_)
-    for node in range(1, size):
-        member[node] = member[parent[node]]
-        for at, place in enumerate(singles):
-            if tree.last[node] == place:
-                member[node, at] = True
+    member = tree.last[:, None] == np.array(singles, dtype=np.int64)
+    for node in range(1, len(tree)):
+        member[node] |= member[tree.parent[node]]
     x, y = _own(tree, singles, member, patterns)
     kept, whole = np.array(np.broadcast_to(x[:, None], y.shape)), y
     if any(shape.unknown or shape.lost for shape in patterns):
-        kept, whole = np.zeros(y.shape), np.zeros(y.shape)
-        for node, home in enumerate(_homes(tree, parent, patterns)):
-            there = np.flatnonzero(home >= 0)  # a place a pattern, so that none is added to twice
-            kept[home[there], there] += x[node]
-            whole[home[there], there] += y[node, there]
-    return Terms(kept, whole, _below(tree, parent, kept), _below(tree, parent, whole), member)
+        kept, whole = _moved(tree, patterns, x, y)
+    return Terms(kept, whole, _below(tree, kept), _below(tree, whole), member)
 
 
 def _own(
@@ -94,20 +86,29 @@ def _own(
     return x, y
 
 
-def _homes(tree: Family, parent: NDArray[np.int64], patterns: Sequence[Pattern]) -> Iterator[NDArray[np.int64]]:
-    """For each set, pattern by pattern, the set whose count it has: itself without what is unknown; -1: it is not found."""
-    width = tree.width
-    unknown, lost = (_table([getattr(shape, one) for shape in patterns], width) for one in ("unknown", "lost"))
-    child = np.full((len(tree), width), -1, dtype=np.int32)
-    child[parent[1:], tree.last[1:]] = np.arange(1, len(tree))
-    home = np.zeros((int(tree.depth.max()) + 1, len(patterns)), dtype=np.int64)  # of the set at hand and those above it
-    yield home[0]
-    for node in range(1, len(tree)):
-        depth, place = int(tree.depth[node]), int(tree.last[node])
-        above = home[depth - 1]
-        home[depth] = np.where(unknown[:, place], above, child[above, place])
-        home[depth][lost[:, place] | (above < 0)] = -1
-        yield home[depth]
+def _moved(
+    tree: Family, patterns: Sequence[Pattern], x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The parts of each set added, pattern by pattern, at the set whose count it has: itself without what is unknown."""
+    unknown, lost = (_table([getattr(shape, field) for shape in patterns], tree.width) for field in ("unknown", "lost"))
+    child = np.full((len(tree), tree.width), -1, dtype=np.int32)
+    child[tree.parent[1:], tree.last[1:]] = np.arange(1, len(tree))
+    kept, whole = np.zeros(y.shape), np.zeros(y.shape)
+
+    def add(node: int, home: NDArray[np.int64]) -> NDArray[np.int64]:
+        there = np.flatnonzero(home >= 0)  # one place per pattern, so that none is added to twice
+        kept[home[there], there] += x[node]
+        whole[home[there], there] += y[node, there]
+        return home
+
+    def visit(node: int, above: NDArray[np.int64]) -> NDArray[np.int64]:
+        place = int(tree.last[node])
+        home = np.where(unknown[:, place], above, child[above, place])
+        home[lost[:, place] | (above < 0)] = -1  # the record is not found by this set
+        return add(node, home)
+
+    walk_sets(tree.children, add(0, np.zeros(len(patterns), dtype=np.int64)), visit)
+    return kept, whole
 
 
 def _table(sets: Sequence[frozenset[int]], width: int) -> NDArray[np.bool_]:
@@ -118,24 +119,14 @@ def _table(sets: Sequence[frozenset[int]], width: int) -> NDArray[np.bool_]:
     return made
 
 
-def _parents(tree: Family) -> NDArray[np.int64]:
-    parent = np.zeros(len(tree), dtype=np.int64)
-    path = [0] * (int(tree.depth.max()) + 2)
-    for node in range(1, len(tree)):
-        depth = int(tree.depth[node])
-        path[depth] = node
-        parent[node] = path[depth - 1]
-    return parent
-
-
-def _below(tree: Family, parent: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+def _below(tree: Family, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums over subtrees, the set itself included."""
     made = own.copy()
     for depth in range(int(tree.depth.max()), 0, -1):
         nodes = np.flatnonzero(tree.depth == depth)
         if made.shape[1] < _MANY:
-            np.add.at(made, parent[nodes], made[nodes])
+            np.add.at(made, tree.parent[nodes], made[nodes])
             continue
         for node in nodes:  # the same sums in the same order, a set at a time
-            made[parent[node]] += made[node]
+            made[tree.parent[node]] += made[node]
     return made

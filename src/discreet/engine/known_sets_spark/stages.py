@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from discreet.engine.encoding.columns import encode_series, value_weights
 from discreet.engine.known_sets_spark.packing import Packing
+from discreet.engine.known_sets_spark.partition import Ask, count_partition
 from discreet.engine.known_sets_spark.plan import Shuffle
 from discreet.engine.known_sets_spark.suppressed_values import Lost
-from discreet.engine.known_sets_spark.walk import Ask, walk
 from discreet.engine.spark.arrow import bytes_as_rows, chunks, numbers, rows_of_bytes, whole
 from discreet.engine.spark.value_counts import Dictionary, array_of, clean, series_of
 from discreet.model.attribute import Attribute
@@ -314,5 +314,5 @@ class CountShuffle:
         place = np.cumsum(light) - 1
         slots = place[at[asking]]
         sums = self.ask.sums(states, asking)
-        walk(self.ask, self.shuffle.key, self.members, self.nodes, codes, cardinalities, slots, sums)
+        count_partition(self.ask, self.shuffle.key, self.members, self.nodes, codes, cardinalities, slots, sums)
         sums.into(states, asking)

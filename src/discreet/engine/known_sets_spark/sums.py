@@ -20,6 +20,7 @@ from discreet.engine.known_sets.terms import Pattern, Terms, terms
 from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.known_sets_spark.finish import Finish
 from discreet.engine.known_sets_spark.packing import Packing, packing
+from discreet.engine.known_sets_spark.partition import EVERYTHING, Ask
 from discreet.engine.known_sets_spark.plan import Counting, Heavy, Shuffle
 from discreet.engine.known_sets_spark.stages import (
     CountShuffle,
@@ -33,7 +34,6 @@ from discreet.engine.known_sets_spark.stages import (
     add_pieces,
 )
 from discreet.engine.known_sets_spark.suppressed_values import Lost
-from discreet.engine.known_sets_spark.walk import EVERYTHING, Ask
 from discreet.engine.spark.arrow import grouped, in_arrow
 from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.microdata import SparkMicrodata

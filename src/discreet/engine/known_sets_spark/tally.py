@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.engine.known_sets_spark.partition import EVERYTHING
 from discreet.engine.known_sets_spark.stages import Encode, Layout
 from discreet.engine.known_sets_spark.sums import Work, moved, selected
 from discreet.engine.known_sets_spark.suppressed_values import Lost
-from discreet.engine.known_sets_spark.walk import EVERYTHING
 from discreet.engine.spark.arrow import in_arrow, numbers
 from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.value_counts import array_of, clean
@@ -82,7 +82,7 @@ class _Counts:
 
 @dataclass(frozen=True)
 class Tally:
-    """As :class:`discreet.engine.known_sets_spark.walk.Ask`, but counts are kept, not summed."""
+    """As :class:`discreet.engine.known_sets_spark.partition.Ask`, but counts are kept, not summed."""
 
     begin: int
 

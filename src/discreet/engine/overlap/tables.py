@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.encoding.columns import Column, width_for
-from discreet.engine.known_sets.counter import RecordClass
 from discreet.engine.known_sets.inputs import patterns_of
+from discreet.engine.known_sets.queries import RecordClass
 from discreet.engine.known_sets.terms import Pattern
 from discreet.engine.overlap.columns import asks_nothing, column_relation, overlaps
 from discreet.engine.overlap.relations import Relation

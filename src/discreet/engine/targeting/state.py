@@ -7,7 +7,6 @@ the few records that are above a threshold, so that any choice of their values t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +14,16 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.weights import cell_weights
-from discreet.engine.encoding.columns import Column, encode, threads
-from discreet.engine.known_sets.counter import Counter, Queries
+from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.duplicates import alike_records
 from discreet.engine.known_sets.excess import excess_over
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.inputs import alike, by_nulls, one_class
-from discreet.engine.known_sets.kernels import remain
+from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.sums import KnownSets, Missing, known_sets
+from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.overlap.tables import by_overlap_with_nulls, has_overlaps
-from discreet.engine.runtime.progress import tell
 from discreet.engine.targeting.kernels import copy_counts, risks
 from discreet.model.microdata import Microdata
 
@@ -38,13 +37,8 @@ _TOGETHER = 200
 
 def in_parts(kernel: Callable[..., None], size: int, *inputs: Any) -> None:
     """Run a kernel that ends with (start, stop) over so many records, on all threads."""
-    workers = threads() if size > _TOGETHER else 1
-    if workers == 1:
-        kernel(*inputs, 0, size)
-        return
-    bounds = [size * at // workers for at in range(workers + 1)]
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda at: kernel(*inputs, bounds[at], bounds[at + 1]), range(workers)))
+    with KernelThreads() as threads:
+        threads.run_slices(kernel, size, *inputs, least=_TOGETHER)
 
 
 def tree_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
@@ -52,15 +46,9 @@ def tree_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
 
     ``share`` is 1 / among where records are to be hidden among so many, and 0 where their risk is to be lowered.
     """
-    size = len(tree)
-    parent = np.zeros(size, dtype=np.int64)
-    path = [0] * (int(tree.depth.max()) + 2)
-    for node in range(1, size):
-        path[int(tree.depth[node])] = node
-        parent[node] = path[int(tree.depth[node]) - 1]
-    children = np.argsort(parent[1:], kind="stable") + 1
-    first = np.searchsorted(parent[children], np.arange(size))
-    return parent, tree.last, tree.chance, tree.rank, first, children, float(share)
+    children = np.argsort(tree.parent[1:], kind="stable") + 1
+    first = np.searchsorted(tree.parent[children], np.arange(len(tree)))
+    return tree.parent, tree.last, tree.chance, tree.rank, first, children, float(share)
 
 
 @dataclass
@@ -192,9 +180,9 @@ class Targets:
             pattern, patterns = alike(len(rows))
         empty = np.zeros(len(rows))
         asked = Queries(empty, empty, empty, np.zeros((len(rows), 0)), [], pattern, patterns)
-        made = np.ones((len(tree), len(rows)), dtype=np.int32)
+        made = np.ones((len(tree), len(rows)), dtype=np.int32)  # who is alone in a set is alone in all larger ones
         with Counter(classes, asked) as counter:
-            _walk(counter, tree, size, made)
+            counter.walk(tree, lambda node, *found: counter.threads.run_slices(copy_counts, len(found[0]), *found, made[node]))
         return np.ascontiguousarray(made.T)
 
     def risks(self, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -208,29 +196,3 @@ class Targets:
         """Count and sum: the risk of these records as the table stands, before alpha."""
         found = self.each_kind(rows, self.risks)
         return np.zeros(0) if found is None else found
-
-
-def _walk(counter: Counter, tree: Family, size: int, made: NDArray[np.int32]) -> None:
-    """Every set that still has somebody asking, as :meth:`Counter.walk` visits them; ``made`` starts with ones."""
-    made[0] = size
-    counter.found[:] = size
-    active = np.arange(made.shape[1], dtype=np.uint32)
-    state, actives = [counter.begin()], [active[counter.found > 1]]
-    node = 1
-    while node < len(tree):
-        depth, place = int(tree.depth[node]), int(tree.last[node])
-        del state[depth:], actives[depth:]
-        silent = counter.queries.silent(place)
-        active = actives[-1] if silent is None else actives[-1][~silent[actives[-1]]]
-        if not len(active):
-            node = int(tree.end[node])
-            continue
-        inner = int(tree.end[node]) > node + 1
-        lists = counter.split(state[-1], place, active, silent, inner)
-        tell("counting known sets", node, len(tree))
-        counter.each(copy_counts, len(active), active, counter.found, made[node])
-        if inner:
-            state.append([counter.descend(one) for one in lists])
-            stay = np.empty(len(active), dtype=np.uint32)
-            actives.append(stay[: remain(active, counter.found, stay)])
-        node += 1

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.known_sets.counter import Counter, Found, Queries
 from discreet.engine.known_sets.family import Family
-from discreet.engine.known_sets.terms import Pattern, Terms, terms
+from discreet.engine.known_sets.queries import Queries
+from discreet.engine.known_sets.risk_sums import Found, RiskSums
+from discreet.engine.known_sets.terms import Pattern
+from discreet.engine.known_sets.threads import KernelThreads
+from discreet.engine.known_sets.walk import walk_sets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,29 +24,13 @@ def told_sums(
     size = len(weight)
     pattern = np.zeros(size, dtype=np.int32)
     asked = Queries(weight, np.zeros(size), np.ones(size), single, singles, pattern, [Pattern()])
-    return _Told(asked, counts).sums(tree, terms(tree, singles, asked.patterns))
+    sums, here = RiskSums(tree, asked, KernelThreads(1)), np.empty(size, dtype=np.int32)
 
+    def read_set(node: int, active: NDArray[np.uint32]) -> NDArray[np.uint32] | None:
+        here[active] = counts[active, node]
+        sums.add(node, active, here)
+        active = active[here[active] > 1]
+        return active if len(active) else None
 
-class _Told(Counter):
-    """Walks as a counter does, and reads what others counted."""
-
-    def __init__(self, queries: Queries, counts: NDArray[np.int32]) -> None:
-        super().__init__([], queries)
-        self.counts, self.workers = counts, 1
-
-    def sums(self, tree: Family, parts: Terms) -> Found:
-        made = self.empty()
-        actives = [np.arange(len(self.queries), dtype=np.uint32)]
-        node = 0
-        while node < len(tree):
-            depth = int(tree.depth[node])
-            del actives[depth + 1 :]
-            active = actives[depth]
-            if not len(active):
-                node = int(tree.end[node])
-                continue
-            self.found[active] = self.counts[active, node]
-            self.add(tree, parts, node, active, made)
-            actives.append(active[self.found[active] > 1])
-            node += 1
-        return self.finish(parts, made, np.ones(len(self.queries), dtype=np.int64), len(tree))
+    walk_sets(tree.children, read_set(0, np.arange(size, dtype=np.uint32)), read_set)
+    return sums.finish(np.ones(size, dtype=np.int64))

@@ -10,6 +10,7 @@ from discreet.engine.encoding.record_links import links_or_raise
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.inputs import cells_agree, weights_of
 from discreet.engine.known_sets.sums import Missing, attributes
+from discreet.engine.known_sets.walk import walk_sets
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -29,20 +30,19 @@ def explain(
     if row < 0:
         return [f"record {record + 1:,} was simulated: nobody can be found by it"]
     agree = {place: cells_agree(data, names[tree.order[place]], record, row, missing, original) for place in range(tree.width)}
-    parts = []
-    rows: list[NDArray[np.int64]] = [np.arange(len(data))]
-    for node in range(len(tree)):
-        if node:
-            depth = int(tree.depth[node])
-            del rows[depth:]
-            rows.append(rows[-1][agree[int(tree.last[node])][rows[-1]]])
-        found = rows[-1]
-        if not len(found) or not (found == record).any():
-            continue  # the masking moved the record out of its own match
+    parts: list[tuple[float, int, tuple[int, ...], int, float, dict[str, float]]] = []
+
+    def add_set(node: int, above: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        matches = above[agree[int(tree.last[node])][above]] if node else above
+        if not (matches == record).any():
+            return None  # the masking moved the record out of its own match, and so out of that of every larger set
         members = tree.members(node)
         learnt = {name: weight for at, (name, weight) in enumerate(weights.items()) if at not in members and weight > 0}
-        value = tree.chance[node] / len(found) * alpha * sum(learnt.values())
-        parts.append((value, -len(members), members, len(found), float(tree.chance[node]), learnt))
+        value = tree.chance[node] / len(matches) * alpha * sum(learnt.values())
+        parts.append((value, -len(members), members, len(matches), float(tree.chance[node]), learnt))
+        return matches
+
+    walk_sets(tree.children, add_set(0, np.arange(len(data))), add_set)
     total = sum(part[0] for part in parts)
     parts.sort(key=lambda part: (-part[0], -part[1], part[2]))
     family_text = f"{len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g})"

@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.encoding.columns import encode
-from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.inputs import alike, queries
-from discreet.engine.known_sets.sums import KnownSets, classes_of
+from discreet.engine.known_sets.sums import KnownSets, classes_of, sum_counted
 from discreet.engine.known_sets.terms import terms
 from discreet.model.microdata import Microdata
 from discreet.risks.known_sets.kinds import Kinds, kinds_of
-from discreet.risks.known_sets.large_walk import Walk
+from discreet.risks.known_sets.large_counter import LargeCounter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,10 +102,11 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> Sums | None:
     del kinds
     codes = [column.codes for column in columns]
     asked = codes if slots is None else [one[slots] for one in codes]
-    with Walk(len(data), codes, asked, [column.cardinality for column in columns], kind, everyone=slots is None) as walk:
-        counts = walk.count_all()
-        near, far = walk.sums(tree, ask)
     parts = terms(tree, ask.singles, ask.patterns)
+    cardinalities = [column.cardinality for column in columns]
+    with LargeCounter(len(data), codes, asked, cardinalities, kind, everyone=slots is None) as counter:
+        counts = counter.count_all()
+        near, far = counter.sum_sets(tree, parts, ask)
     kept, whole = parts.kept_below[0, 0], parts.whole_below[0, 0]
     kept_mass = kept[0] * ask.weight + ask.single @ kept[1:]
     whole_mass = whole[0] * (ask.weight - ask.rest) + ask.single @ whole[1:]
@@ -117,10 +117,7 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> Sums | None:
 def sums_of_rows(data: Microdata, names: list[str], tree: Family, rows: NDArray[np.int64]) -> KnownSets:
     """All that can be said of a few records, counted for them alone."""
     classes, asked, ordered = classes_of(data, names, tree, rows, "category", None)
-    with Counter(classes, asked) as counter:
-        everything = counter.count_all(len(ordered))
-        found = counter.walk(tree, terms(tree, asked.singles, asked.patterns), everything)
-    return KnownSets(names, tree, rows, found, asked.weight)
+    return KnownSets(names, tree, rows, sum_counted(tree, classes, asked, len(ordered)), asked.weight)
 
 
 def bytes_a_record(tree: Family, asking: float, *, short: bool) -> float:

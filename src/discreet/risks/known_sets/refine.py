@@ -21,15 +21,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.engine.cells.weights import cell_weights
 from discreet.engine.encoding.columns import Column, encode
-from discreet.engine.known_sets.counter import Counter, Queries, RecordClass
+from discreet.engine.known_sets.counter import Counter
+from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.known_sets.sums import KnownSets, Missing, classes_of
+from discreet.engine.known_sets.walk import walk_sets
 from discreet.engine.overlap.columns import overlaps
 from discreet.engine.runtime.compiled import compiled
 from discreet.engine.runtime.progress import tell
@@ -145,8 +147,26 @@ def _weights(data: Microdata, ordered: list[str], slots: NDArray[np.int64]) -> N
     return made
 
 
+@dataclass
+class _Level:
+    """A set on the way to the one at hand, ``chance`` its probability: the lists of each counter, and the queries still active.
+
+    ``learnt`` is what each of these would still lose; ``shared`` of the set's attributes are quiet.
+    """
+
+    lists: list[list[Any]]
+    active: NDArray[np.uint32]
+    shared: int
+    chance: float
+    learnt: NDArray[np.float64]
+
+
 class _Walk:
-    """Bounds for some queries by a walk over the sets they ask by."""
+    """Bounds for some queries by a walk over the sets they ask by.
+
+    No array lists these sets: they go beyond the family, down to where each query's interval is narrow enough. A set's children
+    add one of the attributes behind its last in ``order``, so a node of the walk is the place of that attribute.
+    """
 
     def __init__(
         self,
@@ -211,15 +231,10 @@ class _Walk:
                 open_pools.enter_context(counter)
             self.everything = self.counters[0].count_all(len(self.chances))
             for counter in self.counters:
-                counter.found[:] = sum(one.size for one in counter.classes)
-            self._visit(
-                [counter.begin() for counter in self.counters],
-                np.arange(len(self.learnt), dtype=np.uint32),
-                0,
-                0,
-                1.0,
-                self.learnt,
-            )
+                counter.counts[:] = counter.records
+            everyone = np.arange(len(self.learnt), dtype=np.uint32)
+            top = _Level([counter.begin() for counter in self.counters], everyone, 0, 1.0, self.learnt)
+            walk_sets(lambda at: range(at + 1, len(self.order)), self._close(-1, top), self._open, root=-1)
         return self.low, self.high
 
     def _small(self, shared: int) -> int:
@@ -244,7 +259,7 @@ class _Walk:
             for at, place in enumerate(places):
                 free = self.asks[batch, place] & (place in later) | self.aside[batch, place]
                 left |= free.astype(np.int64) << at
-            self.counters[0].each(
+            self.counters[0].threads.run_slices(
                 finish,
                 len(batch),
                 masks,
@@ -264,20 +279,36 @@ class _Walk:
                 least=64,
             )
 
-    def _visit(
-        self, state: list[Any], active: NDArray[np.uint32], start: int, shared: int, chance: float, learnt: NDArray[np.float64]
-    ) -> None:
-        """Close or open one set for each active query, then visit its children; ``shared`` of its attributes are quiet."""
+    def _open(self, at: int, above: _Level) -> _Level | None:
+        """Count the set with the attribute ``order[at]`` more, for the queries that ask by it, and close it where possible."""
+        place = self.order[at]
+        asking = self.asks[above.active, place]
+        asked = above.active[asking]
+        if not len(asked):
+            return None
+        shared = above.shared + (place in self.quiet)
+        silent = np.ones(len(self.learnt), dtype=np.bool_)
+        silent[asked] = False
+        children = []
+        for counter, lists in zip(self.counters, above.lists, strict=True):
+            if shared > above.shared and counter is not self.counters[0]:
+                lists = [_rarer(one, self.rare, shared) for one in lists]  # noqa: PLW2901 - those with a further rare value
+            children.append([counter.descend(one) for one in counter.split(lists, place, asked, silent, True)])
+        learnt = above.learnt[asking] - self.weights[asked, place]
+        return self._close(at, _Level(children, asked, shared, above.chance * self.chances[place], learnt))
+
+    def _close(self, at: int, level: _Level) -> _Level | None:
+        """Add the set just counted; the level of the queries for which larger sets must be counted, None where there are none."""
         self.visited += 1
         tell("narrowing intervals", self.visited, 0)
-        main = self.counters[0].found
-        here = main[active]
+        active, learnt, shared, chance = level.active, level.learnt, level.shared, level.chance
+        here = self.counters[0].counts[active]
         # a query whose group holds a single record with a further rare value leaves that count, so one is always reckoned with
-        dirt = np.maximum(self.counters[1].found[active], 1) if len(self.counters) > 1 else np.zeros(len(active), np.int32)
+        dirt = np.maximum(self.counters[1].counts[active], 1) if len(self.counters) > 1 else np.zeros(len(active), np.int32)
         going = np.zeros(len(active), dtype=np.bool_)
-        order = np.array(self.order[start:], dtype=np.int64)
+        order = np.array(self.order[at + 1 :], dtype=np.int64)
         small_enough = self._small(shared)
-        _close(
+        _close_sets(
             active,
             here,
             small_enough,
@@ -300,28 +331,9 @@ class _Walk:
         active, learnt, here = active[going], learnt[going], here[going]
         small = here <= small_enough
         if small.any():
-            self._finish(state[0], active[small], learnt[small], start, chance)
+            self._finish(level.lists[0], active[small], learnt[small], at + 1, chance)
             active, learnt = active[~small], learnt[~small]
-        if not len(active):
-            return
-        for at in range(start, len(self.order)):
-            place = self.order[at]
-            asking = self.asks[active, place]
-            asked = active[asking]
-            if not len(asked):
-                continue
-            children = []
-            deeper = shared + (place in self.quiet)
-            for counter, lists in zip(self.counters, state, strict=True):
-                if deeper > shared and counter is not self.counters[0]:
-                    lists = [_rarer(one, self.rare, deeper) for one in lists]  # noqa: PLW2901 - those with a further rare value
-                silent = np.ones(len(self.learnt), dtype=np.bool_)
-                silent[asked] = False
-                split = counter.split(lists, place, asked, silent, True)
-                children.append([counter.descend(one) for one in split])
-            self._visit(
-                children, asked, at + 1, deeper, chance * self.chances[place], learnt[asking] - self.weights[asked, place]
-            )
+        return replace(level, active=active, learnt=learnt) if len(active) else None
 
 
 def _alike(classes: Sequence[RecordClass], place: int) -> float:
@@ -346,7 +358,7 @@ def _only(one: RecordClass, members: NDArray[np.bool_]) -> RecordClass:
 
 
 @compiled
-def _close(
+def _close_sets(
     active: Any,
     here: Any,
     small: int,

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.known_sets import kernels
-from discreet.engine.known_sets.counter import Counter, Queries, RecordClass
+from discreet.engine.known_sets.counter import Counter
+from discreet.engine.known_sets.family import SetTree
+from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.known_sets.terms import Pattern
 
 if TYPE_CHECKING:
@@ -103,43 +105,41 @@ class Ask:
         )  # fmt: skip
 
 
-@dataclass
-class _Tree:
-    """A tree of sets in pre-order: the attribute that a set adds, its depth, the end of its subtree, and which set it is."""
+@dataclass(frozen=True)
+class _PartitionTree(SetTree):
+    """The sets of a shuffle and those on the way to them; ``node`` is each one's number in the family, or None: only passed."""
 
-    names: list[str]
-    depth: list[int]
-    end: list[int]
     node: list[int | None]
 
 
-def _tree(key: Sequence[str], members: Sequence[tuple[str, ...]], nodes: Sequence[int], order: dict[str, int]) -> _Tree:
-    made = _Tree([], [], [], [])
-    paths = {}
-    for one, node in zip(members, nodes, strict=True):
-        others = sorted((name for name in one if name not in key), key=order.__getitem__)
-        paths[(*key, *others)] = node
+def _tree(key: Sequence[str], named: dict[tuple[str, ...], int], order: dict[str, int]) -> _PartitionTree:
+    """The sets of ``named`` below the shuffle's key; the attributes of a set are numbered by ``order``."""
+    paths: dict[tuple[str, ...], int] = {}
     branch: dict[str, Any] = {}
-    for path in paths:
+    for members, node in named.items():
+        path = (*key, *sorted((name for name in members if name not in key), key=order.__getitem__))
+        paths[path] = node
         inner = branch
         for name in path:
             inner = inner.setdefault(name, {})
+    last: list[int] = []
+    end: list[int] = []
+    nodes: list[int | None] = []
 
-    def visit(inner: dict[str, Any], path: tuple[str, ...]) -> None:
+    def append(path: tuple[str, ...], inner: dict[str, Any]) -> None:
+        at = len(last)
+        last.append(order[path[-1]] if path else -1)
+        end.append(0)
+        nodes.append(paths.get(path))
         for name, below in inner.items():
-            at = len(made.names)
-            made.names.append(name)
-            made.depth.append(len(path) + 1)
-            made.end.append(0)
-            made.node.append(paths.get((*path, name)))
-            visit(below, (*path, name))
-            made.end[at] = len(made.names)
+            append((*path, name), below)
+        end[at] = len(last)
 
-    visit(branch, ())
-    return made
+    append((), branch)
+    return _PartitionTree(np.array(last), np.array(end), nodes)
 
 
-def walk(
+def count_partition(
     ask: Ask,
     key: Sequence[str],
     members: Sequence[tuple[str, ...]],
@@ -150,61 +150,27 @@ def walk(
     sums: Sums,
 ) -> None:
     """Count these sets among the records at hand, and add what they find to the records at ``slots``."""
-    everything = [one for one, node in zip(members, nodes, strict=True) if node == EVERYTHING]
-    named = [(one, node) for one, node in zip(members, nodes, strict=True) if node != EVERYTHING]
     order = {name: at for at, name in enumerate(codes)}
-    tree = _tree(key, [one for one, _ in named], [node for _, node in named], order)
-    places = list(codes)
-    size = len(codes[places[0]])
-    dense = [_dense(codes[name], cardinalities[name]) for name in places]
+    tree = _tree(key, {own: node for own, node in zip(members, nodes, strict=True) if node != EVERYTHING}, order)
+    dense = [_dense(own, cardinalities[name]) for name, own in codes.items()]
     asked = [own[slots] for own, _ in dense]
-    classes = [RecordClass(None, size, [own for own, _ in dense], asked, [wide for _, wide in dense])]
-    queries = Queries(
-        sums.weight, sums.rest, np.ones(len(slots)), sums.single, [], np.zeros(len(slots), dtype=np.int32), [Pattern()]
-    )
-    with Counter(classes, queries) as counter:
-        _walk(counter, ask, tree, order, sums)
-        for one in everything:
-            sums.count_all[:] = _count(counter, [order[name] for name in one], size)
+    classes = [RecordClass(None, len(dense[0][0]), [own for own, _ in dense], asked, [wide for _, wide in dense])]
+    pattern = np.zeros(len(slots), dtype=np.int32)
+    queries = Queries(sums.weight, sums.rest, np.ones(len(slots)), sums.single, [], pattern, [Pattern()])
+    below = ask.below(tree.node, tree.end.tolist())
 
-
-def _walk(counter: Counter, ask: Ask, tree: _Tree, order: dict[str, int], sums: Sums) -> None:
-    below = ask.below(tree.node, tree.end)
-    active = np.arange(len(sums.weight), dtype=np.uint32)
-    state, actives = [counter.begin()], [active]
-    at = 0
-    while at < len(tree.names):
-        depth = tree.depth[at]
-        del state[depth:], actives[depth:]
-        active = actives[-1]
-        if not len(active):
-            at = tree.end[at]
-            continue
-        inner = tree.end[at] > at + 1
-        lists = counter.split(state[-1], order[tree.names[at]], active, None, inner)
+    def add_set(at: int, active: NDArray[np.uint32], counts: NDArray[np.int32]) -> None:
         node = tree.node[at]
         if node is not None:
-            ask.add(node, active, counter.found, sums, alone=True, below=below[at])
-        else:  # counted elsewhere: who is alone here must still be added to the sets below
-            counter.found[active] = np.maximum(counter.found[active], 2)
-        if inner:
-            state.append([counter.descend(one) for one in lists])
-            stay = np.empty(len(active), dtype=np.uint32)
-            actives.append(stay[: kernels.remain(active, counter.found, stay)])
-        at += 1
+            ask.add(node, active, counts, sums, alone=True, below=below[at])
+        else:  # counted elsewhere: a query that is alone here must still be added to the sets below, so it may not leave
+            counts[active] = np.maximum(counts[active], 2)
 
-
-def _count(counter: Counter, places: Sequence[int], size: int) -> NDArray[np.float64]:
-    """How many of the records at hand agree with each query on all of some attributes."""
-    active = np.arange(len(counter.queries), dtype=np.uint32)
-    lists = counter.begin()
-    counter.found[:] = size
-    for place in places:
-        active = active[counter.found[active] > 1]
-        if not len(active):
-            break
-        lists = [counter.descend(one) for one in counter.split(lists, place, active, None, True)]
-    return counter.found.astype(np.float64)
+    with Counter(classes, queries) as counter:
+        counter.walk(tree, add_set)
+        for own, node in zip(members, nodes, strict=True):
+            if node == EVERYTHING:
+                sums.count_all[:] = counter.count_together([order[name] for name in own], np.arange(len(slots), dtype=np.uint32))
 
 
 def _dense(codes: NDArray[Any], cardinality: int) -> tuple[NDArray[Any], int]:

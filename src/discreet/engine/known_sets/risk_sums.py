@@ -1,0 +1,96 @@
+"""The visitor that adds up each query's risk, set by set, and bounds what epsilon dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine.known_sets import kernels
+from discreet.engine.known_sets.family import Family
+from discreet.engine.known_sets.queries import Queries
+from discreet.engine.known_sets.terms import terms
+from discreet.engine.known_sets.threads import KernelThreads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass
+class Found:
+    """The sums of each query, before the consequence coefficient."""
+
+    risk: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    top: NDArray[np.float64]
+    top_node: NDArray[np.int32]
+    likelihood: NDArray[np.float64]
+    count_all: NDArray[np.int64]
+    visited: int
+    kept_mass: NDArray[np.float64]
+    """The sum over the kept sets but the empty one with every count 1, and the same over all sets: exact, without a walk."""
+    whole_mass: NDArray[np.float64]
+
+    @classmethod
+    def empty(cls, size: int) -> Found:
+        """For so many queries, to be filled in."""
+        risk, lower, upper, top, likelihood, kept, whole = (np.zeros(size) for _ in range(7))
+        return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0, kept, whole)
+
+    def fill(self, some: NDArray[np.int64], found: Found) -> None:
+        """Write what was found of some of the queries."""
+        for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all", "kept_mass", "whole_mass"):
+            getattr(self, name)[some] = getattr(found, name)
+        self.visited = max(self.visited, found.visited)
+
+    def spread(self, kind: NDArray[np.int64]) -> Found:
+        """The sums of records that ask as these did: ``kind`` names the one that each asks like."""
+        return Found(
+            self.risk[kind], self.lower[kind], self.upper[kind], self.top[kind], self.top_node[kind], self.likelihood[kind],
+            self.count_all[kind], self.visited, self.kept_mass[kind], self.whole_mass[kind],
+        )  # fmt: skip
+
+
+class RiskSums:
+    """Adds the part of each set that is visited to the sums of the queries that are still active.
+
+    A query with the count 1 is alone in every larger set too, so it gets the whole subtree at once; the walk drops it.
+    """
+
+    def __init__(self, tree: Family, queries: Queries, threads: KernelThreads) -> None:
+        self.tree, self.queries, self.threads = tree, queries, threads
+        self.terms = terms(tree, queries.singles, queries.patterns)
+        self.near, self.far, self.likelihood, self.top = (np.zeros(len(queries)) for _ in range(4))
+        self.top_node = np.zeros(len(queries), np.int32)
+        self.visited = 0
+
+    def add(self, node: int, active: NDArray[np.uint32], counts: NDArray[np.int32]) -> None:
+        """Add one set to the active queries, by how many records agree with each on it."""
+        self.visited += 1
+        ask, parts, chance = self.queries, self.terms, float(self.tree.chance[node])
+        rows = (parts.kept[node], parts.whole[node], parts.kept_below[node], parts.whole_below[node])
+        place = (chance, node, self.tree.rank, self.near, self.far, self.likelihood)
+        if ask.plain:
+            self.threads.run_slices(
+                kernels.add_plain, len(active), active, counts, ask.pattern, *rows, *place, self.top_node
+            )  # fmt: skip
+            return
+        self.threads.run_slices(
+            kernels.add, len(active), active, counts, ask.pattern, ask.weight, ask.rest, ask.single, *rows, parts.member[node],
+            *place, self.top, self.top_node,
+        )  # fmt: skip
+
+    def finish(self, count_all: NDArray[np.int64]) -> Found:
+        """Sums into risks: what epsilon dropped is at most its whole mass at the smallest count there is."""
+        ask, near, far, top = self.queries, self.near, self.far, self.top
+        if ask.plain:
+            near, far, top = near * ask.weight, far * (ask.weight - ask.rest), self.likelihood * ask.weight
+        kept, whole = self.terms.kept_below[0][ask.pattern], self.terms.whole_below[0][ask.pattern]
+        kept_mass = kept[:, 0] * ask.weight + (kept[:, 1:] * ask.single).sum(axis=1)
+        whole_mass = whole[:, 0] * (ask.weight - ask.rest) + (whole[:, 1:] * ask.single).sum(axis=1)
+        lower = np.maximum(far * ask.spread, near)  # equal but for rounding where nothing was dropped
+        upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
+        masses = kept_mass - ask.weight, whole_mass * ask.spread - ask.weight
+        return Found(near, lower, upper, top, self.top_node, self.likelihood, count_all, self.visited, *masses)

@@ -1,0 +1,179 @@
+"""Counting over known sets with few bytes per record; see :mod:`discreet.risks.known_sets.large`.
+
+The sets are walked as by :class:`discreet.engine.known_sets.counter.Counter` (:func:`discreet.engine.known_sets.walk.walk_sets`).
+What differs is how a level is kept: members that leave stay in the list, marked ``NOBODY``, until half of it left; records and
+queries share one list where everyone asks; and counts go straight into the sums instead of being written down for each query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.engine.known_sets import threads
+from discreet.engine.known_sets.family import Family
+from discreet.engine.known_sets.kernels import number, split
+from discreet.engine.known_sets.queries import Queries
+from discreet.engine.known_sets.terms import Terms
+from discreet.engine.known_sets.threads import KernelThreads
+from discreet.engine.known_sets.walk import walk_sets
+from discreet.engine.runtime.progress import tell
+from discreet.risks.known_sets import large_kernels as kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass
+class _Level:
+    """Records and queries, each with its group of the set at hand; the same arrays where everyone asks."""
+
+    who: NDArray[np.uint32] | None
+    group: NDArray[np.uint32]
+    asking: NDArray[np.uint32] | None
+    asked: NDArray[np.uint32]
+    groups: int
+
+
+@dataclass
+class _Split:
+    """A level split by one attribute more: ``table`` holds the records of each key ``group * cardinality + code``.
+
+    ``marked`` are the keys that a query which is not alone has; None where the set has no children. Without codes the groups
+    of the level are the keys.
+    """
+
+    level: _Level
+    codes: NDArray[Any] | None
+    asked: NDArray[Any] | None
+    cardinality: int
+    table: NDArray[np.int32]
+    marked: NDArray[np.uint8] | None
+
+    @property
+    def queries(self) -> tuple[Any, ...]:
+        """The queries and their keys, as the kernels take them."""
+        return self.level.asking, self.level.asked, self.asked, self.cardinality, self.table, self.marked
+
+
+class LargeCounter:
+    """Counts sets along the tree for one class of records."""
+
+    def __init__(
+        self,
+        size: int,
+        codes: Sequence[NDArray[Any]],
+        asked: Sequence[NDArray[Any]],
+        cardinalities: Sequence[int],
+        kind: NDArray[Any],
+        *,
+        everyone: bool,
+    ) -> None:
+        self.codes, self.asked, self.cardinalities, self.kind, self.everyone = codes, asked, cardinalities, kind, everyone
+        self.size = size
+        self.threads = KernelThreads()
+
+    def __enter__(self) -> LargeCounter:
+        self.threads.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.threads.__exit__()
+
+    def begin(self) -> _Level:
+        """Everybody in one group."""
+        group = np.zeros(self.size, dtype=np.uint32)
+        return _Level(None, group, None, group if self.everyone else np.zeros(len(self.kind), dtype=np.uint32), 1)
+
+    def count_all(self) -> NDArray[np.int32]:
+        """How many records agree with each query on all attributes."""
+        counts = np.full(len(self.kind), self.size, dtype=np.int32)
+        level = self.begin()
+        for place in range(len(self.codes)):
+            if not level.groups:
+                break
+            tell("counting all attributes", place, len(self.codes))
+            keys = self._split(level, place, inner=True)
+            self.threads.run_slices(kernels.look, len(keys.level.asked), *keys.queries, counts)
+            level = self._descend(keys)
+        return counts
+
+    def sum_sets(self, tree: Family, parts: Terms, ask: Queries) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The sums of the kept sets, and with all that lies below them, of each query."""
+        weights = np.column_stack((ask.weight, ask.single))
+        left = np.column_stack((ask.weight - ask.rest, ask.single))
+        near, far = np.empty(len(self.kind)), np.empty(len(self.kind))
+        alone = self.size == 1
+        near[:] = (weights @ (parts.kept_below if alone else parts.kept)[0, 0] / self.size)[self.kind]
+        far[:] = (left @ (parts.whole_below if alone else parts.whole)[0, 0] / self.size)[self.kind]
+
+        def add_set(node: int, above: _Level) -> _Level | None:
+            tell("counting known sets", node, len(tree))
+            keys = self._split(above, int(tree.last[node]), inner=tree.has_children(node))
+            values = (
+                weights @ parts.kept[node, 0],
+                left @ parts.whole[node, 0],
+                weights @ parts.kept_below[node, 0],
+                left @ parts.whole_below[node, 0],
+            )
+            self.threads.run_slices(kernels.add, len(keys.level.asked), *keys.queries, self.kind, *values, near, far)
+            level = self._descend(keys) if tree.has_children(node) else None
+            return level if level is not None and level.groups else None
+
+        walk_sets(tree.children, None if alone else self.begin(), add_set)
+        return near, far
+
+    def _split(self, level: _Level, place: int, *, inner: bool) -> _Split:
+        """Count the set with one attribute more; its keys are numbered by sorting where a table of all keys would be long."""
+        codes: NDArray[Any] | None = self.codes[place]
+        asked: NDArray[Any] | None = self.asked[place]
+        cardinality = self.cardinalities[place]
+        keys = level.groups * cardinality
+        if keys > max(threads.SMALL, len(level.group)):
+            level = self._numbered(level, place)
+            codes, asked, cardinality, keys = None, None, 1, level.groups
+        table = self.threads.count_keys(kernels.count, level.who, level.group, codes, cardinality, keys)
+        return _Split(level, codes, asked, cardinality, table, np.zeros(keys, dtype=np.uint8) if inner else None)
+
+    def _numbered(self, level: _Level, place: int) -> _Level:
+        """The level with the keys of the larger set as groups, found by sorting."""
+        order, begin = kernels.by_group(level.group, level.groups)
+        new = np.full(len(level.group), kernels.NOBODY, dtype=np.uint32)
+        none = np.zeros(0, dtype=np.uint32)
+        if self.everyone:
+            q_order, q_begin, asking, q_new = none, np.zeros(len(begin), dtype=np.uint32), none, none
+        else:
+            q_order, q_begin = kernels.by_group(level.asked, level.groups)
+            asking = np.arange(len(self.kind), dtype=np.uint32) if level.asking is None else level.asking
+            q_new = np.full(len(level.asked), kernels.NOBODY, dtype=np.uint32)
+        keys = split(
+            level.who, self.codes[place], order, begin, asking, self.asked[place], q_order, q_begin,
+            self.cardinalities[place], new, q_new,
+        )  # fmt: skip
+        return _Level(level.who, new, level.asking, new if self.everyone else q_new, int(keys))
+
+    def _descend(self, keys: _Split) -> _Level:
+        """The groups where somebody asks who is not alone, numbered anew."""
+        groups, _ = number(keys.table, keys.marked)
+        level, rest = keys.level, (keys.cardinality, keys.table)
+        who, group = self._stay(level.who, level.group, keys.codes, *rest)
+        if self.everyone:
+            return _Level(who, group, who, group, groups)
+        return _Level(who, group, *self._stay(level.asking, level.asked, keys.asked, *rest), groups)
+
+    def _stay(
+        self, who: NDArray[np.uint32] | None, group: NDArray[np.uint32], *keys: Any
+    ) -> tuple[NDArray[np.uint32] | None, NDArray[np.uint32]]:
+        """A list with its new groups: in place, or packed where half of it or more left."""
+        size = len(group)
+        begin = self.threads.count_staying(kernels.staying, size, who, group, *keys)
+        if 2 * begin[-1] > size:
+            new = np.empty(size, dtype=np.uint32)
+            self.threads.run_slices(kernels.regroup, size, who, group, *keys, new)
+            return who, new
+        new_who, new = np.empty(begin[-1], dtype=np.uint32), np.empty(begin[-1], dtype=np.uint32)
+        self.threads.pack_slices(kernels.keep, size, begin, who, group, *keys, new_who, new)
+        return new_who, new
