@@ -1,11 +1,11 @@
-# Two commands: `make demo` shows it, `make test` checks it. Both need only Python 3.11+, pip and make.
+# `make demo` shows it, `make check` checks it in minutes, `make test` checks everything. All need only Python 3.11+, pip and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 STAMP := $(VENV)/installed
 
-.PHONY: demo test docs setup check bench trust clean
+.PHONY: demo lint check test docs setup bench trust clean
 
 demo: setup
 	$(BIN)/discreet demo
@@ -18,12 +18,17 @@ $(STAMP): pyproject.toml constraints.txt examples/plugin/pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e examples/plugin
 	touch $(STAMP)
 
-test: setup
-	bash tools/servers.sh
+lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tools/borders.py
+
+check: lint # without servers, browser, Spark and whatever takes long
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not servers and not browser and not spark"
+
+test: lint # everything
+	bash tools/servers.sh
 	$(BIN)/pytest -n 2 --dist loadfile
 
 docs: setup

@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
+import httpx2
 import pytest
 from hypothesis import settings
+from patience import make_requests_patient, patient
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from discreet.report.browser import find_chromium
@@ -37,9 +39,26 @@ os.environ["DISCREET_HOME"] = tempfile.mkdtemp(prefix="discreet-home-")
 atexit.register(shutil.rmtree, os.environ["DISCREET_HOME"], ignore_errors=True)
 
 
-# what a slow and busy machine may take to show something; a page that is right is not waited for
-PATIENCE = 60_000
+# what a slow and busy machine may take to show something, in milliseconds; a page that is right is not waited for
+PATIENCE = 1_000 * patient(60)
 expect.set_options(timeout=PATIENCE)
+make_requests_patient(httpx2)
+
+_TIERS = {
+    "spark": {"spark", "to_spark"},
+    "browser": {"browser", "watched", "visit"},
+    "servers": {"postgresql", "mysql", "database", "server", "run_server", "server_on_sqlite", "server_on_postgresql"},
+}
+"""For each tier of tests, the fixtures that put a test into it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they start, so that ``make check`` can leave it out."""
+    for item in items:
+        for tier, fixtures in _TIERS.items():
+            if fixtures & set(getattr(item, "fixturenames", ())):
+                item.add_marker(tier)
+
 
 INSTALL = "these tests open pages in a real browser; as root run:  apt-get update && apt-get install -y chromium"
 QUIET = (
@@ -202,7 +221,7 @@ def mysql() -> Iterator[str]:
         yield f"mysql://root@127.0.0.1:{port}/test_data"
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(patient(30))
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -217,7 +236,7 @@ def _free_port() -> int:
 
 
 def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(300):
+    for _ in range(int(10 * patient(30))):
         if server.poll() is not None:
             pytest.fail(f"the database server stopped: {log.read_text(errors='replace')[-2000:]}")
         try:

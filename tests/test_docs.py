@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples" / "plugin" / "README.md"]
@@ -62,7 +63,7 @@ def run_console(path: Path, block: Block, folder: Path) -> None:
         environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
         done = subprocess.run(
             [sys.executable, "-c", "from discreet.cli import main; main()", *words[1:]],
-            cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300,
+            cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=patient(300),
         )  # fmt: skip
         wanted = next((int(word[5:]) for word in block.words if word.startswith("exit=")), 0) if number == len(commands) else 0
         where = f"{path.name}, line {block.line}: {' '.join(words)}"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from patience import patient
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -272,7 +273,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(6)
     running.send_signal(2)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=patient(60))
     assert running.returncode == 130
     assert "stopped; nothing was written" in err
     assert sorted(os.listdir(tmp_path)) == ["wide.csv", "wide.yaml"]

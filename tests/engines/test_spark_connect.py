@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import patient
+
 PROGRAM = """
 import warnings
 import discreet
@@ -38,6 +40,12 @@ spark.stop()
 def test_a_server_of_spark_connect_gives_the_same_numbers(tmp_path: Path) -> None:
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=400
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=patient(400),
     )
     assert "the same" in done.stdout, done.stderr[-3000:]

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import pytest
+from patience import patient
 
 import discreet
 from discreet import registry
@@ -41,7 +42,7 @@ def run(*words: str, **environment: str) -> tuple[int, str, str, float]:
     begun = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", "from discreet.cli import main; main()", *words],
-        env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=patient(120),
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr.strip(), time.monotonic() - begun
 

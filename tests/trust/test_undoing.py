@@ -7,6 +7,7 @@ comes out beside what he knows. Each attack here undid a release that was made w
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import polars as pl
 import pytest
 
 import discreet
+from discreet.engine.draws.context import draw_key
 from discreet.masking import generate as generator
 from discreet.masking.release import released
 from discreet.model.microdata import Microdata
@@ -137,3 +139,26 @@ def test_nothing_that_the_policy_says_repeats_a_release() -> None:
     draws = {made.draw_key for made in (first, second)}
     draws |= {guess.draw_key for guess in guesses(data, [NOISE])}
     assert len(draws) == 2 + len(list(seeds()))
+
+
+@pytest.mark.parametrize("named_by", ["hierarchy", "risk", "step"])
+def test_two_releases_share_no_draw_where_a_file_that_the_policy_names_differs(tmp_path: Path, named_by: str) -> None:
+    """One hierarchy file, edited between two releases under one key: equal noise would be cancelled by a difference."""
+    file = tmp_path / "named.csv"
+    attributes: dict[str, Any] = {**ATTRIBUTES}
+    if named_by == "hierarchy":
+        attributes["state"] = {"role": "key", "hierarchy": {"file": "named.csv"}}
+    policy = {"attributes": attributes, "risk": {"other_plugin": {"lists": ["named.csv"]}} if named_by == "risk" else {}}
+    steps = [{"method": "pseudonymization", "columns": ["name"], "key_file": "named.csv"}] if named_by == "step" else []
+    loaded = discreet.Policy.from_dict(policy, folder=str(tmp_path))
+    plan = Plan.model_validate({"steps": steps})
+    keys = []
+    for content in ("a,b\n", "a,c\n", "a,b\n"):
+        file.write_text(content)
+        os.utime(file, ns=(len(keys), len(keys)))  # a new time of writing, however coarse the file system's clock is
+        keys.append(draw_key(b"s" * 32, loaded, plan, b"fingerprint"))
+    assert keys[0] == keys[2] != keys[1]
+    other = tmp_path / "copy"
+    other.mkdir()
+    (other / "named.csv").write_text("a,b\n")
+    assert draw_key(b"s" * 32, discreet.Policy.from_dict(policy, folder=str(other)), plan, b"fingerprint") == keys[0]

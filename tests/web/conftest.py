@@ -17,6 +17,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from fastapi.testclient import TestClient
+from patience import patient
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 from sqlalchemy import create_engine, text
@@ -34,7 +35,7 @@ WAYS = (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe-core that depend on them, which is all that differs in the dark."""
 FOLLOWED = '[data-job][data-state="queued"], [data-job][data-state="running"]'
-LONG = 120_000
+LONG = 1_000 * patient(120)
 """Maximum duration of a job in milliseconds on a slow, busy machine."""
 PASSWORD = "a longer password than most"
 _numbers = itertools.count()
@@ -161,7 +162,7 @@ def running(home: Path, *options: str) -> Iterator[Server]:
         yield Server(url, home / "data")
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(patient(30))
 
 
 @pytest.fixture(scope="session")

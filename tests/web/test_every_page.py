@@ -12,6 +12,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from fastapi.routing import APIRoute
+from patience import patient
 
 from discreet import Client
 from discreet.reproduce.appendix import patients
@@ -93,7 +94,7 @@ class Filled:
 @pytest.fixture(scope="module")
 def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     server, folder = server_on_sqlite, tmp_path_factory.mktemp("tables")
-    with httpx.Client(base_url=server.url, timeout=60) as person:
+    with httpx.Client(base_url=server.url, timeout=patient(60)) as person:
         assert person.post("/login", data={"name": server.name, "password": server.password}).status_code == 303
         person.headers["x-csrf-token"] = person.get("/").text.split('name="csrf" content="')[1].split('"')[0]
         token = person.post("/api/v1/tokens", json={"name": "pages", "scopes": ["read", "write", "release"]}).json()["secret"]
@@ -157,7 +158,7 @@ def test_every_page_is_accessible(
     seen = watched(viewport=SIZE, storage_state=person if cookies else None)
     for place, template in enumerate(ADDRESSES[route]):
         address = f"{server.url}{filled.fill_in(template)}"
-        with httpx.stream("GET", address, cookies=cookies, timeout=60) as answer:
+        with httpx.stream("GET", address, cookies=cookies, timeout=patient(60)) as answer:
             assert (answer.status_code >= 400) == (template in REFUSED), f"{address}: {answer.status_code}"
             if not answer.headers.get("content-type", "").startswith("text/html"):
                 assert answer.status_code in (200, 303)  # a file, an image, events, or a redirect to a page

@@ -1,4 +1,4 @@
-"""Editing a hierarchy on a page: counts, rows and groups, and the way back."""
+"""Editing a hierarchy on a page: value_counts, rows and groups, and the way back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ labels = st.sampled_from(["a", "b", "c"])
 columns = st.lists(st.one_of(st.none(), st.sampled_from(["x", "y", "z", "é;", "0"])), max_size=20)
 
 
-def written(folder: Path, values: list[str | None]) -> Path:
+def write_column(folder: Path, values: list[str | None]) -> Path:
     place = folder / "column.parquet"
     pl.DataFrame({"records": pl.Series(values, dtype=pl.String)}).write_parquet(place)
     hierarchies._count_values.cache_clear()
@@ -26,32 +26,32 @@ def written(folder: Path, values: list[str | None]) -> Path:
 @settings(max_examples=60)
 @given(columns, st.booleans())
 def test_value_counts_equal_a_plain_count_even_with_too_many_values_for_a_hierarchy(tmp_path_factory, values, many):
-    place = written(tmp_path_factory.mktemp("column"), values)
+    place = write_column(tmp_path_factory.mktemp("column"), values)
     kept, hierarchies.MAX_LEAVES = hierarchies.MAX_LEAVES, 1 if many else 50_000
     try:
-        found = hierarchies.count_values(place, "records")
+        value_counts = hierarchies.count_values(place, "records")
     finally:
         hierarchies.MAX_LEAVES = kept
     slow = Counter(value for value in values if value is not None)
-    assert Counter(dict(found.counts)) == slow
-    assert (found.nulls, found.distinct, found.records) == (values.count(None), len(slow), len(values))
-    assert [count for _, count in found.counts] == sorted(slow.values(), reverse=True)
+    assert Counter(dict(value_counts.counts)) == slow
+    assert (value_counts.nulls, value_counts.distinct, value_counts.records) == (values.count(None), len(slow), len(values))
+    assert [count for _, count in value_counts.counts] == sorted(slow.values(), reverse=True)
 
 
 @settings(max_examples=60)
 @given(columns, st.dictionaries(st.sampled_from(["x", "y", "z", "é;", "0"]), labels))
 def test_edited_groups_survive_a_round_trip_and_count_the_records_per_label(tmp_path_factory, values, chosen):
-    found = hierarchies.count_values(written(tmp_path_factory.mktemp("column"), values), "records")
-    rows = [(leaf, [chosen.get(leaf, "")]) for leaf, _, _ in hierarchies.editor_rows(found, None)]
+    value_counts = hierarchies.count_values(write_column(tmp_path_factory.mktemp("column"), values), "records")
+    rows = [(leaf, [chosen.get(leaf, "")]) for leaf, _, _ in hierarchies.editor_rows(value_counts, None)]
     groups = hierarchies.groups_from_rows(rows)
     if not groups:
         assert all(label in ("", leaf) for leaf, (label,) in rows)
         return
-    built = hierarchies.build_hierarchy(found, Attribute.model_validate({"hierarchy": {"groups": groups}}))
-    shown = dict(hierarchies.summarize_levels(found, built)[1].largest)
+    built = hierarchies.build_hierarchy(value_counts, Attribute.model_validate({"hierarchy": {"groups": groups}}))
+    shown = dict(hierarchies.summarize_levels(value_counts, built)[1].largest)
     slow = Counter(chosen.get(value) or value for value in values if value is not None)
     assert shown == dict(slow)
-    again = hierarchies.groups_from_rows([(leaf, marks) for leaf, _, marks in hierarchies.editor_rows(found, built)])
+    again = hierarchies.groups_from_rows([(leaf, marks) for leaf, _, marks in hierarchies.editor_rows(value_counts, built)])
     assert {label: set(members) for label, members in again[0].items()} == {
         label: set(members) for label, members in groups[0].items()
     }

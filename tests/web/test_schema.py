@@ -10,6 +10,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
+from patience import patient
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks as promises
 
@@ -53,7 +54,7 @@ def test_random_requests_get_documented_responses(
         def send(case: schemathesis.Case) -> None:
             nonlocal tried
             tried += 1
-            case.call_and_validate(excluded_checks=NOT_DOCUMENTED, timeout=30)
+            case.call_and_validate(excluded_checks=NOT_DOCUMENTED, timeout=patient(30))
 
         try:
             send()

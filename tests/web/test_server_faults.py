@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 import psutil
 import pytest
+from patience import patient
 
 import discreet
 from discreet.web.auth import accounts, tokens
@@ -68,7 +69,7 @@ class Killable:
         children = psutil.Process(self.process.pid).children(recursive=True)
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
-        _, alive = psutil.wait_procs(children, timeout=10)
+        _, alive = psutil.wait_procs(children, timeout=patient(10))
         assert not alive, "a job outlived its server"
 
     def stop(self) -> None:

@@ -47,7 +47,7 @@ def settings(settings: Settings, database: str | None, tmp_path: Path) -> Settin
 def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, project: Project) -> None:
     address = f"/projects/{project.id}/data"
     first = logged_in.get(address).text
-    assert "Show its tables" in first
+    assert "List tables" in first
     assert "<option>people</option>" not in first, "a database is not queried before it is chosen"
     listed = logged_in.get(f"{address}?source=clinic").text
     assert "<option>people</option>" in listed

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 from playwright.sync_api import Page, expect
 
 LONG = 120_000
@@ -133,7 +134,7 @@ def test_two_users_see_each_others_changes_and_resolve_a_conflict(
     other.page.get_by_role("button", name="Save changed rows").click()
     other.page.wait_for_url("**/attributes?done=saved")
     live = page.locator("[data-events]")
-    expect(live).to_contain_text("Otto changed this project just now: Age edited. Reload", timeout=15_000)
+    expect(live).to_contain_text("Otto changed this project just now: Age edited. Reload", timeout=1_000 * patient(15))
     look(anna, "13-changed-by-another")
     page.get_by_role("button", name="Save changed rows").click()
     page.get_by_role("heading", name="Otto changed the attribute Age while you edited it").wait_for()

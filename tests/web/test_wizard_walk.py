@@ -6,6 +6,7 @@ import re
 
 import httpx2 as httpx
 import pytest
+from patience import patient
 
 from discreet.testing import hospital
 
@@ -36,7 +37,11 @@ def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_pla
     api = project.replace("/projects/", "/api/v1/projects/")
     base = httpx.get(f"{api}/policy", cookies=cookies).json()["revision"]
     answer = httpx.put(
-        f"{api}/policy", json={"policy": policy, "base": base}, cookies=cookies, headers={"x-csrf-token": csrf}, timeout=60
+        f"{api}/policy",
+        json={"policy": policy, "base": base},
+        cookies=cookies,
+        headers={"x-csrf-token": csrf},
+        timeout=patient(60),
     )
     assert answer.status_code == 200, answer.text
 
@@ -60,7 +65,7 @@ def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_pla
     assert page.locator("#chart svg polyline").count() <= 1
     look(seen, "wizard-search")
     job = page.url.rpartition("/")[2]
-    drawn = httpx.get(f"{project}/charts/searches/{job}.svg", cookies=cookies, timeout=60)
+    drawn = httpx.get(f"{project}/charts/searches/{job}.svg", cookies=cookies, timeout=patient(60))
     assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/svg+xml"), "the chart without scripts"
 
     point = page.locator("#chart svg a[tabindex='0']").first

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 from sqlalchemy import select
 
 from discreet.reproduce.appendix import patients
@@ -55,7 +56,7 @@ class Desk:
 
     def wait(self, job: queue.Job, until: Callable[[queue.Job], bool] | None = None, seconds: float = 300) -> queue.Job:
         """Wait until the job ends, or until a condition holds."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + patient(seconds)
         while time.monotonic() < end:
             current = self.look(job)
             if until(current) if until is not None else not current.active:
@@ -65,7 +66,7 @@ class Desk:
 
     def pid_of(self, job: queue.Job) -> int:
         """The process that a job has, once it has one."""
-        end = time.monotonic() + 120
+        end = time.monotonic() + patient(120)
         while time.monotonic() < end:
             with self.store.read() as connection:
                 pid = connection.execute(select(job_table.c.pid).where(job_table.c.id == job.id)).scalar()
@@ -112,7 +113,7 @@ class Desk:
 
     def gone(self, pid: int, seconds: float = 60) -> bool:
         """Whether a process ends within some time, which a slow machine may need."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + patient(seconds)
         while self.alive(pid) and time.monotonic() < end:
             time.sleep(0.02)
         return not self.alive(pid)
