@@ -2,20 +2,26 @@
 
 Draws that depend on the key alone are the same in every release made with it: two releases of one table with noise of different
 levels would then be two equations for each original value. So the key of a release's draws is a keyed hash (BLAKE2b, RFC 7693)
-of the plan, of what the policy says of the attributes and risks (steps read both), of the table and of the release's number.
-Whatever of these changes, all draws change.
+of the plan, of what the policy says of the attributes and risks (steps read both), of the files that these name (a hierarchy, a
+dictionary), of the table and of the release's number. Whatever of these changes, all draws change.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Mapping
-from pathlib import PurePath
+from functools import lru_cache
+from pathlib import Path, PurePath
 from typing import Any
 
 from discreet.engine.draws.draw import KEY_BYTES
+from discreet.engine.encoding.policy_paths import place
+from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
+
+_LONGEST_PATH = 4096
 
 
 def draw_key(secret: bytes, policy: Policy, plan: Plan, fingerprint: bytes) -> bytes:
@@ -35,12 +41,53 @@ def plan_digest(plan: Plan) -> str:
 def _content(policy: Policy, plan: Plan) -> dict[str, Any]:
     attributes = {}
     for name, attribute in policy.attributes.items():
-        said = attribute.model_dump(mode="json", exclude_defaults=True, exclude={"reason"})
-        if isinstance(said.get("hierarchy"), dict) and said["hierarchy"].get("file"):
+        content = attribute.model_dump(mode="json", exclude_defaults=True, exclude={"reason"})
+        hierarchy = content.get("hierarchy")
+        if isinstance(hierarchy, dict) and hierarchy.get("file"):
             # the same file has another path from another folder
-            said["hierarchy"]["file"] = PurePath(said["hierarchy"]["file"]).name
-        attributes[name] = said
-    return {"plan": _plan(plan), "attributes": _plain(attributes), "risk": _plain(policy.risk)}
+            content["hierarchy"] = hierarchy | {
+                "file": _file_content(policy, hierarchy["file"]) or PurePath(hierarchy["file"]).name
+            }
+        attributes[name] = content
+    parts = {"plan": _plan(plan), "attributes": _plain(attributes), "risk": _plain(policy.risk)}
+    return {name: _with_file_contents(policy, part) for name, part in parts.items()}
+
+
+def _with_file_contents(policy: Policy, value: Any) -> Any:
+    """The parameters with each text that names a file replaced by the file's name and a hash of its content.
+
+    Parameters of plug-ins may name files too, so every text counts that has a suffix or a folder and is an existing file, and
+    that of a parameter whose name ends with "file" whatever it looks like.
+    """
+    if isinstance(value, dict):
+        return {
+            key: (_file_content(policy, inner) or inner)
+            if isinstance(inner, str) and key.endswith("file")
+            else _with_file_contents(policy, inner)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_file_contents(policy, inner) for inner in value]
+    if not isinstance(value, str) or not 0 < len(value) < _LONGEST_PATH:
+        return value
+    has_form_of_path = PurePath(value).suffix or len(PurePath(value).parts) > 1
+    return (_file_content(policy, value) or value) if has_form_of_path else value
+
+
+def _file_content(policy: Policy, name: str) -> str | None:
+    """A file's name with a hash of its content; None where the policy may not read it, or there is no such file."""
+    try:
+        path = place(policy, name)
+        state = path.stat()
+        return f"{path.name} {_hash_file(path, state.st_mtime_ns, state.st_size)}" if stat.S_ISREG(state.st_mode) else None
+    except (DiscreetError, OSError, ValueError, RuntimeError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def _hash_file(path: Path, modified: int, size: int) -> str:  # noqa: ARG001 - a file that was written again is read again
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
 
 
 def _plan(plan: Plan) -> dict[str, Any]:
