@@ -6,7 +6,7 @@
     │   └── ParameterError   a measure's or method's parameter breaks its rule
     ├── DataError        the data do not allow what was asked of them
     │   └── UnexplainedCellError   a released cell is no value, and nothing says what it stands for
-    ├── RoomError        a job would need more memory than there is
+    ├── MemoryLimitError        a job would need more memory than there is
     └── PluginError      a plug-in cannot be found, loaded or trusted
 
 The text of each is one sentence (or a few) for a person: it names the file, the attribute, the rule
@@ -25,7 +25,8 @@ _ADDRESS = re.compile(r"(?<![^\s'\"(\[=,;])([A-Za-z][A-Za-z0-9+.\-]{0,30})://")
 _HOST = r"(?:local(?:-cluster)?\[[\d*, ]+\]|[\w.\-]*|\[[0-9A-Fa-f:.%]+\])(?::\d{1,5}(?!\d))?"
 _PLAIN = re.compile(rf"(?:[^\s:@/?#;'\"]*@)?{_HOST}(?=$|[/\s?#;'\",)\]…]|:\s|:$)")
 _WITHOUT_SLASHES = re.compile(rf"\b({_SYSTEMS}):/?(?!/)[^@]*@", re.IGNORECASE | re.DOTALL)
-_WITHOUT_SCHEME = re.compile(r"[^\s:/@'\"]+:(?!//)[^\s]*@")
+# a password may contain spaces and line ends; where it begins with one, a host and a path or port must follow
+_WITHOUT_SCHEME = re.compile(r"[^\s:/@'\"]*:(?!//)(?:(?=\S)[\s\S]*@|[\s\S]*@(?=[\w.\-\[\]]+(?:/|:\d)))")
 _OPTION = re.compile(r"\b(\w*(?:passw(?:or)?d|pwd|token|secret|key))=[^;&\s#]+", re.IGNORECASE)
 
 
@@ -97,7 +98,7 @@ class UnexplainedCellError(DataError):
     """A released cell is no value, and nothing says what it stands for."""
 
 
-class RoomError(DiscreetError):
+class MemoryLimitError(DiscreetError):
     """A job would need more memory than there is."""
 
 

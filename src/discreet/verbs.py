@@ -71,7 +71,7 @@ def scan(
     """As :func:`read`, for risk measures alone: a file that can be streamed is read column by column, as codes, part by part.
 
     So a table far larger than memory can be measured. What that needs is reckoned before it begins (``by_record``: with a row
-    a record as the outcome): ``notice`` is told, and RoomError raised where there is less.
+    a record as the outcome): ``notice`` is told, and MemoryLimitError raised where there is less.
     """
     from discreet.convert import load_policy, scan_source
 

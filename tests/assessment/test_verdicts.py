@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.assessment.verdicts import Evidence, judge_limit
-from discreet.errors import DataError, RoomError
+from discreet.errors import DataError, MemoryLimitError
 from discreet.model.microdata import Microdata
 from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, RELEASE_ALONE
 from discreet.model.score import Score
@@ -105,7 +105,7 @@ def test_a_measure_that_needs_the_original_values_is_the_informed_intruders() ->
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("error", [DataError("no link"), RoomError("3 GB are needed"), MemoryError()])
+@pytest.mark.parametrize("error", [DataError("no link"), MemoryLimitError("3 GB are needed"), MemoryError()])
 def test_an_informed_number_that_cannot_be_computed_makes_the_limit_incomplete(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:

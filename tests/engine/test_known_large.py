@@ -123,12 +123,12 @@ def test_too_many_kinds_take_the_long_way(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_row_a_record_of_a_large_table_is_refused_where_it_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.errors import RoomError
+    from discreet.errors import MemoryLimitError
 
     monkeypatch.setattr(known_large, "LEAST", 1)
     score = KnownSets().measure(students(500))
     monkeypatch.setenv("DISCREET_MEMORY", "100MB")
     with pytest.raises(
-        RoomError, match=r"a row of known_sets for each of 500 records needs about \d+ MB of memory; 100 MB are free"
+        MemoryLimitError, match=r"a row of known_sets for each of 500 records needs about \d+ MB of memory; 100 MB are free"
     ):
         _ = score.per_record

@@ -13,7 +13,7 @@ from discreet.assessment.adversaries import side_by_side
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
 from discreet.engine.runtime.dispatch import is_distributed
 from discreet.engine.runtime.progress import OutOfTimeError, until
-from discreet.errors import DataError, RoomError, UnexplainedCellError
+from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
 from discreet.model.engine_work import engine_label
@@ -63,7 +63,7 @@ def assess(
                     informed[name] = measure.measure(masked, original=original)
         except UnexplainedCellError:  # nobody knows what was released: that is wrong input, and no verdict can be given at all
             raise
-        except (DataError, RoomError) as error:
+        except (DataError, MemoryLimitError) as error:
             missing[name] = str(error)
         except MemoryError:
             missing[name] = "there is not enough memory for it"
@@ -73,7 +73,7 @@ def assess(
         try:
             with until(deadline):
                 before[covering.measure.name], after[covering.measure.name] = _cover(covering, original, doubts)
-        except (DataError, RoomError) as error:
+        except (DataError, MemoryLimitError) as error:
             missing[covering.measure.name] = str(error)
         except MemoryError:
             missing[covering.measure.name] = "there is not enough memory for it"

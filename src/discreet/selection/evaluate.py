@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet import registry
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
-from discreet.errors import DataError, DiscreetError, PolicyError, RoomError
+from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
 from discreet.masking.generate import masked_by
 from discreet.model.contracts import Direction, LossMeasure, RiskMeasure
@@ -192,7 +192,7 @@ class Evaluator:
             try:
                 deciding = measure.for_limits(limits_of(name, self.policy), seconds=_DECIDING)
                 informed[name] = deciding.measure(masked, original=self.data)
-            except (DataError, RoomError) as error:
+            except (DataError, MemoryLimitError) as error:
                 missing[name] = str(error)
         made = replace(evidence, informed=informed, missing=missing, certified=True)
         doubtful = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_room
+from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_memory
 
 _LARGE_FILE_BYTES = 64_000_000
 _PLACES, _SAMPLE = 4, 1 << 14
@@ -23,10 +23,10 @@ def sample_across(lazy: pl.LazyFrame, records: int) -> pl.DataFrame:
 
 
 def check_memory_for_whole_table(lazy: pl.LazyFrame, path: Path) -> None:
-    """Raise RoomError where a large Parquet file's table, read whole, would need more memory than there is."""
+    """Raise MemoryLimitError where a large Parquet file's table, read whole, would need more memory than there is."""
     if path.stat().st_size < _LARGE_FILE_BYTES and not os.environ.get(VARIABLE):
         return
     records = int(lazy.select(pl.len()).collect().item())
     sample = sample_across(lazy, records)
     need = PROGRAM + _READING_OVERHEAD * records * sample.estimated_size() / max(sample.height, 1)
-    check_room(need, f"{path}: reading {records:,} records whole", "take a part of the table, or a larger machine")
+    check_memory(need, f"{path}: reading {records:,} records whole", "take a part of the table, or a larger machine")

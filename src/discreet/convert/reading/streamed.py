@@ -23,7 +23,7 @@ from discreet.convert.reading.growing_columns import GrowingColumn
 from discreet.convert.reading.memory_check import sample_across
 from discreet.convert.reading.source import format_of_existing, is_url, prepare, read_source
 from discreet.engine.encoding.columns import Column, encode_series, threads, width_for
-from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_room
+from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_memory
 from discreet.engine.runtime.progress import tell
 from discreet.errors import SourceError
 from discreet.model.contracts import RiskMeasure
@@ -118,7 +118,7 @@ def _read_codes(
     if large or os.environ.get(VARIABLE):
         decoded = _CHUNKS_IN_MEMORY * min(scan.records, largest_chunk(scan.groups, CHUNK_RECORDS))
         need = estimate_memory(scan.lazy, scan.shape, scan.records, names, measures, decoded, by_record=by_record)
-        message = check_room(
+        message = check_memory(
             need, f"{scan.path}: measuring {scan.records:,} records", "measure a part of the table, or take a larger machine"
         )
         if notice is not None and need > MIN_NOTICE_BYTES:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from discreet.errors import RoomError
+from discreet.errors import MemoryLimitError
 
 VARIABLE = "DISCREET_MEMORY"
 PROGRAM = 350e6
@@ -21,16 +21,16 @@ _UNLIMITED = 1 << 60
 _GROUPS = Path("/sys/fs/cgroup")
 
 
-def room() -> int:
+def available_memory() -> int:
     """The bytes that this process may hold in all.
 
     >>> os.environ["DISCREET_MEMORY"] = "1.5 GB"
-    >>> room()
+    >>> available_memory()
     1500000000
     >>> del os.environ["DISCREET_MEMORY"]
     """
     if asked := os.environ.get(VARIABLE, "").strip():
-        return size_of(asked)
+        return parse_size(asked)
     resident = _kilobytes(Path("/proc/self/status"), "VmRSS") or 0
     available = _kilobytes(Path("/proc/meminfo"), "MemAvailable")
     if available is None:
@@ -38,18 +38,18 @@ def room() -> int:
     return min(available + resident, *(free + resident for free in _group_rooms()), _own_limit())
 
 
-def size_of(text: str) -> int:
-    """A size in words of people, in bytes; raises RoomError where it is none."""
+def parse_size(text: str) -> int:
+    """A size in words of people, in bytes; raises MemoryLimitError where it is none."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?", text.lower())
     if found is None or found[2] not in _UNITS or not float(found[1]):
-        raise RoomError(f"{VARIABLE} must be a size such as 8GB or 500MB; got '{text}'")
+        raise MemoryLimitError(f"{VARIABLE} must be a size such as 8GB or 500MB; got '{text}'")
     return int(float(found[1]) * _UNITS[found[2]])
 
 
-def said(size: float) -> str:
+def format_size(size: float) -> str:
     """A size in words of people.
 
-    >>> said(5_120_000_000), said(341e6), said(23e9)
+    >>> format_size(5_120_000_000), format_size(341e6), format_size(23e9)
     ('5.1 GB', '341 MB', '23 GB')
     """
     if size >= 1e9:
@@ -57,12 +57,12 @@ def said(size: float) -> str:
     return f"{max(1, round(size / 1e6))} MB"
 
 
-def check_room(need: float, what: str, advice: str) -> str:
-    """What a job needs and has, in a sentence; raises RoomError where that is too little."""
-    free = room()
-    message = f"{what} needs about {said(need)} of memory; {said(free)} are free"
+def check_memory(need: float, what: str, advice: str) -> str:
+    """What a job needs and has, in a sentence; raises MemoryLimitError where that is too little."""
+    free = available_memory()
+    message = f"{what} needs about {format_size(need)} of memory; {format_size(free)} are free"
     if need > free:
-        raise RoomError(f"{message}, so it was not begun; {advice}, or raise {VARIABLE} where you know better")
+        raise MemoryLimitError(f"{message}, so it was not begun; {advice}, or raise {VARIABLE} where you know better")
     return message
 
 

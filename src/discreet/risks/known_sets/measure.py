@@ -18,7 +18,7 @@ from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary, media
 from discreet.engine.known_sets.sums import KnownSets as Sums
 from discreet.engine.known_sets.sums import attributes, known_sets
 from discreet.engine.overlap.tables import has_overlaps
-from discreet.engine.runtime.memory import PROGRAM, check_room
+from discreet.engine.runtime.memory import PROGRAM, check_memory
 from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
@@ -245,7 +245,7 @@ class KnownSets(RiskMeasure):
         """A row a record of a large table, of which only the risks were kept."""
         codes = sum(column.codes.nbytes for column in encode(data, attributes(data)))
         need = PROGRAM + codes + self.working_bytes(data, len(data), by_record=True)
-        check_room(need, f"a row of known_sets for each of {len(data):,} records", "ask for the summary alone")
+        check_memory(need, f"a row of known_sets for each of {len(data):,} records", "ask for the summary alone")
         sums = self._sums(data, None, everyone=True)
         return self._records(data, sums, sums.found.lower * self.alpha, sums.found.upper * self.alpha, None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.engine.runtime import memory as room
-from discreet.errors import RoomError
+from discreet.errors import MemoryLimitError
 
 
 @pytest.mark.parametrize(
@@ -16,28 +16,28 @@ from discreet.errors import RoomError
 )
 def test_the_owner_of_the_machine_says_how_much_there_is(text: str, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(room.VARIABLE, text)
-    assert room.room() == size
+    assert room.available_memory() == size
 
 
 @pytest.mark.parametrize("text", ["much", "-1GB", "0", "8 PB", "1e9", "GB"])
 def test_a_size_that_is_none_is_refused_with_one_that_would_do(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(room.VARIABLE, text)
-    with pytest.raises(RoomError, match="DISCREET_MEMORY must be a size such as 8GB"):
-        room.room()
+    with pytest.raises(MemoryLimitError, match="DISCREET_MEMORY must be a size such as 8GB"):
+        room.available_memory()
 
 
 def test_without_a_word_it_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(room.VARIABLE, raising=False)
-    assert 10e6 < room.room() < 1e15
+    assert 10e6 < room.available_memory() < 1e15
 
 
 def test_a_job_that_does_not_fit_is_told_need_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(room.VARIABLE, "2GB")
-    assert room.check_room(1.9e9, "counting", "count less") == "counting needs about 1.9 GB of memory; 2.0 GB are free"
+    assert room.check_memory(1.9e9, "counting", "count less") == "counting needs about 1.9 GB of memory; 2.0 GB are free"
     with pytest.raises(
-        RoomError, match=r"counting needs about 2.1 GB of memory; 2.0 GB are free, so it was not begun; count less"
+        MemoryLimitError, match=r"counting needs about 2.1 GB of memory; 2.0 GB are free, so it was not begun; count less"
     ):
-        room.check_room(2.1e9, "counting", "count less")
+        room.check_memory(2.1e9, "counting", "count less")
 
 
 def _group(folder: Path, limit: str, usage: str, stat: str, first: bool) -> None:
