@@ -29,6 +29,7 @@ FORMS = [
     "mysql://user:{}/db#t",
     "postgresql:/user:{}@host/db#t",
     "postgresql:user:{}@host/db#t",
+    "postgresql//user:{}@host/db#t",
     "postgressql://user:{}@host/db#t",
     "oracle://user:{}@host/db#t",
     "sqlite://user:{}@host/db#t",
@@ -38,7 +39,7 @@ FORMS = [
     "postgresql://user:{}@a@127.0.0.1:1/db#t",
 ]
 # unusual letters between the reserved characters, so that a piece of a password is recognised in any message
-PARTS = ["Zq9w", "Xk7v", "Jh5y", "#", "@", "/", ":", "?", "%", "%4", "&", "=", "://", "$", "+"]
+PARTS = ["Zq9w", "Xk7v", "Jh5y", "#", "@", "/", ":", "?", "%", "%4", "&", "=", "://", "$", "+", " ", "\n"]
 PASSWORDS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=7).map("".join)
 
 
@@ -89,7 +90,12 @@ def test_no_message_contains_a_piece_of_a_password(secret: str, form: str) -> No
         ("mysql:/u:p@h/db", "…@h/db"),
         ("u:p@h/db#t: there is no such file", "…@h/db#t: there is no such file"),
         ("https://example.org/a?b=c", "https://example.org/a?b=c"),
+        ("postgresql//u:p w@h/db#t: there is no such file", "postgresql//…@h/db#t: there is no such file"),
+        ("u:p w@h:5432/db: there is no such file", "…@h:5432/db: there is no such file"),
+        ("u:p\nw@h/db", "…@h/db"),
+        ("u: p w@h/db", "…@h/db"),
         ("age: must be a number", "age: must be a number"),
+        ("age: must be a number; ask a@b.org", "age: must be a number; ask a@b.org"),
         ("no address", "no address"),
     ],
 )
