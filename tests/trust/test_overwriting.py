@@ -226,3 +226,37 @@ def test_a_frame_in_memory_is_converted_to_a_new_file(tmp_path: Path) -> None:
 )
 def test_addresses_are_compared_by_their_location(first: str, second: str, *, same: bool) -> None:
     assert locate(first).overlaps(locate(second)) is same
+
+
+def test_files_of_the_key_ring_are_no_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from discreet.cli.app import app
+    from discreet.keys.ring import KeyRing
+
+    monkeypatch.setenv("DISCREET_HOME", str(tmp_path / "home"))
+    key = KeyRing().add(b"a" * 32)
+    file = tmp_path / "home" / "keys" / f"{key.id}.json"
+    content = file.read_bytes()
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "link.json").symlink_to(file)
+    policy = tmp_path / "p.yaml"
+    policy.write_text("attributes: {a: {role: key}}\n")
+    for target in (file, tmp_path / "link.json", file.with_name("new.json")):
+        words = [
+            "mask",
+            str(tmp_path / "t.csv"),
+            str(tmp_path / "o.csv"),
+            "-p",
+            str(policy),
+            "--report",
+            str(target),
+            "--overwrite",
+        ]
+        done = CliRunner().invoke(app, words)
+        assert isinstance(done.exception, SourceError)
+        assert "is in the folder of the key ring" in str(done.exception)
+        with pytest.raises(SourceError, match="key ring"), replacing(target):
+            pass
+    assert file.read_bytes() == content
+    assert not (tmp_path / "o.csv").exists()

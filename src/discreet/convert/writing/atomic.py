@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet.convert.errors import convert_errors, summarize_exception
-from discreet.engine.runtime.private_files import FILE_MODE
+from discreet.engine.runtime.private_files import FILE_MODE, home_folder
 from discreet.errors import SourceError
 
 _MAX_REMOVALS = 200
@@ -142,7 +142,18 @@ def resolve_target(target: str | Path) -> Path:
             raise SourceError(f"{target}: is not a regular file, so it cannot be replaced")
         if not path.parent.is_dir():
             raise SourceError(f"{target}: the folder {path.parent} does not exist")
+    refuse_key_ring(target)
     return path
+
+
+def refuse_key_ring(target: str | Path) -> None:
+    """Raise SourceError if a target is in the folder of the key ring, whose files are never to be replaced by anything else."""
+    try:
+        folder = os.path.realpath(home_folder() / "keys")
+    except RuntimeError:  # there is no home folder, so there is no ring
+        return
+    if Path(os.path.realpath(Path(target).expanduser())).is_relative_to(folder):
+        raise SourceError(f"{target}: is in the folder of the key ring; name another target")
 
 
 def target_exists_error(target: str | Path) -> SourceError:

@@ -16,7 +16,7 @@ from typing import Any
 from discreet.convert.databases.address import SCHEMES, Address, parse_address
 from discreet.convert.files.cells_file import SUFFIX
 from discreet.convert.reading.source import is_url
-from discreet.convert.writing.atomic import target_exists_error
+from discreet.convert.writing.atomic import refuse_key_ring, target_exists_error
 from discreet.engine.encoding.policy_paths import place as place_of
 from discreet.errors import DiscreetError, SourceError, redact_credentials
 from discreet.model.policy import Policy
@@ -74,6 +74,8 @@ def check_targets(
     outputs: list[tuple[str, Location]] = []
     for name, target in _with_sidecars(given_targets):
         target_name, location = f"{name} {format_place(target)}", locate(target)
+        if not is_url(str(target)):
+            refuse_key_ring(target)
         if (
             conflict := next((description for description, known_location in inputs if location.overlaps(known_location)), None)
         ) is not None:
