@@ -125,3 +125,26 @@ def test_many_names_are_counted_rather_than_listed() -> None:
     data = Microdata(pl.DataFrame({f"c{number}": [1] for number in range(500)}))
     assert "and 488 more" in repr(data)
     assert len(repr(data)) < 200
+
+
+def test_no_traceback_with_local_variables_contains_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentry, rich and IPython print local variables, and a job's log may be read by others."""
+    from discreet.engine.draws.draw import KeyedDraw
+    from discreet.keys.ring import KeyRing
+    from discreet.testing import hospital
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setenv("DISCREET_HOME", str(tmp_path / "home"))
+    plan = {"steps": [{"method": "noise", "columns": ["income"], "level": 0.3}]}
+    release = discreet.mask(hospital(50), plan)
+    secret = KeyRing().get(str(release.plan.key)).secret
+    monkeypatch.setattr(KeyedDraw, "normal", fail)
+    with pytest.raises(RuntimeError) as raised:
+        discreet.mask(hospital(50), plan, key=release.plan.key)
+    text = "".join(traceback.TracebackException.from_exception(raised.value, capture_locals=True).format())
+    assert "secret = <secret>" in text
+    for key in (secret, release.draw_key):
+        assert repr(bytes(key)) not in text
+        assert key.hex() not in text

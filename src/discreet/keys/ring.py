@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from discreet.engine.draws.secret_bytes import SecretBytes
 from discreet.engine.runtime.private_files import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError, nearest
 from discreet.keys.private import private_folder, write_private
@@ -172,7 +173,7 @@ class KeyRing:
                 continue
             releases.append(
                 RememberedRelease(
-                    key_id, bytes.fromhex(str(content["draw_key"])), int(content.get("records", 0)),
+                    key_id, SecretBytes.fromhex(str(content["draw_key"])), int(content.get("records", 0)),
                     int(content.get("release", 1)), str(content.get("written", "")),
                 )
             )  # fmt: skip
@@ -202,7 +203,7 @@ def _key_to_json(key: StoredKey) -> dict[str, Any]:
 
 def _key_from_json(content: Any, origin: str | Path) -> StoredKey:
     try:
-        secret, name = bytes.fromhex(content["key"]), str(content["id"])
+        secret, name = SecretBytes.fromhex(content["key"]), str(content["id"])
         valid = len(secret) == KEY_BYTES and _KEY_ID.fullmatch(name) is not None and content["version"] == _FORMAT_VERSION
     except (KeyError, TypeError, ValueError):
         valid = False

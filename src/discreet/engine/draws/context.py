@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from discreet.engine.draws.draw import KEY_BYTES
+from discreet.engine.draws.secret_bytes import SecretBytes
 from discreet.engine.encoding.policy_paths import place
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
@@ -29,7 +30,7 @@ def draw_key(secret: bytes, policy: Policy, plan: Plan, fingerprint: bytes) -> b
     content = json.dumps(_content(policy, plan), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     made = hashlib.blake2b(fingerprint, digest_size=KEY_BYTES, key=secret, person=b"discreet release")
     made.update(content.encode("utf-8", "surrogatepass"))
-    return made.digest()
+    return SecretBytes(made.digest())
 
 
 def plan_digest(plan: Plan) -> str:

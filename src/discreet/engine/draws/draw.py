@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.draws.chacha import KEY_WORDS, key_stream
+from discreet.engine.draws.secret_bytes import SecretBytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ _COMPILED_FROM = 1 << 16  # below it, loading the compiled kernels takes longer 
 
 def key_of_seed(seed: int) -> bytes:
     """The key that a numeric seed stands for. Anybody can try seeds, so this is for tests and teaching alone."""
-    return hashlib.blake2b(str(seed).encode(), digest_size=KEY_BYTES, person=b"discreet seed").digest()
+    return SecretBytes(hashlib.blake2b(str(seed).encode(), digest_size=KEY_BYTES, person=b"discreet seed").digest())
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 
 from discreet.engine.draws.draw import KEY_BYTES, key_of_seed
+from discreet.engine.draws.secret_bytes import SecretBytes
 from discreet.errors import PolicyError
 from discreet.model.policy import Plan
 
 
 def new_secret() -> bytes:
     """256 bits from the system's generator."""
-    return secrets.token_bytes(KEY_BYTES)
+    return SecretBytes(secrets.token_bytes(KEY_BYTES))
 
 
 def plan_secret(plan: Plan) -> bytes:
