@@ -120,6 +120,15 @@ def test_the_command_line_prints_no_password(quick_cli: object, tmp_path: Path) 
         assert "Xk7v" not in done.stdout + done.stderr
 
 
+def test_a_misplaced_address_is_not_repeated(quick_cli: object) -> None:
+    for words in (["u:Zq9w Xk7v@h:5432/db"], ["convert", "a.csv", "b.csv", "postgresql//u:Zq9w Xk7v@h/db#t"]):
+        done = quick_cli(*words)  # type: ignore[operator]
+        assert done.returncode == 2
+        assert "…@h" in done.stderr
+        assert "Zq9w" not in done.stdout + done.stderr
+        assert "Xk7v" not in done.stdout + done.stderr
+
+
 def test_the_settings_of_a_server_show_no_password(tmp_path: Path) -> None:
     from discreet.web.db.store import Store
     from discreet.web.settings import Settings

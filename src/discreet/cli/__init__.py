@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 
 def main() -> None:
     """Run the command line; an error in the input ends with one sentence, without a traceback."""
     from discreet.cli.app import app
 
+    _redact_usage_errors()
     if not os.environ.get("DISCREET_DEBUG"):
         sys.unraisablehook = _ignore_unraisable
     try:
@@ -36,6 +38,22 @@ def main() -> None:
         if not isinstance(error, DiscreetError) or os.environ.get("DISCREET_DEBUG"):
             raise
         _stop(str(error), 2)
+
+
+def _redact_usage_errors() -> None:
+    """Remove passwords from the messages of Typer, which repeat an unknown command or a surplus argument."""
+    import typer
+
+    from discreet.errors import redact_credentials
+
+    # the base of Typer's errors is in a private module of some versions, but BadParameter, which derives from it, is public
+    base: Any = next(error for error in typer.BadParameter.__mro__ if error.__name__ == "ClickException")
+    original = base.__init__
+
+    def initialize(self: Exception, message: str, *arguments: object, **options: object) -> None:
+        original(self, redact_credentials(message), *arguments, **options)
+
+    base.__init__ = initialize
 
 
 def _ignore_unraisable(_: object) -> None:
