@@ -41,7 +41,7 @@ def test_sums_and_what_is_blanked_do_not_depend_on_telling_kinds_apart(rows: lis
         for worth in (1.0, -1.0):
             patched.setattr(known_alike, "_WORTH", worth)
             fresh = Microdata(data.frame, data.policy, data.source)
-            found = known_sets(fresh, epsilon=0.01, max_sets=1000, missing=missing).found
+            found = known_sets(fresh, epsilon=0.01, max_sets=1000, missing=missing).per_record
             masks = [
                 TargetedSuppression(alpha=1, threshold=0.3, missing=missing, side=side).mask(
                     fresh, ["sex", "town", "ill", "debt"], KeyedDraw(7)
@@ -60,8 +60,8 @@ def test_records_with_equal_values_are_of_one_kind_and_blanks_are_their_own() ->
 
     data = people([("f", "A", "y", 1), ("f", "A", "y", 2), ("f", "A", None, 1), ("f", "A", "n", 1)] * 2)
     known, (ill,) = encode(data, ["sex", "town"]), encode(data, ["ill"])
-    found = known_alike.alike_records(known, [(ill, value_weights(ill, data.attribute("ill")))], np.arange(8))
+    found = known_alike.find_duplicates(known, [(ill, value_weights(ill, data.attribute("ill")))], np.arange(8))
     assert found is not None
     assert found.kind.tolist() == [found.kind[0], found.kind[0], found.kind[2], found.kind[3]] * 2
     assert sorted(found.first.tolist()) == [0, 2, 3]
-    assert known_alike.alike_records(known, [], np.arange(0)) is None
+    assert known_alike.find_duplicates(known, [], np.arange(0)) is None

@@ -15,8 +15,8 @@ from discreet.engine.known_sets.inputs import weights_of
 from discreet.engine.targeting.rule import Rule
 from discreet.engine.targeting.state import Targets
 from discreet.masking.targeted_suppression.method import TargetedSuppression
-from discreet.masking.targeted_suppression.passes import one_pass, until_safe
-from discreet.masking.targeted_suppression.subset import Apart
+from discreet.masking.targeted_suppression.passes import suppress_once, until_safe
+from discreet.masking.targeted_suppression.subset import RecordSubset
 from discreet.testing import table
 
 ROW = st.tuples(st.sampled_from("abcd"), st.integers(20, 23), st.sampled_from("fm"), st.sampled_from(["Flu", "Cold", None]))
@@ -37,13 +37,13 @@ def people(rows: list[Any]) -> discreet.Microdata:
     return table(content, key=["zip", "age", "sex"], confidential=["ill"], known=known, sensitivity={"ill": 1.0, "sex": 0.2})
 
 
-def apart(whole: Targets, rule: Rule) -> tuple[Apart, Any]:
+def apart(whole: Targets, rule: Rule) -> tuple[RecordSubset, Any]:
     """The records above the threshold, and some that are not."""
-    rows = whole.start.slots[(whole.start.found.risk > rule.level) | (whole.start.slots % 3 == 0)]
+    rows = whole.start.slots[(whole.start.per_record.risk > rule.level) | (whole.start.slots % 3 == 0)]
     columns = [Column(one.name, one.codes[rows].astype(np.uint32), one.values, one.has_null) for one in whole.columns]
     listed = weights_of(whole.data, whole.start.names)
     singles = [place for place in range(whole.tree.width) if whole.names[place] in listed]
-    made = Apart.told(
+    made = RecordSubset.from_counts(
         whole.start.names, whole.tree, singles, whole.data.records[rows], columns, whole.weight(rows), whole.blank,
         whole.counts(rows), len(whole.data), "wildcard", together=True,
     )  # fmt: skip
@@ -59,11 +59,11 @@ def test_what_is_taken_is_what_the_whole_table_loses(rows: list[Any], step: dict
     rule = plugin.rule(whole.names, data, plugin.choose(data))
     some, mine = apart(whole, rule)
     asked = np.isin(whole.start.slots, mine)
-    assert some.start.found.risk.tolist() == whole.start.found.risk[asked].tolist(), "to the last bit"
-    assert some.start.found.top_node.tolist() == whole.start.found.top_node[asked].tolist()
+    assert some.start.per_record.risk.tolist() == whole.start.per_record.risk[asked].tolist(), "to the last bit"
+    assert some.start.per_record.top_node.tolist() == whole.start.per_record.top_node[asked].tolist()
     if plugin.passes == 1:
         made, other = whole.copy(), some.copy()
-        told, said = one_pass(made, rule), one_pass(other, rule)
+        told, said = suppress_once(made, rule), suppress_once(other, rule)
     else:
         (made, told), (other, said) = until_safe(whole, rule), until_safe(some, rule)  # type: ignore[assignment]
     assert (made.nulls(mine) == other.nulls(np.arange(len(mine)))).all()

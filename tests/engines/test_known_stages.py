@@ -22,7 +22,7 @@ from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.known_sets_spark import sums as known_sums
 from discreet.engine.known_sets_spark.finish import Finish
 from discreet.engine.known_sets_spark.packing import packing
-from discreet.engine.known_sets_spark.partition import EVERYTHING, Ask
+from discreet.engine.known_sets_spark.partition import ALL_ATTRIBUTES, SumVisitor
 from discreet.engine.known_sets_spark.plan import Heavy
 from discreet.engine.known_sets_spark.stages import CountShuffle, CountTables, Layout, LookUp, Routing, add_pieces
 from discreet.engine.spark import value_counts as dictionaries
@@ -85,11 +85,11 @@ def counted(data: discreet.Microdata, epsilon: float, partitions: int, most_valu
 
     members = [tuple(names[at] for at in tree.members(node)) for node in range(len(tree))]
     counting = known_plan.plan([*members, tuple(sorted(ordered))], found, len(data), partitions, heavy_of)
-    nodes = [*range(len(tree)), EVERYTHING]
+    nodes = [*range(len(tree)), ALL_ATTRIBUTES]
     tables = known_sums._tables(work, counting, nodes)
     pieces = pa.Table.from_batches([batch for part in on_way for batch in CountTables(tables)(part)])
     counts = np.frombuffer(add_pieces(pieces).column("counts")[0].as_py(), dtype=np.int64)
-    ask = Ask(work.parts.kept[:, 0], work.parts.whole[:, 0], work.parts.member, tree.chance, tree.rank)
+    ask = SumVisitor(work.parts.kept[:, 0], work.parts.whole[:, 0], work.parts.member, tree.chance, tree.rank)
     routings = [Routing(packed, one) for one in counting.shuffles]
     look = LookUp(layout, tables, counts, ask, routings[0] if routings else Routing(packed, None))
     moving = [batch for part in on_way for batch in look(part)]

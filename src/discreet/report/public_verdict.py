@@ -79,7 +79,7 @@ def _show_measured(
     if number is None:
         return None
     required, kind = float(limit["wanted"]), _kind(limit["limit"], number)
-    if kind == "extreme":
+    if kind == "extreme" and public_numbers.get(number) != NOT_SHOWN:
         return format_band(number, at_most=required) if number <= required else format_band(number, at_least=required)
     if number in public_numbers:
         public = public_numbers[number]

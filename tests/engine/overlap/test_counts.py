@@ -15,7 +15,7 @@ from discreet.engine.known_sets import counter as known_counts
 from discreet.engine.known_sets import threads as known_threads
 from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.family import family
-from discreet.engine.known_sets.inputs import alike
+from discreet.engine.known_sets.inputs import single_pattern
 from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.overlap import splitting
 from discreet.engine.overlap.relations import Relation, relate
@@ -125,7 +125,7 @@ def test_counts_over_overlapping_cells_are_those_of_nested_loops(
                           [relations[at] for at in tree.order])  # fmt: skip
         counts = {}
         empty = np.zeros(size)
-        with Counter([one], Queries(empty, empty, empty, np.zeros((size, 0)), [], *alike(size))) as counter:
+        with Counter([one], Queries(empty, empty, empty, np.zeros((size, 0)), [], *single_pattern(size))) as counter:
 
             def note(node: int, active: np.ndarray, found: np.ndarray) -> None:
                 counts.update({(int(slot), tree.members(node)): int(found[slot]) for slot in active})

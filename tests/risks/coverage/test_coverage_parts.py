@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.cells.comparison import differing_values
 from discreet.engine.encoding.columns import encode_series
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.risks.coverage.comparison import differing_values
 from discreet.risks.coverage.determinants import bin_codes
 from discreet.risks.coverage.kernels import follow_tree, grow_tree, mode_of_cells, score_pairs
 from discreet.risks.coverage.pairing import pair

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.cells.comparison import differing_values
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.risks.coverage.comparison import differing_values
 from discreet.risks.coverage.measure import Coverage
 
 RNG = np.random.default_rng(191)

@@ -1,16 +1,16 @@
 """Counting over a tree of known sets: the engine of the record-level risk.
 
 The sets of a family share prefixes, so a set's groups are its parent's groups split by one attribute. Only *queries* (records
-with something to learn) ask for counts; all other records are merely counted. Three things leave as the walk goes down: a query
-that is alone (its count stays 1 in every larger set, so its whole subtree is added at once), records in groups where no query is
-left, and whole subtrees where nobody asks. Group numbers stay dense, so that a table of counts stays small; where it would not,
-the records are sorted by group and counted with a table of one group.
+with a sensitive value that could be disclosed) need counts; all other records are merely counted. Three things leave as the walk
+goes down: a query that is alone (its count stays 1 in every larger set, so its whole subtree is added at once), records in groups
+where no query is left, and whole subtrees without queries. Group numbers stay dense, so that a table of counts stays small; where
+it would not, the records are sorted by group and counted with a table of one group.
 
-The records counted may be of several *classes*, each with its own codes: records that lack an attribute (a null that agrees with
-anything) or tell it coarsely are another class. A query's count is the sum over classes. Where cells agree by
-overlap, a query is in several groups at once (:mod:`discreet.engine.overlap.splitting`).
+The records counted may be of several *classes*, each with its own codes: records with a missing value (a null that agrees with
+anything) or with a generalized value form other classes. A query's count is the sum over classes. Where cells agree by overlap, a
+query is in several groups at once (:mod:`discreet.engine.overlap.splitting`).
 
-The answer is the same to the last bit for any number of threads: counts are integers, and each query's sum runs over the sets in
+The result is the same to the last bit for any number of threads: counts are integers, and each query's sum runs over the sets in
 the order of the tree.
 """
 
@@ -42,16 +42,16 @@ Visit = Callable[[int, "NDArray[np.uint32]", "NDArray[np.int32]"], None]
 
 
 @dataclass
-class _List:
+class _Members:
     """Records and queries of one class, each with its group of the set at hand.
 
-    Where cells agree by overlap, ``asked`` are classes of queries instead, and ``links`` the groups that agree with each.
+    Where cells agree by overlap, ``query_groups`` are classes of queries instead, and ``links`` the groups that agree with each.
     """
 
-    who: NDArray[np.uint32] | None
+    rows: NDArray[np.uint32] | None
     group: NDArray[np.uint32]
-    asking: NDArray[np.uint32]
-    asked: NDArray[np.uint32]
+    queries: NDArray[np.uint32]
+    query_groups: NDArray[np.uint32]
     groups: int
     links: Links | None = None
 
@@ -60,13 +60,13 @@ class _List:
 class _Split:
     """One class's records counted by a set with one attribute more.
 
-    A record's key is ``group * cardinality + code``; ``table`` holds the records of each key. ``asked`` are the queries' codes;
-    where cells agree by overlap, ``cells`` knows the keys of each class of queries instead.
+    A record's key is ``group * cardinality + code``; ``table`` holds the number of records of each key. ``query_codes`` are the
+    codes of the queries; where cells agree by overlap, ``cells`` knows the keys of each class of queries instead.
     """
 
-    records: _List
+    members: _Members
     codes: NDArray[Any]
-    asked: NDArray[Any]
+    query_codes: NDArray[Any]
     cardinality: int
     table: NDArray[np.int32]
     cells: Cells | None = None
@@ -76,7 +76,7 @@ class _Split:
 class _Level:
     """A set on the way to the one at hand: its lists, one per class of records, and the queries that are not alone in it."""
 
-    lists: list[_List]
+    lists: list[_Members]
     active: NDArray[np.uint32]
 
 
@@ -124,7 +124,7 @@ class Counter:
 
     def _not_alone(self, active: NDArray[np.uint32]) -> NDArray[np.uint32]:
         stay = np.empty(len(active), dtype=np.uint32)
-        return stay[: kernels.remain(active, self.counts, stay)]
+        return stay[: kernels.keep_not_alone(active, self.counts, stay)]
 
     def count_all(self, width: int) -> NDArray[np.int64]:
         """How many records agree with each query on all attributes it asks by."""
@@ -135,107 +135,120 @@ class Counter:
             counted[members] = self.count_together(places, members)
         return counted
 
-    def count_together(self, places: Iterable[int], asking: NDArray[np.uint32]) -> NDArray[np.int32]:
+    def count_together(self, places: Iterable[int], queries: NDArray[np.uint32]) -> NDArray[np.int32]:
         """How many records agree with these queries on all of some attributes: one path, so there is no tree to walk."""
-        lists, active = self.begin(asking), asking
-        self.counts[asking] = self.records
+        lists, active = self.begin(queries), queries
+        self.counts[queries] = self.records
         for place in places:
             active = self._not_alone(active)
             if not len(active):
                 break
             lists = [self.descend(split) for split in self.split(lists, place, active, None, True)]
-        return self.counts[asking]
+        return self.counts[queries]
 
-    def begin(self, asking: NDArray[np.uint32] | None = None) -> list[_List]:
+    def begin(self, queries: NDArray[np.uint32] | None = None) -> list[_Members]:
         """Everybody in one group; of a class without records nobody asks."""
-        everyone = np.arange(len(self.queries), dtype=np.uint32) if asking is None else asking
-        made = []
-        for one in self.classes:
-            who = everyone if one.size else everyone[:0]
-            groups, links = min(1, one.size), Links.all_in_one() if one.relations else None
-            made.append(_List(one.rows, np.zeros(one.size, np.uint32), who, np.zeros(len(who), np.uint32), groups, links))
-        return made
+        everyone = np.arange(len(self.queries), dtype=np.uint32) if queries is None else queries
+        lists = []
+        for records in self.classes:
+            asking = everyone if records.size else everyone[:0]
+            groups, links = min(1, records.size), Links.all_in_one() if records.relations else None
+            lists.append(
+                _Members(records.rows, np.zeros(records.size, np.uint32), asking, np.zeros(len(asking), np.uint32), groups, links)
+            )
+        return lists
 
     def split(
-        self, lists: Sequence[_List], place: int, active: NDArray[np.uint32], silent: NDArray[np.bool_] | None, inner: bool
+        self, lists: Sequence[_Members], place: int, active: NDArray[np.uint32], silent: NDArray[np.bool_] | None, inner: bool
     ) -> list[_Split]:
         """Count the set with one attribute more: each active query's count is in ``counts`` afterwards."""
         self.counts[active] = 0
-        made = []
-        for one, own in zip(lists, self.classes, strict=True):
+        splits = []
+        for members, own in zip(lists, self.classes, strict=True):
             if silent is not None:
-                loud = ~silent[one.asking]
-                one = replace(one, asking=one.asking[loud], asked=one.asked[loud])  # noqa: PLW2901 - a narrower view
-            codes, asked, cardinality = own.codes[place], own.asked[place], own.cardinalities[place]
-            if one.links is not None:
+                loud = ~silent[members.queries]
+                members = replace(  # noqa: PLW2901 - a narrower view
+                    members, queries=members.queries[loud], query_groups=members.query_groups[loud]
+                )
+            codes, query_codes, cardinality = own.codes[place], own.query_codes[place], own.cardinalities[place]
+            if members.links is not None:
                 copied = inner and len(self.classes) > 1
-                made.append(self._split_related(one, one.links, codes, asked, own.relations[place], copied=copied))
+                splits.append(
+                    self._split_related(members, members.links, codes, query_codes, own.relations[place], copied=copied)
+                )
                 continue
-            room = one.groups * cardinality
-            if room > max(threads.SMALL, _TABLE_PER_RECORD * len(one.group)):
-                one, room = _sorted(one, codes, asked, cardinality)  # noqa: PLW2901 - the same list with its own groups
-                codes = asked = _Zeros.like(codes, asked)
+            keys = members.groups * cardinality
+            if keys > max(threads.SMALL, _TABLE_PER_RECORD * len(members.group)):
+                numbered = _number_keys(members, codes, query_codes, cardinality)
+                members, keys = numbered  # noqa: PLW2901 - the same list, its groups the keys
+                codes = query_codes = _Zeros.like(codes, query_codes)
                 cardinality = 1
-            table = self.threads.count_keys(kernels.count, one.who, one.group, codes, cardinality, room)
-            self.threads.run_slices(kernels.look, len(one.asking), one.asking, one.asked, asked, cardinality, table, self.counts)
-            made.append(_Split(one, codes, asked, cardinality, table.copy() if inner and len(self.classes) > 1 else table))
-        return made
+            table = self.threads.count_keys(kernels.count, members.rows, members.group, codes, cardinality, keys)
+            lookup = (members.queries, members.query_groups, query_codes, cardinality, table, self.counts)
+            self.threads.run_slices(kernels.read_counts, len(members.queries), *lookup)
+            table = table.copy() if inner and len(self.classes) > 1 else table  # the next class is counted in the same memory
+            splits.append(_Split(members, codes, query_codes, cardinality, table))
+        return splits
 
     def _split_related(
-        self, one: _List, links: Links, codes: NDArray[Any], asked: NDArray[Any], relation: Relation, *, copied: bool
+        self, members: _Members, links: Links, codes: NDArray[Any], query_codes: NDArray[Any], relation: Relation, *, copied: bool
     ) -> _Split:
         """The same where cells agree by overlap: classes of queries look at every cell of their groups that agrees."""
         number, cardinality = len(links.starts) - 1, len(relation.place)
-        classes = Classes.split(one.asking, one.asked, number, asked, len(relation.starts) - 1, self.threads.run_slices)
-        if one.groups * cardinality > max(threads.SMALL, _TABLE_PER_RECORD * len(one.group)):
-            new, first, cell_code, table = number_cells(one.who, one.group, one.groups, codes, cardinality)
+        classes = Classes.split(
+            members.queries, members.query_groups, number, query_codes, len(relation.starts) - 1, self.threads.run_slices
+        )
+        if members.groups * cardinality > max(threads.SMALL, _TABLE_PER_RECORD * len(members.group)):
+            new, first, cell_code, table = number_cells(members.rows, members.group, members.groups, codes, cardinality)
             cells = Cells(links, classes, cardinality, relation, table, first, cell_code)
-            one, codes, cardinality = replace(one, group=new), _Zeros.like(codes), 1
+            members, codes, cardinality = replace(members, group=new), _Zeros.like(codes), 1
         else:
-            table = self.threads.count_keys(kernels.count, one.who, one.group, codes, cardinality, one.groups * cardinality)
+            table = self.threads.count_keys(
+                kernels.count, members.rows, members.group, codes, cardinality, members.groups * cardinality
+            )
             table = table.copy() if copied else table  # the next class is counted in the same memory
             cells = Cells(links, classes, cardinality, relation, table)
-        counts = cells.look(self.threads.run_slices)
-        self.threads.run_slices(related.spread, len(one.asking), one.asking, classes.of, counts, self.counts)
-        return _Split(one, codes, asked, cardinality, table, cells)
+        counts = cells.count_classes(self.threads.run_slices)
+        self.threads.run_slices(related.add_class_counts, len(members.queries), members.queries, classes.of, counts, self.counts)
+        return _Split(members, codes, query_codes, cardinality, table, cells)
 
-    def descend(self, split: _Split) -> _List:
+    def descend(self, split: _Split) -> _Members:
         """The lists of the set just counted: groups where a query is not alone, numbered anew."""
-        one, codes, asked, cardinality, table = split.records, split.codes, split.asked, split.cardinality, split.table
-        links = None
+        members, table, links = split.members, split.table, None
         if split.cells is not None:
-            new_asking, new_asked, links, groups, staying = self._descend_related(one, split.cells, table)
+            new_queries, new_groups, links, groups, staying = self._descend_related(members, split.cells, table)
         else:
             marked = np.zeros(len(table), dtype=np.uint8)
-            asking = kernels.mark(one.asking, one.asked, asked, cardinality, table, self.counts, marked)
+            lookup = (members.queries, members.query_groups, split.query_codes, split.cardinality, table, self.counts)
+            remaining = kernels.mark(*lookup, marked)
             groups, staying = kernels.number(table, marked)
-            new_asking, new_asked = np.empty(asking, np.uint32), np.empty(asking, np.uint32)
-            kernels.keep_queries(one.asking, one.asked, asked, cardinality, table, self.counts, new_asking, new_asked)
-        size, members = len(one.group), (one.who, one.group, codes, cardinality, table)
-        begin = None if staying == size else self.threads.count_staying(kernels.staying, size, *members)
-        who = one.who if staying == size else np.empty(staying, np.uint32)
+            new_queries, new_groups = np.empty(remaining, np.uint32), np.empty(remaining, np.uint32)
+            kernels.keep_queries(*lookup, new_queries, new_groups)
+        size, records = len(members.group), (members.rows, members.group, split.codes, split.cardinality, table)
+        begin = None if staying == size else self.threads.count_staying(kernels.staying, size, *records)
+        rows = members.rows if staying == size else np.empty(staying, np.uint32)
         group = np.empty(staying, np.uint32)
-        self.threads.pack_slices(kernels.keep, size, begin, *members, None if staying == size else who, group)
-        return _List(who, group, new_asking, new_asked, groups, links)
+        self.threads.pack_slices(kernels.keep, size, begin, *records, None if staying == size else rows, group)
+        return _Members(rows, group, new_queries, new_groups, groups, links)
 
     def _descend_related(
-        self, one: _List, cells: Cells, table: NDArray[np.int32]
+        self, members: _Members, cells: Cells, table: NDArray[np.int32]
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Links, int, int]:
         """The queries that are not alone with their classes, the groups linked to these, and how many groups and records stay."""
         of = cells.classes.of
-        asks = np.zeros(len(cells.classes), dtype=np.bool_)
-        asks[of[self.counts[one.asking] > 1]] = True
-        staying = np.flatnonzero(asks)
+        has_query = np.zeros(len(cells.classes), dtype=np.bool_)
+        has_query[of[self.counts[members.queries] > 1]] = True
+        staying = np.flatnonzero(has_query)
         starts, into = cells.link(staying, self.threads.run_slices)
         marked = np.zeros(len(table), dtype=np.uint8)
         related.mark_cells(into, marked)
         groups, records = kernels.number(table, marked)
         self.threads.run_slices(lambda start, stop: related.rename_cells(into, table, start, stop), len(into))
-        rank = np.full(len(asks), -1, dtype=np.int64)
+        rank = np.full(len(has_query), -1, dtype=np.int64)
         rank[staying] = np.arange(len(staying))
-        new_asking, new_asked = np.empty(len(of), np.uint32), np.empty(len(of), np.uint32)
-        kept = related.keep_classes(one.asking, of, rank, self.counts, new_asking, new_asked)
-        return new_asking[:kept].copy(), new_asked[:kept].copy(), Links(starts, into), groups, records
+        new_queries, new_groups = np.empty(len(of), np.uint32), np.empty(len(of), np.uint32)
+        kept = related.keep_classes(members.queries, of, rank, self.counts, new_queries, new_groups)
+        return new_queries[:kept].copy(), new_groups[:kept].copy(), Links(starts, into), groups, records
 
 
 class _Zeros:
@@ -244,14 +257,16 @@ class _Zeros:
     @staticmethod
     def like(*codes: NDArray[Any]) -> NDArray[Any]:
         """One array of zeros as long as the longest, without memory of its own."""
-        return np.broadcast_to(np.zeros(1, np.uint8), max(len(one) for one in codes))
+        return np.broadcast_to(np.zeros(1, np.uint8), max(map(len, codes)))
 
 
-def _sorted(one: _List, codes: NDArray[Any], asked: NDArray[Any], cardinality: int) -> tuple[_List, int]:
+def _number_keys(members: _Members, codes: NDArray[Any], query_codes: NDArray[Any], cardinality: int) -> tuple[_Members, int]:
     """The list with the groups of the larger set numbered one by one, for sets that are not worth a table."""
-    order, begin = kernels.by_group(one.group, one.groups)
-    q_order, q_begin = kernels.by_group(one.asked, one.groups)
-    new, q_new = np.empty(len(one.group), np.uint32), np.full(len(one.asked), -1, np.int64)
-    keys = kernels.split(one.who, codes, order, begin, one.asking, asked, q_order, q_begin, cardinality, new, q_new)
-    q_new[q_new < 0] = keys
-    return _List(one.who, new, one.asking, q_new.astype(np.uint32), one.groups), keys + 1
+    order, begin = kernels.sort_by_group(members.group, members.groups)
+    query_order, query_begin = kernels.sort_by_group(members.query_groups, members.groups)
+    new, query_new = np.empty(len(members.group), np.uint32), np.full(len(members.query_groups), -1, np.int64)
+    keys = kernels.number_keys(
+        members.rows, codes, order, begin, members.queries, query_codes, query_order, query_begin, cardinality, new, query_new
+    )
+    query_new[query_new < 0] = keys
+    return _Members(members.rows, new, members.queries, query_new.astype(np.uint32), members.groups), keys + 1

@@ -22,16 +22,16 @@ _WORTH = 0.5
 
 
 @dataclass(frozen=True)
-class Alike:
+class Duplicates:
     """The first record of each kind, as places among those that ask, and the kind of each."""
 
     first: NDArray[np.int64]
     kind: NDArray[np.int64]
 
 
-def alike_records(
+def find_duplicates(
     known: Sequence[Column], learnt: Sequence[tuple[Column, NDArray[np.float64]]], rows: NDArray[np.int64]
-) -> Alike | None:
+) -> Duplicates | None:
     """The kinds of some records: equal codes of what may be known, and equal weights of what is learnt, a blank being a kind.
 
     None where there are so many that telling them apart gains nothing.
@@ -54,4 +54,4 @@ def alike_records(
     order = np.argsort(first)  # in the order of the records, as counting expects them
     rank = np.empty(number, dtype=np.int64)
     rank[order] = np.arange(number)
-    return Alike(first[order], rank[ids])
+    return Duplicates(first[order], rank[ids])

@@ -1,6 +1,6 @@
 r"""The effective class size D1 / D of records, and which records are high-risk by it.
 
-    D(r)  = \sum_{S \ne \emptyset} PK(S) C(r, S) / count(r(S))        the risk of Orooji & Knapp (2018) without the empty set
+    D(r)  = \sum_{S \ne \emptyset} PK(S) C(r, S) / count(r(S))        Orooji & Knapp (2018a), eq. 1, without the empty set
     D1(r) = \sum_{S \ne \emptyset} PK(S) C(r, S)                      the same with every count 1
 
 so that D1 / D is the weighted harmonic mean of the counts. The coefficient alpha cancels. The empty set is left out: knowing
@@ -42,9 +42,9 @@ class Sizes:
     def defined(self) -> NDArray[np.bool_]:
         return ~np.isnan(self.value)
 
-    def part(self, some: Any) -> Sizes:
+    def part(self, rows: Any) -> Sizes:
         """The sizes of some of the records."""
-        return Sizes(self.value[some], self.lower[some], self.upper[some])
+        return Sizes(self.value[rows], self.lower[rows], self.upper[rows])
 
 
 def effective_sizes(
@@ -65,14 +65,14 @@ def effective_sizes(
 
     def ratio(mass: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
         rest = np.maximum(total - alone, 0.0)
-        found = np.divide(mass, rest, out=np.full(len(mass), np.inf), where=rest > 0)
-        return np.asarray(np.clip(found, 1.0, float(max(records, 1))))
+        size = np.divide(mass, rest, out=np.full(len(mass), np.inf), where=rest > 0)
+        return np.asarray(np.clip(size, 1.0, float(max(records, 1))))
 
     nothing = whole_mass <= _NOTHING * np.maximum(consequence, whole_mass)
     low, high = ratio(whole_mass, upper), ratio(whole_mass, lower)
     value = np.where(kept_mass <= _NOTHING * np.maximum(consequence, kept_mass), low, ratio(kept_mass, risk))
-    for one in (value, low, high):
-        one[nothing] = np.nan
+    for column in (value, low, high):
+        column[nothing] = np.nan
     return Sizes(value, low, high)
 
 

@@ -20,7 +20,7 @@ from discreet.model.threshold import Among
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.engine.known_sets.risk_sums import Found
+    from discreet.engine.known_sets.risk_sums import RecordSums
 
 _MARGIN = 5e-10
 """The measure takes a size within 1e-9 below a number for it; half of that is asked for, so that rounding decides nothing."""
@@ -36,8 +36,8 @@ def level_of(threshold: float | Among, alpha: float) -> float:
     return 0.0 if isinstance(threshold, Among) else threshold / alpha
 
 
-def excess_over(share: float, found: Found, consequence: NDArray[np.float64], records: int) -> Found:
+def excess_over(share: float, sums: RecordSums, consequence: NDArray[np.float64], records: int) -> RecordSums:
     """The sums with each risk replaced by its excess over the share; as they are where the share is 0."""
     if share == 0:
-        return found
-    return replace(found, risk=found.risk - consequence / max(records, 1) - share * found.kept_mass)
+        return sums
+    return replace(sums, risk=sums.risk - consequence / max(records, 1) - share * sums.kept_mass)

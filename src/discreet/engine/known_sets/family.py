@@ -1,8 +1,8 @@
 """The family of known sets: every set of attributes that an intruder knows with a probability above epsilon.
 
-The pruning algorithm of Orooji & Knapp (2018, Figure 1) as a tree in pre-order. Attributes stand by falling probability,
-so that the children a set keeps are the next ones in the order and what it drops is a suffix; nothing that is dropped is
-ever visited. The empty set is always kept.
+The pruning algorithm of Orooji & Knapp (2018a), Figure 1, with the probabilities of eq. 3, as a tree in pre-order. Attributes
+stand by falling probability, so that the children a set keeps are the next ones in the order and what it
+drops is a suffix; nothing that is dropped is ever visited. The empty set is always kept.
 """
 
 from __future__ import annotations
@@ -143,11 +143,11 @@ def _too_many(falling: Sequence[float], epsilon: float, max_sets: int) -> str:
 def _fitting_epsilon(falling: Sequence[float], max_sets: int) -> float:
     """The smallest epsilon that keeps at most ``max_sets`` sets: the probability of the next likeliest one."""
     heap: list[tuple[float, int, float]] = [(-1.0, -1, 1.0)]  # likeliest first: (-probability, last attribute, its parent's)
-    found = 0
+    listed = 0
     while heap:
         negative, last, parent = heapq.heappop(heap)
-        found += 1
-        if found > max_sets:
+        listed += 1
+        if listed > max_sets:
             # rounded up in the sixth digit, so that the number as printed fits too
             return -negative * (1 + 1e-5)
         following = last + 1

@@ -42,18 +42,20 @@ _MOST_LAYERED = 16
 
 
 def weights_of(data: Microdata, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """W(A) W(value) a code (equation 4) of each attribute that holds anything sensitive."""
-    kept: dict[str, NDArray[np.float64]] | None = data.cache.get(("weights", tuple(names)))
-    if kept is None:
+    """W(A) W(value) of each code (Orooji & Knapp (2018a), eq. 4), for each attribute that holds anything sensitive."""
+    weights: dict[str, NDArray[np.float64]] | None = data.cache.get(("weights", tuple(names)))
+    if weights is None:
         sensitive = [name for name in names if data.attribute(name).sensitivity > 0]
         columns = encode(data, sensitive)
-        found = {one.name: cell_weights(one, data.attribute(one.name), data.cells.get(one.name)) for one in columns}
-        kept = {name: weights for name, weights in found.items() if weights.any()}
-        data.cache["weights", tuple(names)] = kept
-    return kept
+        per_column = {
+            column.name: cell_weights(column, data.attribute(column.name), data.cells.get(column.name)) for column in columns
+        }
+        weights = {name: own for name, own in per_column.items() if own.any()}
+        data.cache["weights", tuple(names)] = weights
+    return weights
 
 
-def holders(data: Microdata, weights: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+def find_sensitive_records(data: Microdata, weights: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
     """Which records have something to learn."""
     flags = np.zeros(len(data), dtype=np.bool_)
     for column in encode(data, weights):
@@ -62,7 +64,7 @@ def holders(data: Microdata, weights: dict[str, NDArray[np.float64]]) -> NDArray
 
 
 def consequences(data: Microdata, weights: dict[str, NDArray[np.float64]], slots: NDArray[np.int64]) -> NDArray[np.float64]:
-    """C of some records with nothing known (equation 4 over all attributes)."""
+    """C of these records with nothing known: Orooji & Knapp (2018a), eq. 4 over all attributes."""
     total = np.zeros(len(slots))
     for column in encode(data, weights):
         total += weights[column.name][column.codes[slots]]
@@ -76,7 +78,7 @@ def _mark(codes: Any, heavy: Any, flags: Any) -> None:
             flags[at] = True
 
 
-def queries(
+def build_queries(
     data: Microdata,
     tree: Family,
     names: Sequence[str],
@@ -105,18 +107,20 @@ def queries(
     return Queries(consequences(data, weights, slots), rest, spread, single, singles, pattern, patterns)
 
 
-def one_class(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> list[RecordClass]:
+def single_class(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> list[RecordClass]:
     """Every record in one class, a null being one more value."""
-    asked = [column.codes[slots] for column in columns] if len(slots) < size else [column.codes for column in columns]
-    return [RecordClass(None, size, [column.codes for column in columns], asked, [column.cardinality for column in columns])]
+    query_codes = [column.codes[slots] for column in columns] if len(slots) < size else [column.codes for column in columns]
+    return [
+        RecordClass(None, size, [column.codes for column in columns], query_codes, [column.cardinality for column in columns])
+    ]
 
 
-def alike(size: int) -> tuple[NDArray[np.int32], list[Pattern]]:
+def single_pattern(size: int) -> tuple[NDArray[np.int32], list[Pattern]]:
     """Queries that all ask by every attribute."""
     return np.zeros(size, dtype=np.int32), [Pattern()]
 
 
-def by_nulls(
+def classes_by_nulls(
     columns: Sequence[Column], slots: NDArray[np.int64], size: int
 ) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
     """A class, and a pattern of queries, for each set of attributes that records lack."""
@@ -126,87 +130,97 @@ def by_nulls(
     def codes(place: int, layer: int) -> NDArray[Any]:
         return blank if layer else columns[place].codes
 
-    def asked(place: int, layer: int) -> NDArray[Any]:
+    def query_codes(place: int, layer: int) -> NDArray[Any]:
         return blank[: len(slots)] if layer else columns[place].codes[slots]
 
     classes = _classes(
-        [(one, 2) for one in layers], size, codes, asked, lambda place, layer: 1 if layer else columns[place].cardinality
+        [(layer_codes, 2) for layer_codes in layers],
+        size,
+        codes,
+        query_codes,
+        lambda place, layer: 1 if layer else columns[place].cardinality,
     )
-    pattern, patterns = patterns_of([one[slots] for one in layers], [None] * len(columns), len(slots))
+    pattern, patterns = patterns_of([layer_codes[slots] for layer_codes in layers], [None] * len(columns), len(slots))
     return classes, pattern, patterns
 
 
-def by_layers(
+def classes_by_layers(
     masked: Microdata, original: Microdata, names: Sequence[str], slots: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[list[RecordClass], NDArray[np.int32], list[Pattern]]:
     """Masked records in classes by layers, asked for with true values: those of original ``rows[i]`` for record ``slots[i]``."""
-    held, true = encode(masked, names), encode(original, names)
-    read = [_read(original, masked, one, other) for one, other in zip(true, held, strict=True)]
-    unknown = [column.is_null[rows].astype(np.uint8) for column in true]
+    masked_columns, true_columns = encode(masked, names), encode(original, names)
+    meanings = [_meaning_of(original, masked, own, other) for own, other in zip(true_columns, masked_columns, strict=True)]
+    unknown = [column.is_null[rows].astype(np.uint8) for column in true_columns]
     lost = [
-        (~meaning.contains(other.codes[slots], one.codes[rows])).astype(np.uint8)
-        for meaning, one, other in zip(read, true, held, strict=True)
+        (~meaning.contains(other.codes[slots], own.codes[rows])).astype(np.uint8)
+        for meaning, own, other in zip(meanings, true_columns, masked_columns, strict=True)
     ]
     pattern, patterns = patterns_of(unknown, lost, len(slots))
-    layered = [_layers(one, len(column.values), other.cardinality) for one, column, other in zip(read, true, held, strict=True)]
-    sides = [(one[0][other.codes], len(one[1]) + 1) for one, other in zip(layered, held, strict=True) if one is not None]
+    layered = [
+        _layers(own, len(column.values), other.cardinality)
+        for own, column, other in zip(meanings, true_columns, masked_columns, strict=True)
+    ]
+    sides = [
+        (own[0][other.codes], len(own[1]) + 1) for own, other in zip(layered, masked_columns, strict=True) if own is not None
+    ]
     if None in layered or group_ids(sides, len(masked))[1] > _MOST_LAYERED:
-        return _by_containment(read, true, held, rows), pattern, patterns
+        return _by_containment(meanings, true_columns, masked_columns, rows), pattern, patterns
     blank = np.zeros(max(len(masked), len(slots)), dtype=np.uint8)
 
     def codes(place: int, layer: int) -> NDArray[Any]:
-        return blank[: len(masked)] if layer == 0 else held[place].codes
+        return blank[: len(masked)] if layer == 0 else masked_columns[place].codes
 
-    def asked(place: int, layer: int) -> NDArray[Any]:
+    def query_codes(place: int, layer: int) -> NDArray[Any]:
         if layer == 0:
             return blank[: len(slots)]
         cell_of: NDArray[np.uint32] = layered[place][1][layer - 1]  # type: ignore[index]
-        return np.asarray(cell_of[true[place].codes[rows]])
+        return np.asarray(cell_of[true_columns[place].codes[rows]])
 
     def cardinality(place: int, layer: int) -> int:
-        return 1 if layer == 0 else held[place].cardinality + 1
+        return 1 if layer == 0 else masked_columns[place].cardinality + 1
 
-    return _classes(sides, len(masked), codes, asked, cardinality), pattern, patterns
+    return _classes(sides, len(masked), codes, query_codes, cardinality), pattern, patterns
 
 
 def _by_containment(
-    read: Sequence[Coarse], true: Sequence[Column], held: Sequence[Column], rows: NDArray[np.int64]
+    meanings: Sequence[Coarse], true_columns: Sequence[Column], masked_columns: Sequence[Column], rows: NDArray[np.int64]
 ) -> list[RecordClass]:
     """All masked records as one class, asked for with true values that agree with every cell that holds them."""
     relations = []
-    for meaning, one in zip(read, true, strict=True):
+    for meaning, column in zip(meanings, true_columns, strict=True):
         size = meaning.originals
         values = Atoms(
-            size, np.arange(one.cardinality) >= size, np.append(meaning.ranks, 0)[: one.cardinality],
-            np.append(meaning.ranks + 1, 0)[: one.cardinality], np.zeros(one.cardinality + 1, np.int64), np.zeros(0, np.int64),
+            size, np.arange(column.cardinality) >= size, np.append(meaning.ranks, 0)[: column.cardinality],
+            np.append(meaning.ranks + 1, 0)[: column.cardinality], np.zeros(column.cardinality + 1, np.int64),
+            np.zeros(0, np.int64),
         )  # fmt: skip
         cells, inside = np.divmod(meaning.keys, max(size, 1))
         starts = np.searchsorted(cells, np.arange(len(meaning.blank) + 1))
         masked = Atoms(size, meaning.blank, meaning.first, meaning.last, starts, meaning.ranks[inside])
-        relations.append(relate(values, masked, null=None, null_asks=None, name=one.name))
-    codes = [relation.place[column.codes].astype(np.uint32) for relation, column in zip(relations, held, strict=True)]
-    asked = [column.codes[rows] for column in true]
-    size = len(held[0].codes) if held else 0
-    return [RecordClass(None, size, codes, asked, [len(one.place) for one in relations], relations)]
+        relations.append(relate(values, masked, null=None, null_asks=None, name=column.name))
+    codes = [relation.place[column.codes].astype(np.uint32) for relation, column in zip(relations, masked_columns, strict=True)]
+    query_codes = [column.codes[rows] for column in true_columns]
+    size = len(masked_columns[0].codes) if masked_columns else 0
+    return [RecordClass(None, size, codes, query_codes, [len(relation.place) for relation in relations], relations)]
 
 
-def _read(original: Microdata, masked: Microdata, true: Column, held: Column) -> Coarse:
+def _meaning_of(original: Microdata, masked: Microdata, true: Column, held: Column) -> Coarse:
     spec = original.attribute(true.name).hierarchy
     hierarchy = hierarchy_of(original, true.name) if spec is not None else None
     numeric = original.level(true.name) in (Level.NUMERIC, Level.DATE)
     return coarse(true, held, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
 
 
-def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:
+def _layers(meaning: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:
     """The layer of each masked code (0: it says nothing), and for each layer the one cell that holds a true value, or none.
 
     None where the cells overlap in too many ways for layers.
     """
     layer = np.zeros(cells, dtype=np.uint8)
-    plain = np.flatnonzero(~read.blank & (read.last - read.first == 1))
+    plain = np.flatnonzero(~meaning.blank & (meaning.last - meaning.first == 1))
     maps = [np.full(originals + 1, cells, dtype=np.uint32)]
-    unrank = np.argsort(read.ranks, kind="stable")
-    own = unrank[read.first[plain]]
+    unrank = np.argsort(meaning.ranks, kind="stable")
+    own = unrank[meaning.first[plain]]
     free = np.ones(originals, dtype=np.bool_)
     first_seen = np.unique(own, return_index=True)[1]
     maps[0][own[first_seen]] = plain[first_seen]
@@ -216,8 +230,8 @@ def _layers(read: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8]
     done = np.zeros(cells, dtype=np.bool_)
     done[plain[first_seen]] = True
     every = np.arange(originals)
-    for code in np.flatnonzero(~done & ~read.blank):
-        inside = every[read.contains(np.full(originals, code), every)]
+    for code in np.flatnonzero(~done & ~meaning.blank):
+        inside = every[meaning.contains(np.full(originals, code), every)]
         at = next((at for at, cover in enumerate(covered) if not cover[inside].any()), None)
         if at is None:
             if len(covered) == _MOST_LAYERED:
@@ -235,7 +249,7 @@ def _classes(
     sides: Sequence[tuple[NDArray[np.uint8], int]],
     size: int,
     codes: Callable[[int, int], NDArray[Any]],
-    asked: Callable[[int, int], NDArray[Any]],
+    query_codes: Callable[[int, int], NDArray[Any]],
     cardinality: Callable[[int, int], int],
 ) -> list[RecordClass]:
     """A class of records for each combination of layers that occurs."""
@@ -247,24 +261,24 @@ def _classes(
         )
     order = np.argsort(ids, kind="stable")
     begin = np.searchsorted(ids[order], np.arange(number + 1))
-    known: dict[tuple[int, int], NDArray[Any]] = {}
-    made = []
+    codes_of_queries: dict[tuple[int, int], NDArray[Any]] = {}
+    classes = []
     for group in range(number):
         rows = order[begin[group] : begin[group + 1]].astype(np.uint32)
         layers = [int(side[rows[0]]) for side, _ in sides]
         for place, layer in enumerate(layers):
-            if (place, layer) not in known:
-                known[place, layer] = asked(place, layer)
-        made.append(
+            if (place, layer) not in codes_of_queries:
+                codes_of_queries[place, layer] = query_codes(place, layer)
+        classes.append(
             RecordClass(
                 None if len(rows) == size else rows,
                 len(rows),
                 [codes(place, layer) for place, layer in enumerate(layers)],
-                [known[place, layer] for place, layer in enumerate(layers)],
+                [codes_of_queries[place, layer] for place, layer in enumerate(layers)],
                 [cardinality(place, layer) for place, layer in enumerate(layers)],
             )
         )
-    return made
+    return classes
 
 
 def patterns_of(
@@ -293,5 +307,5 @@ def cells_agree(data: Microdata, name: str, record: int, row: int, missing: str,
         relation = column_relation(data, column, null_agrees=missing == "wildcard")
         return np.asarray(relation.agrees(int(column.codes[record]))[column.codes])
     true = encode(original, [name])[0]
-    meaning = _read(original, data, true, column)
+    meaning = _meaning_of(original, data, true, column)
     return meaning.contains(column.codes, np.full(len(data), true.codes[row]))

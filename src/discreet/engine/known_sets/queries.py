@@ -27,13 +27,13 @@ class RecordClass:
     rows: NDArray[np.uint32] | None
     size: int
     codes: Sequence[NDArray[Any]]
-    asked: Sequence[NDArray[Any]]
+    query_codes: Sequence[NDArray[Any]]
     cardinalities: Sequence[int]
     relations: Sequence[Relation] = ()
 
-    def asked_by(self, some: NDArray[np.int64]) -> RecordClass:
+    def for_queries(self, chosen: NDArray[np.int64]) -> RecordClass:
         """The same records, asked for by some of the queries."""
-        return replace(self, asked=[one[some] for one in self.asked])
+        return replace(self, query_codes=[codes[chosen] for codes in self.query_codes])
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class Queries:
     @cached_property
     def _blocked(self) -> dict[int, NDArray[np.bool_]]:
         """For each attribute that some pattern does not ask by, which patterns those are."""
-        made: dict[int, NDArray[np.bool_]] = {}
+        blocked: dict[int, NDArray[np.bool_]] = {}
         for at, shape in enumerate(self.patterns):
             for place in shape.unknown | shape.lost:
-                made.setdefault(place, np.zeros(len(self.patterns), dtype=np.bool_))[at] = True
-        return made
+                blocked.setdefault(place, np.zeros(len(self.patterns), dtype=np.bool_))[at] = True
+        return blocked
 
     def silent(self, place: int) -> NDArray[np.bool_] | None:
         """Which queries do not ask by an attribute, or None where all do."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Found:
+class RecordSums:
     """The sums of each query, before the consequence coefficient."""
 
     risk: NDArray[np.float64]
@@ -34,20 +34,20 @@ class Found:
     whole_mass: NDArray[np.float64]
 
     @classmethod
-    def empty(cls, size: int) -> Found:
+    def empty(cls, size: int) -> RecordSums:
         """For so many queries, to be filled in."""
         risk, lower, upper, top, likelihood, kept, whole = (np.zeros(size) for _ in range(7))
         return cls(risk, lower, upper, top, np.zeros(size, np.int32), likelihood, np.zeros(size, np.int64), 0, kept, whole)
 
-    def fill(self, some: NDArray[np.int64], found: Found) -> None:
+    def fill(self, slots: NDArray[np.int64], sums: RecordSums) -> None:
         """Write what was found of some of the queries."""
         for name in ("risk", "lower", "upper", "top", "top_node", "likelihood", "count_all", "kept_mass", "whole_mass"):
-            getattr(self, name)[some] = getattr(found, name)
-        self.visited = max(self.visited, found.visited)
+            getattr(self, name)[slots] = getattr(sums, name)
+        self.visited = max(self.visited, sums.visited)
 
-    def spread(self, kind: NDArray[np.int64]) -> Found:
+    def spread(self, kind: NDArray[np.int64]) -> RecordSums:
         """The sums of records that ask as these did: ``kind`` names the one that each asks like."""
-        return Found(
+        return RecordSums(
             self.risk[kind], self.lower[kind], self.upper[kind], self.top[kind], self.top_node[kind], self.likelihood[kind],
             self.count_all[kind], self.visited, self.kept_mass[kind], self.whole_mass[kind],
         )  # fmt: skip
@@ -82,7 +82,7 @@ class RiskSums:
             *place, self.top, self.top_node,
         )  # fmt: skip
 
-    def finish(self, count_all: NDArray[np.int64]) -> Found:
+    def finish(self, count_all: NDArray[np.int64]) -> RecordSums:
         """Sums into risks: what epsilon dropped is at most its whole mass at the smallest count there is."""
         ask, near, far, top = self.queries, self.near, self.far, self.top
         if ask.plain:
@@ -93,4 +93,4 @@ class RiskSums:
         lower = np.maximum(far * ask.spread, near)  # equal but for rounding where nothing was dropped
         upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
         masses = kept_mass - ask.weight, whole_mass * ask.spread - ask.weight
-        return Found(near, lower, upper, top, self.top_node, self.likelihood, count_all, self.visited, *masses)
+        return RecordSums(near, lower, upper, top, self.top_node, self.likelihood, count_all, self.visited, *masses)

@@ -54,8 +54,10 @@ class Summary:
         self.high += int(high.kept.sum())
         self.certain += int(high.certain.sum())
         self.possible += int(high.possible.sum())
-        some = lower > 0
-        self.widest = max(self.widest, float(((upper[some] - lower[some]) / lower[some]).max(initial=0.0)))
+        positive_lower = lower > 0
+        self.widest = max(
+            self.widest, float(((upper[positive_lower] - lower[positive_lower]) / lower[positive_lower]).max(initial=0.0))
+        )
         self.total += float(risk.sum())
         self.totals = (self.totals[0] + float(lower.sum()), self.totals[1] + float(upper.sum()))
         self.largest = max(self.largest, float(risk.max(initial=0.0)))
@@ -128,40 +130,42 @@ class Summary:
 
         ``medians`` are those of the lower and upper ends of the sizes, where somebody has them all.
         """
-        made: Bounds = {
+        bounds: Bounds = {
             "high_risk": (self.certain, self.possible),
             "mean": (self.totals[0] / records, self.totals[1] / records) if records else (0.0, 0.0),
             "max": self.largests,
             "below_5": self.fews,
         }
-        made["high_risk_share"] = (self.certain / records, self.possible / records) if records else (0.0, 0.0)
+        bounds["high_risk_share"] = (self.certain / records, self.possible / records) if records else (0.0, 0.0)
         if self.sized and median is not None:
-            made["effective_k_min"] = self.smallests
+            bounds["effective_k_min"] = self.smallests
             # every record's interval lies within these factors of its size, so the medians of the ends do
-            made["effective_k_median"] = medians or (median * self.stretch[0], median * self.stretch[1])
-        return made
+            bounds["effective_k_median"] = medians or (median * self.stretch[0], median * self.stretch[1])
+        return bounds
 
     def notes(self, records: int) -> tuple[str, ...]:
         """What the numbers must not be read without."""
-        made = []
+        notes = []
         if doubt := self.possible - self.certain:
-            made.append(
+            notes.append(
                 f"undecided: whether {doubt:,} of {records:,} records are high-risk is not certain over all known sets; "
                 f"{self.certain:,} are for certain, at most {self.possible:,}; decide: true narrows this"
             )
         if records and not self.totals[1]:
-            made.append(
+            notes.append(
                 "no record has anything to learn, so a risk of 0 says nothing here: "
                 "give attributes a sensitivity, and their values weights"
             )
-        return tuple(made)
+        return tuple(notes)
 
     def _histogram(self, records: int) -> dict[str, int]:
         """Records by power of ten, those without risk under '0'."""
-        made = {"0": records - self.positive}
+        histogram = {"0": records - self.positive}
         if self.powers:
-            made.update({f"1e{power:+03d}": self.powers.get(power, 0) for power in range(min(self.powers), max(self.powers) + 1)})
-        return made
+            histogram.update(
+                {f"1e{power:+03d}": self.powers.get(power, 0) for power in range(min(self.powers), max(self.powers) + 1)}
+            )
+        return histogram
 
 
 def quantiles(risk: NDArray[np.float64], records: int, shares: Sequence[float]) -> list[float]:

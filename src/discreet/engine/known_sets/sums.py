@@ -1,4 +1,4 @@
-"""Record-level risk over every state of an intruder's knowledge (Orooji & Knapp 2018), with an interval for all 2^m sets."""
+"""Record-level risk over every known set (Orooji & Knapp (2018a), eq. 1), with an interval for all 2^m sets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import encode
 from discreet.engine.encoding.record_links import links_or_raise
 from discreet.engine.known_sets.counter import Counter
-from discreet.engine.known_sets.duplicates import Alike, alike_records
+from discreet.engine.known_sets.duplicates import Duplicates, find_duplicates
 from discreet.engine.known_sets.family import Family, family
-from discreet.engine.known_sets.inputs import alike, by_layers, by_nulls, holders, one_class, queries, weights_of
+from discreet.engine.known_sets.inputs import (
+    build_queries,
+    classes_by_layers,
+    classes_by_nulls,
+    find_sensitive_records,
+    single_class,
+    single_pattern,
+    weights_of,
+)
 from discreet.engine.known_sets.queries import Queries, RecordClass
-from discreet.engine.known_sets.risk_sums import Found, RiskSums
-from discreet.engine.overlap.tables import by_overlap, has_overlaps
+from discreet.engine.known_sets.risk_sums import RecordSums, RiskSums
+from discreet.engine.overlap.tables import classes_by_overlap, has_overlaps
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
@@ -32,21 +40,21 @@ _BYTES = 5 * 8
 _TERMS_AT_ONCE = 1e9
 _MOST_TERMS = 1e11
 """Bytes of a term, of the terms held at once, and of those of all sets and patterns: a table whose values were changed at random
-has nearly a pattern a record."""
+has nearly one pattern per record."""
 
 
 @dataclass(frozen=True)
 class KnownSets:
     """The sums of the records that have something to learn; every other record's are zero.
 
-    ``slots`` are those records (rows of the data), ``found`` their sums before the coefficient alpha, ``consequence`` their
+    ``slots`` are those records (rows of the data), ``per_record`` their sums before the coefficient alpha, ``consequence`` their
     C with nothing known.
     """
 
     names: list[str]
     tree: Family
     slots: NDArray[np.int64]
-    found: Found
+    per_record: RecordSums
     consequence: NDArray[np.float64]
 
     def set_name(self, node: int) -> str:
@@ -81,67 +89,69 @@ def known_sets(
     if original is not None:
         names = [name for name in names if name in original.columns]
     tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
-    asking = np.ones(len(data), dtype=np.bool_) if everyone else holders(data, weights_of(data, names))
+    is_query = np.ones(len(data), dtype=np.bool_) if everyone else find_sensitive_records(data, weights_of(data, names))
     if original is not None:
-        asking &= links_or_raise(data, original, "known_sets") >= 0
-    slots = np.flatnonzero(asking)
-    kinds = _kinds(data, names, slots) if original is None else None
-    those = slots if kinds is None else slots[kinds.first]
-    classes, asked, ordered = classes_of(data, names, tree, those, missing, original)
-    twins = None if len(asked.patterns) <= _COUNTED_PATTERNS else _twins(data, ordered)[those]
-    found = _walked(tree, classes, asked, len(ordered), twins)
-    if kinds is None:
-        return KnownSets(names, tree, slots, found, asked.weight)
-    return KnownSets(names, tree, slots, found.spread(kinds.kind), asked.weight[kinds.kind])
+        is_query &= links_or_raise(data, original, "known_sets") >= 0
+    slots = np.flatnonzero(is_query)
+    duplicates = _find_duplicates(data, names, slots) if original is None else None
+    first_rows = slots if duplicates is None else slots[duplicates.first]
+    classes, queries, ordered = build_classes(data, names, tree, first_rows, missing, original)
+    same_records = None if len(queries.patterns) <= _COUNTED_PATTERNS else _count_same_records(data, ordered)[first_rows]
+    sums = _sum_in_turns(tree, classes, queries, len(ordered), same_records)
+    if duplicates is None:
+        return KnownSets(names, tree, slots, sums, queries.weight)
+    return KnownSets(names, tree, slots, sums.spread(duplicates.kind), queries.weight[duplicates.kind])
 
 
-def _twins(data: Microdata, names: Sequence[str]) -> NDArray[np.int64]:
+def _count_same_records(data: Microdata, names: Sequence[str]) -> NDArray[np.int64]:
     """How many records say the same as each in all attributes: whoever agrees with one of them agrees with all."""
     ids, number = group_ids([(column.codes, column.cardinality) for column in encode(data, names)], len(data))
     return np.bincount(ids, minlength=number)[ids].astype(np.int64)
 
 
-def _walked(tree: Family, classes: Sequence[RecordClass], asked: Queries, width: int, twins: NDArray[np.int64] | None) -> Found:
-    """The sums of all queries; where they have so many patterns that their terms have no room, some patterns after the others.
+def _sum_in_turns(
+    tree: Family, classes: Sequence[RecordClass], queries: Queries, width: int, same_records: NDArray[np.int64] | None
+) -> RecordSums:
+    """The sums of all queries; where the terms of all patterns do not fit into memory, for some patterns at a time.
 
-    How many agree with a query in all that it asks by is counted pattern by pattern, or, of too many, is at least its ``twins``.
+    The count over all attributes is taken pattern by pattern; of too many patterns it is bounded below by ``same_records``.
     """
-    need = _BYTES * len(tree) * (1 + len(asked.singles))
-    if need * len(asked.patterns) > _MOST_TERMS:
+    need = _BYTES * len(tree) * (1 + len(queries.singles))
+    if need * len(queries.patterns) > _MOST_TERMS:
         raise DataError(
-            f"known_sets: records lack, or no longer agree on, {len(asked.patterns):,} different combinations of attributes; "
-            f"with {len(tree):,} known sets that is {need * len(asked.patterns) / 1e9:,.0f} GB of numbers, where "
+            f"known_sets: records lack, or no longer agree on, {len(queries.patterns):,} different combinations of attributes; "
+            f"with {len(tree):,} known sets that is {need * len(queries.patterns) / 1e9:,.0f} GB of numbers, where "
             f"{_MOST_TERMS / 1e9:,.0f} are allowed; a larger epsilon makes fewer sets"
         )
     turn = max(1, int(_TERMS_AT_ONCE // need))
-    if len(asked.patterns) <= turn:
-        return sum_counted(tree, classes, asked, width, twins)
-    found = Found.empty(len(asked))
-    for begin in range(0, len(asked.patterns), turn):
-        own, some = asked.of_patterns(begin, begin + turn)
-        asked_by = [one.asked_by(own) for one in classes]
-        found.fill(own, sum_counted(tree, asked_by, some, width, None if twins is None else twins[own]))
-    return found
+    if len(queries.patterns) <= turn:
+        return sum_in_one_walk(tree, classes, queries, width, same_records)
+    sums = RecordSums.empty(len(queries))
+    for begin in range(0, len(queries.patterns), turn):
+        own, part = queries.of_patterns(begin, begin + turn)
+        for_queries = [record_class.for_queries(own) for record_class in classes]
+        sums.fill(own, sum_in_one_walk(tree, for_queries, part, width, None if same_records is None else same_records[own]))
+    return sums
 
 
-def sum_counted(
-    tree: Family, classes: Sequence[RecordClass], asked: Queries, width: int, twins: NDArray[np.int64] | None = None
-) -> Found:
+def sum_in_one_walk(
+    tree: Family, classes: Sequence[RecordClass], queries: Queries, width: int, same_records: NDArray[np.int64] | None = None
+) -> RecordSums:
     """The sums of all queries in one walk; ``width`` attributes may be known."""
-    with Counter(classes, asked) as counter:
-        count_all = counter.count_all(width) if twins is None else twins
-        sums = RiskSums(tree, asked, counter.threads)
+    with Counter(classes, queries) as counter:
+        count_all = counter.count_all(width) if same_records is None else same_records
+        sums = RiskSums(tree, queries, counter.threads)
         counter.walk(tree, sums.add)
         return sums.finish(count_all)
 
 
-def _kinds(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Alike | None:
+def _find_duplicates(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Duplicates | None:
     weights = weights_of(data, names)
     known = encode(data, [name for name in names if data.attribute(name).known > 0])
-    return alike_records(known, [(column, weights[column.name]) for column in encode(data, weights)], slots)
+    return find_duplicates(known, [(column, weights[column.name]) for column in encode(data, weights)], slots)
 
 
-def classes_of(
+def build_classes(
     data: Microdata, names: list[str], tree: Family, slots: NDArray[np.int64], missing: Missing, original: Microdata | None
 ) -> tuple[list[RecordClass], Queries, list[str]]:
     """Who is counted, who asks, and the attributes in the family's order that an intruder may know."""
@@ -149,12 +159,12 @@ def classes_of(
     columns = encode(data, ordered)
     if original is not None:
         rows = links_or_raise(data, original, "known_sets")[slots]
-        classes, pattern, patterns = by_layers(data, original, ordered, slots, rows)
+        classes, pattern, patterns = classes_by_layers(data, original, ordered, slots, rows)
     elif has_overlaps(data, columns):
-        classes, pattern, patterns = by_overlap(data, columns, slots, null_agrees=missing == "wildcard")
+        classes, pattern, patterns = classes_by_overlap(data, columns, slots, null_agrees=missing == "wildcard")
     elif missing == "wildcard" and any(column.has_null for column in columns):
-        classes, pattern, patterns = by_nulls(columns, slots, len(data))
+        classes, pattern, patterns = classes_by_nulls(columns, slots, len(data))
     else:
-        classes = one_class(columns, slots, len(data))
-        pattern, patterns = alike(len(slots))
-    return classes, queries(data, tree, names, slots, pattern, patterns), ordered
+        classes = single_class(columns, slots, len(data))
+        pattern, patterns = single_pattern(len(slots))
+    return classes, build_queries(data, tree, names, slots, pattern, patterns), ordered

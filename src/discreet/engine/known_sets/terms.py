@@ -2,13 +2,13 @@ r"""What each known set adds to a record's risk, as numbers that do not depend o
 
 For a known set S with probability p the sum over all of 2^m sets has, at S, the part
 
-    x = p (C - c_S)                                    the set itself (Orooji & Knapp 2018, equation 1), and
+    x = p (C - c_S)                                    the set itself (Orooji & Knapp (2018a), eq. 1), and
     y = p P_q (C - c_S - D_q)                          the set and every set that epsilon dropped below it,
 
 where P_q = \prod_{b > q} (1 + p_b) and D_q = \sum_{b > q} c_b p_b / (1 + p_b) run over the dropped suffix. Both are divided by a
 count. They are linear in the record's weights, so a set is a row of coefficients: one for C, one for every sensitive attribute
 that occurs in kept sets (a *single*). Sensitive attributes that never do stay together in D ("rest") and P ("spread"), one
-number a record.
+number per record.
 
 A record that lacks attributes (a null that agrees with anything) has the same count for S as for S without them, so the rows of
 both are added up at the smaller set. A record whose own masked values disagree on an attribute is not found through it, so sets
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MANY = 16
-"""Patterns from which on a sum over all of them at once is worth a step of Python a set."""
+"""Patterns from which on a sum over all of them at once is worth a step of Python per set."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,19 @@ def terms(tree: Family, singles: list[int], patterns: list[Pattern]) -> Terms:
     member = tree.last[:, None] == np.array(singles, dtype=np.int64)
     for node in range(1, len(tree)):
         member[node] |= member[tree.parent[node]]
-    x, y = _own(tree, singles, member, patterns)
+    x, y = _terms_of_sets(tree, singles, member, patterns)
     kept, whole = np.array(np.broadcast_to(x[:, None], y.shape)), y
     if any(shape.unknown or shape.lost for shape in patterns):
-        kept, whole = _moved(tree, patterns, x, y)
-    return Terms(kept, whole, _below(tree, kept), _below(tree, whole), member)
+        kept, whole = _move_to_counted_sets(tree, patterns, x, y)
+    return Terms(kept, whole, _sum_subtrees(tree, kept), _sum_subtrees(tree, whole), member)
 
 
-def _own(
+def _terms_of_sets(
     tree: Family, singles: list[int], member: NDArray[np.bool_], patterns: Sequence[Pattern]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The parts x of each set by itself, and y, which depends on the pattern as well."""
     width = tree.width
-    chances = np.where(_table([shape.lost for shape in patterns], width), 0.0, tree.probabilities[:width])
+    chances = np.where(_flag_places([shape.lost for shape in patterns], width), 0.0, tree.probabilities[:width])
     behind = np.ones(
         (len(patterns), width + 1)
     )  # P over the kept-capable attributes behind a place; the rest's is the record's own
@@ -86,11 +86,11 @@ def _own(
     return x, y
 
 
-def _moved(
+def _move_to_counted_sets(
     tree: Family, patterns: Sequence[Pattern], x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The parts of each set added, pattern by pattern, at the set whose count it has: itself without what is unknown."""
-    unknown, lost = (_table([getattr(shape, field) for shape in patterns], tree.width) for field in ("unknown", "lost"))
+    unknown, lost = (_flag_places([getattr(shape, field) for shape in patterns], tree.width) for field in ("unknown", "lost"))
     child = np.full((len(tree), tree.width), -1, dtype=np.int32)
     child[tree.parent[1:], tree.last[1:]] = np.arange(1, len(tree))
     kept, whole = np.zeros(y.shape), np.zeros(y.shape)
@@ -111,22 +111,22 @@ def _moved(
     return kept, whole
 
 
-def _table(sets: Sequence[frozenset[int]], width: int) -> NDArray[np.bool_]:
+def _flag_places(sets: Sequence[frozenset[int]], width: int) -> NDArray[np.bool_]:
     """Which places of a width each set holds."""
-    made = np.zeros((len(sets), width), dtype=np.bool_)
-    for at, some in enumerate(sets):
-        made[at, [place for place in some if place < width]] = True
-    return made
+    flags = np.zeros((len(sets), width), dtype=np.bool_)
+    for at, places in enumerate(sets):
+        flags[at, [place for place in places if place < width]] = True
+    return flags
 
 
-def _below(tree: Family, own: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sum_subtrees(tree: Family, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums over subtrees, the set itself included."""
-    made = own.copy()
+    sums = own.copy()
     for depth in range(int(tree.depth.max()), 0, -1):
         nodes = np.flatnonzero(tree.depth == depth)
-        if made.shape[1] < _MANY:
-            np.add.at(made, tree.parent[nodes], made[nodes])
+        if sums.shape[1] < _MANY:
+            np.add.at(sums, tree.parent[nodes], sums[nodes])
             continue
         for node in nodes:  # the same sums in the same order, a set at a time
-            made[tree.parent[node]] += made[node]
-    return made
+            sums[tree.parent[node]] += sums[node]
+    return sums

@@ -60,7 +60,7 @@ class Finish:
             sizes = effective_sizes(near, lower, upper, total, *masses, self.records)
             sums = [risk, lower * self.alpha, upper * self.alpha]
             fields = [*sums, sizes.value, sizes.lower, sizes.upper, share, states[:, LIKELIHOOD], total]
-            columns: list[Any] = [pa.array(np.ascontiguousarray(one)) for one in fields]
+            columns: list[Any] = [pa.array(np.ascontiguousarray(values)) for values in fields]
             record = [pa.array(numbers(table, "record")[at])] if self.numbered else []
             names = [*(["record"] if self.numbered else []), *FIELDS, "top_node"]
             yield pa.RecordBatch.from_arrays([*record, *columns, pa.array(node)], names=names)
@@ -83,7 +83,7 @@ class Summarize:
 
 @dataclass(frozen=True)
 class Powers:
-    """How many risks a partition has by power of ten, and by the first bits of the number: one row a bin.
+    """How many risks a partition has by power of ten, and by the first bits of the number: one row per bin.
 
     Positive numbers of 64 bits have the order of their bits, so bins of first bits are in the order of the risks.
     """
@@ -106,7 +106,7 @@ class Powers:
             columns = [bins[order][begins], power[order][begins], number]
             columns += [np.minimum.reduceat(risk[order], begins), np.maximum.reduceat(risk[order], begins)]
             yield pa.RecordBatch.from_arrays(
-                [pa.array(one) for one in columns], names=["bin", "power", "number", "least", "most"]
+                [pa.array(values) for values in columns], names=["bin", "power", "number", "least", "most"]
             )
 
 
@@ -124,8 +124,8 @@ def distribution(frame: DataFrame, shares: Sequence[float], records: int) -> tup
 def _bins(frame: DataFrame, stage: Powers) -> list[tuple[int, int, int, float, float]]:
     from pyspark.sql import functions as f
 
-    made = in_arrow(frame.select("risk"), stage, stage.schema).groupBy("bin", "power")
-    rows = made.agg(f.sum("number"), f.min("least"), f.max("most")).collect()
+    bins = in_arrow(frame.select("risk"), stage, stage.schema).groupBy("bin", "power")
+    rows = bins.agg(f.sum("number"), f.min("least"), f.max("most")).collect()
     return sorted((int(row[0]), int(row[1]), int(row[2]), float(row[3]), float(row[4])) for row in rows)
 
 

@@ -32,15 +32,15 @@ class Packing:
         return [f"p{word}" for word in range(self.words)]
 
     def pack(self, codes: Mapping[str, NDArray[np.int64]], size: int) -> list[NDArray[np.int64]]:
-        made = [np.zeros(size, dtype=np.int64) for _ in range(self.words)]
+        words = [np.zeros(size, dtype=np.int64) for _ in range(self.words)]
         for name, (word, shift, _) in self.places.items():
-            made[word] |= codes[name] << shift
-        return made
+            words[word] |= codes[name] << shift
+        return words
 
     def unpack(self, words: Sequence[NDArray[np.int64]], name: str) -> NDArray[Any]:
         word, shift, bits = self.places[name]
-        found = (words[word] >> shift) & ((1 << bits) - 1)
-        return found.astype(np.uint8 if bits <= 8 else np.uint16 if bits <= 16 else np.uint32)
+        codes = (words[word] >> shift) & ((1 << bits) - 1)
+        return codes.astype(np.uint8 if bits <= 8 else np.uint16 if bits <= 16 else np.uint32)
 
     def words_of(self, table: pa.Table) -> list[NDArray[np.int64]]:
         from discreet.engine.spark.arrow import numbers
@@ -48,12 +48,12 @@ class Packing:
         return [numbers(table, name) for name in self.columns]
 
 
-def packing(found: Mapping[str, Dictionary], names: Sequence[str]) -> Packing:
+def packing(dictionary: Mapping[str, Dictionary], names: Sequence[str]) -> Packing:
     """A place for each attribute, the next number where one is full."""
     places: dict[str, tuple[int, int, int]] = {}
     word, shift = 0, 0
     for name in names:
-        bits = max(1, (max(found[name].cardinality, 1) - 1).bit_length())
+        bits = max(1, (max(dictionary[name].cardinality, 1) - 1).bit_length())
         if shift + bits > _BITS:
             word, shift = word + 1, 0
         places[name] = (word, shift, bits)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Below = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-EVERYTHING = -1
+ALL_ATTRIBUTES = -1
 """The number of the set of all attributes, whose count bounds what epsilon dropped."""
 
 
@@ -45,19 +45,19 @@ class Sums:
     def of(cls, states: NDArray[np.float64], rows: NDArray[np.int64] | slice = slice(None)) -> Sums:
         own = states[rows]
         floats = [np.ascontiguousarray(own[:, place]) for place in range(6)]
-        node, everything = own[:, 6].astype(np.int32), np.ascontiguousarray(own[:, 7])
+        node, count_all = own[:, 6].astype(np.int32), np.ascontiguousarray(own[:, 7])
         return cls(
-            floats[0], floats[1], floats[2], floats[3], floats[4], floats[5], node, everything, np.ascontiguousarray(own[:, 8:])
+            floats[0], floats[1], floats[2], floats[3], floats[4], floats[5], node, count_all, np.ascontiguousarray(own[:, 8:])
         )
 
     def into(self, states: NDArray[np.float64], rows: NDArray[np.int64] | slice = slice(None)) -> None:
-        summed: tuple[NDArray[Any], ...] = (self.near, self.far, self.likelihood, self.top, self.top_node, self.count_all)
-        for place, values in enumerate(summed, 2):
+        columns: tuple[NDArray[Any], ...] = (self.near, self.far, self.likelihood, self.top, self.top_node, self.count_all)
+        for place, values in enumerate(columns, 2):
             states[rows, place] = values
 
 
 @dataclass(frozen=True)
-class Ask:
+class SumVisitor:
     """The coefficients of every set: of x and y ``[node, 1 + singles]``, members, probability and rank."""
 
     kept: NDArray[np.float64]
@@ -85,21 +85,21 @@ class Ask:
         self,
         node: int,
         active: NDArray[np.uint32],
-        found: NDArray[np.int32],
+        counts: NDArray[np.int32],
         sums: Sums,
         *,
         alone: bool,
         below: Below | None = None,
     ) -> None:
         """Add one set; where ``alone`` records with the count 1 get ``below``, the sums over its subtree, at once."""
-        if node == EVERYTHING:
-            sums.count_all[active] = found[active]
+        if node == ALL_ATTRIBUTES:
+            sums.count_all[active] = counts[active]
             return
         kept, whole = self.kept[node : node + 1], self.whole[node : node + 1]
         kept_below, whole_below = below if alone and below is not None else (kept, whole)
         pattern = np.zeros(len(sums.weight), dtype=np.int32)
         kernels.add(
-            active, found, pattern, sums.weight, sums.rest, sums.single, kept, whole, kept_below, whole_below,
+            active, counts, pattern, sums.weight, sums.rest, sums.single, kept, whole, kept_below, whole_below,
             self.member[node], float(self.chance[node]), node, self.rank, sums.near, sums.far, sums.likelihood, sums.top,
             sums.top_node, 0, len(active),
         )  # fmt: skip
@@ -140,7 +140,7 @@ def _tree(key: Sequence[str], named: dict[tuple[str, ...], int], order: dict[str
 
 
 def count_partition(
-    ask: Ask,
+    ask: SumVisitor,
     key: Sequence[str],
     members: Sequence[tuple[str, ...]],
     nodes: Sequence[int],
@@ -151,10 +151,10 @@ def count_partition(
 ) -> None:
     """Count these sets among the records at hand, and add what they find to the records at ``slots``."""
     order = {name: at for at, name in enumerate(codes)}
-    tree = _tree(key, {own: node for own, node in zip(members, nodes, strict=True) if node != EVERYTHING}, order)
+    tree = _tree(key, {own: node for own, node in zip(members, nodes, strict=True) if node != ALL_ATTRIBUTES}, order)
     dense = [_dense(own, cardinalities[name]) for name, own in codes.items()]
-    asked = [own[slots] for own, _ in dense]
-    classes = [RecordClass(None, len(dense[0][0]), [own for own, _ in dense], asked, [wide for _, wide in dense])]
+    query_codes = [own[slots] for own, _ in dense]
+    classes = [RecordClass(None, len(dense[0][0]), [own for own, _ in dense], query_codes, [wide for _, wide in dense])]
     pattern = np.zeros(len(slots), dtype=np.int32)
     queries = Queries(sums.weight, sums.rest, np.ones(len(slots)), sums.single, [], pattern, [Pattern()])
     below = ask.below(tree.node, tree.end.tolist())
@@ -169,7 +169,7 @@ def count_partition(
     with Counter(classes, queries) as counter:
         counter.walk(tree, add_set)
         for own, node in zip(members, nodes, strict=True):
-            if node == EVERYTHING:
+            if node == ALL_ATTRIBUTES:
                 sums.count_all[:] = counter.count_together([order[name] for name in own], np.arange(len(slots), dtype=np.uint32))
 
 

@@ -51,48 +51,48 @@ class Counting:
 
 def plan(
     members: Sequence[tuple[str, ...]],
-    found: Mapping[str, Dictionary],
+    dictionary: Mapping[str, Dictionary],
     records: int,
     partitions: int,
     heavy_of: Callable[[tuple[str, ...], int], Heavy],
 ) -> Counting:
     """Divide the sets; ``heavy_of`` asks the table for the values of a key that more than so many records share."""
-    rooms = [room(one, found) for one in members]
+    rooms = [room(own, dictionary) for own in members]
     large = _large(rooms)
     if not large:
         return Counting(tuple(members), tuple(range(len(members))), ())
-    shares = {name: one.most / max(records, 1) for name, one in found.items()}
+    shares = {name: own.most / max(records, 1) for name, own in dictionary.items()}
     shuffles: list[Shuffle] = []
     left = {at: frozenset(members[at]) for at in large}
     while left:
         key = _best(left, shares, records, partitions)
         heavy: Heavy = ()
         if key is None:
-            key, heavy = _heaviest(left, shares, found, records, heavy_of)
+            key, heavy = _heaviest(left, shares, dictionary, records, heavy_of)
         inside = frozenset(key)
-        covered = [at for at, one in left.items() if inside <= one and _light(one - inside, heavy, found)]
+        covered = [at for at, own in left.items() if inside <= own and _light(own - inside, heavy, dictionary)]
         shuffles.append(Shuffle(key, heavy, tuple(covered)))
         for at in covered:
             del left[at]
-    return _moved(tuple(members), rooms, set(large), shuffles, found)
+    return _moved(tuple(members), rooms, set(large), shuffles, dictionary)
 
 
-def room(members: Sequence[str] | Members, found: Mapping[str, Dictionary]) -> int:
+def room(members: Sequence[str] | Members, dictionary: Mapping[str, Dictionary]) -> int:
     """The entries of a set's table; none is large enough where a wide attribute is in it."""
-    if any(found[name].wide for name in members):
+    if any(dictionary[name].wide for name in members):
         return 1 << 62
-    return math.prod(max(1, found[name].cardinality) for name in members)
+    return math.prod(max(1, dictionary[name].cardinality) for name in members)
 
 
 def _large(rooms: Sequence[int]) -> list[int]:
     """The sets without a table of their own: too large alone, or beyond what all tables together may be."""
-    total, made = 0, []
+    total, chosen = 0, []
     for at in sorted(range(len(rooms)), key=lambda at: (rooms[at], at)):
         if rooms[at] > LARGEST_TABLE or total + rooms[at] > ALL_TABLES:
-            made.append(at)
+            chosen.append(at)
         else:
             total += rooms[at]
-    return sorted(made)
+    return sorted(chosen)
 
 
 def _bound(key: Sequence[str], shares: Mapping[str, float]) -> float:
@@ -116,22 +116,22 @@ def _covers(left: Mapping[int, Members]) -> dict[tuple[str, ...], int]:
     names = sorted(frozenset().union(*sets))
     bit = {name: 1 << at for at, name in enumerate(names)}
     kind = np.int64 if len(names) < 63 else object
-    masks = np.array([sum(bit[name] for name in one) for one in sets], dtype=kind)
-    keys = {key for one in sets for width in range(1, _WIDEST_KEY + 1) for key in combinations(sorted(one), width)}
-    keys |= {tuple(sorted(one)) for one in sets}
+    masks = np.array([sum(bit[name] for name in own) for own in sets], dtype=kind)
+    keys = {key for own in sets for width in range(1, _WIDEST_KEY + 1) for key in combinations(sorted(own), width)}
+    keys |= {tuple(sorted(own)) for own in sets}
     bits = {key: sum(bit[name] for name in key) for key in keys if key}
-    return {key: int(((masks & one) == one).sum()) for key, one in bits.items()}
+    return {key: int(((masks & own) == own).sum()) for key, own in bits.items()}
 
 
-def _light(others: Members, heavy: Heavy, found: Mapping[str, Dictionary]) -> bool:
+def _light(others: Members, heavy: Heavy, dictionary: Mapping[str, Dictionary]) -> bool:
     """Whether the records with heavy values can be counted by a table of these values and the other attributes."""
-    return not heavy or not others or len(heavy) * room(others, found) <= LARGEST_TABLE
+    return not heavy or not others or len(heavy) * room(others, dictionary) <= LARGEST_TABLE
 
 
 def _heaviest(
     left: Mapping[int, Members],
     shares: Mapping[str, float],
-    found: Mapping[str, Dictionary],
+    dictionary: Mapping[str, Dictionary],
     records: int,
     heavy_of: Callable[[tuple[str, ...], int], Heavy],
 ) -> tuple[tuple[str, ...], Heavy]:
@@ -141,13 +141,13 @@ def _heaviest(
 
     def cover(key: tuple[str, ...]) -> int:
         inside = frozenset(key)
-        return sum(inside <= one and guess * room(one - inside, found) <= LARGEST_TABLE for one in left.values())
+        return sum(inside <= own and guess * room(own - inside, dictionary) <= LARGEST_TABLE for own in left.values())
 
     keys = sorted(_covers(left), key=lambda key: (-cover(key), len(key), _bound(key, shares), key))
     for key in keys[:8]:
         heavy = heavy_of(key, most)
         inside = frozenset(key)
-        if any(inside <= one and _light(one - inside, heavy, found) for one in left.values()):
+        if any(inside <= own and _light(own - inside, heavy, dictionary) for own in left.values()):
             return key, heavy
     key = tuple(sorted(next(iter(left.values()))))  # the whole set: nothing is left beside its heavy values
     return key, heavy_of(key, most)
@@ -158,18 +158,18 @@ def _moved(
     rooms: Sequence[int],
     large: set[int],
     shuffles: list[Shuffle],
-    found: Mapping[str, Dictionary],
+    dictionary: Mapping[str, Dictionary],
 ) -> Counting:
     """Sets with a table of some size that a shuffle counts anyway are left to it."""
-    tables, taken = [], [list(one.sets) for one in shuffles]
-    for at, one in enumerate(members):
+    tables, taken = [], [list(own.sets) for own in shuffles]
+    for at, own in enumerate(members):
         if at in large:
             continue
         home = next(
             (
                 number
                 for number, shuffle in enumerate(shuffles)
-                if set(shuffle.key) <= set(one) and _light(frozenset(one) - frozenset(shuffle.key), shuffle.heavy, found)
+                if set(shuffle.key) <= set(own) and _light(frozenset(own) - frozenset(shuffle.key), shuffle.heavy, dictionary)
             ),
             None,
         )
@@ -177,5 +177,5 @@ def _moved(
             tables.append(at)
         else:
             taken[home].append(at)
-    made = tuple(Shuffle(one.key, one.heavy, tuple(sorted(sets))) for one, sets in zip(shuffles, taken, strict=True))
-    return Counting(members, tuple(tables), made)
+    filled = tuple(Shuffle(own.key, own.heavy, tuple(sorted(sets))) for own, sets in zip(shuffles, taken, strict=True))
+    return Counting(members, tuple(tables), filled)

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from discreet.engine.encoding.columns import encode_series, value_weights
 from discreet.engine.known_sets_spark.packing import Packing
-from discreet.engine.known_sets_spark.partition import Ask, count_partition
+from discreet.engine.known_sets_spark.partition import SumVisitor, count_partition
 from discreet.engine.known_sets_spark.plan import Shuffle
-from discreet.engine.known_sets_spark.suppressed_values import Lost
+from discreet.engine.known_sets_spark.suppressed_values import SuppressedValues
 from discreet.engine.spark.arrow import bytes_as_rows, chunks, numbers, rows_of_bytes, whole
 from discreet.engine.spark.value_counts import Dictionary, array_of, clean, series_of
 from discreet.model.attribute import Attribute
@@ -80,13 +80,13 @@ class Encode:
     """Values into codes and weights: the rows as they go on their way."""
 
     layout: Layout
-    found: dict[str, Dictionary]
+    dictionary: dict[str, Dictionary]
     attributes: dict[str, Attribute]
     weights: dict[str, NDArray[np.float64] | None]
     rest: dict[str, float]
     singles: tuple[str, ...]
     everyone: bool
-    lost: Lost | None = None
+    lost: SuppressedValues | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in chunks(batches):
@@ -94,7 +94,7 @@ class Encode:
 
     def _encoded(self, table: pa.Table) -> pa.RecordBatch:
         size = table.num_rows
-        codes = {name: self.found[name].codes(array_of(table, name)) for name in self.layout.packing.places}
+        codes = {name: self.dictionary[name].codes(array_of(table, name)) for name in self.layout.packing.places}
         weights = {name: self._weights(name, table, codes) for name in self.weights}
         at, states = self._states(table, weights)
         words = self.layout.packing.pack(codes, size)
@@ -119,7 +119,7 @@ class Encode:
     def _weights(self, name: str, table: pa.Table, codes: dict[str, NDArray[np.int64]]) -> NDArray[np.float64]:
         listed = self.weights[name]
         if listed is not None:
-            own = codes[name] if name in codes else self.found[name].codes(array_of(table, name))
+            own = codes[name] if name in codes else self.dictionary[name].codes(array_of(table, name))
             return np.asarray(listed[own])
         column = encode_series(series_of(table, name))
         return np.asarray(value_weights(column, self.attributes[name])[column.codes])
@@ -149,13 +149,13 @@ class Table:
 
 def heavy_numbers(shuffle: Shuffle, codes: dict[str, NDArray[Any]], size: int) -> NDArray[np.int64]:
     """Which heavy value of a shuffle each row has, or -1."""
-    made = np.full(size, -1, dtype=np.int64)
+    numbers_of_rows = np.full(size, -1, dtype=np.int64)
     for number, values in enumerate(shuffle.heavy):
         same = np.ones(size, dtype=np.bool_)
         for name, value in zip(shuffle.key, values, strict=True):
             same &= codes[name] == value
-        made[same] = number
-    return made
+        numbers_of_rows[same] = number
+    return numbers_of_rows
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,10 @@ class Tables:
         self, words: Sequence[NDArray[np.int64]], size: int
     ) -> tuple[dict[str, NDArray[Any]], dict[Shuffle, NDArray[np.int64]]]:
         """The codes and heavy values that the tables need."""
-        shuffles = {one.heavy for one in self.tables if one.heavy is not None}
-        names = {name for one in self.tables for name in one.names} | {name for one in shuffles for name in one.key}
+        shuffles = {table.heavy for table in self.tables if table.heavy is not None}
+        names = {name for table in self.tables for name in table.names} | {name for shuffle in shuffles for name in shuffle.key}
         codes = {name: self.packing.unpack(words, name) for name in names}
-        return codes, {one: heavy_numbers(one, codes, size) for one in shuffles}
+        return codes, {shuffle: heavy_numbers(shuffle, codes, size) for shuffle in shuffles}
 
 
 @dataclass(frozen=True)
@@ -191,10 +191,10 @@ class CountTables:
         for table in chunks(batches):
             seen, words = True, self.tables.packing.words_of(table)
             codes, heavy = self.tables.read(words, table.num_rows)
-            for one in self.tables.tables:
-                key = one.keys(codes, heavy, table.num_rows)
-                key = key if one.heavy is None else key[key >= 0]
-                counts[one.begin : one.begin + one.room] += np.bincount(key, minlength=one.room)
+            for own in self.tables.tables:
+                key = own.keys(codes, heavy, table.num_rows)
+                key = key if own.heavy is None else key[key >= 0]
+                counts[own.begin : own.begin + own.room] += np.bincount(key, minlength=own.room)
         for begin in range(0, len(counts) if seen else 0, CHUNK):
             piece = counts[begin : begin + CHUNK].tobytes()
             yield pa.RecordBatch.from_arrays(
@@ -219,19 +219,19 @@ class Routing:
     def __call__(self, words: Sequence[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
         if self.shuffle is None:
             return np.zeros(size, dtype=np.int64)
-        made = np.zeros(size, dtype=np.uint64)
+        keys = np.zeros(size, dtype=np.uint64)
         codes = {name: self.packing.unpack(words, name) for name in self.shuffle.key}
         for name in self.shuffle.key:  # Spark itself adds the values of wide attributes
-            made = (made ^ codes[name].astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-            made ^= made >> np.uint64(29)
+            keys = (keys ^ codes[name].astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+            keys ^= keys >> np.uint64(29)
         if self.shuffle.heavy:
             # by all that a row says, never by its place: a task that is run again must send every row where it went before
             heavy, every = heavy_numbers(self.shuffle, codes, size) >= 0, np.zeros(size, dtype=np.uint64)
             for word in words:
                 every = (every ^ word.view(np.uint64)) * np.uint64(0xBF58476D1CE4E5B9)
                 every ^= every >> np.uint64(31)
-            made[heavy] = every[heavy]
-        return made.view(np.int64)
+            keys[heavy] = every[heavy]
+        return keys.view(np.int64)
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class LookUp:
     layout: Layout
     tables: Tables
     counts: NDArray[np.int64]
-    ask: Ask
+    ask: SumVisitor
     routing: Routing
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -255,11 +255,11 @@ class LookUp:
     def _add(self, words: Sequence[NDArray[np.int64]], states: NDArray[np.float64], at: NDArray[np.int64]) -> None:
         codes, heavy = self.tables.read([word[at] for word in words], len(at))
         sums = self.ask.sums(states)
-        for one in self.tables.tables:
-            key = one.keys(codes, heavy, len(at))
-            active = np.arange(len(at), dtype=np.uint32) if one.heavy is None else np.flatnonzero(key >= 0).astype(np.uint32)
-            found = self.counts[one.begin + np.maximum(key, 0)].astype(np.int32)
-            self.ask.add(one.node, active, found, sums, alone=False)
+        for table in self.tables.tables:
+            key = table.keys(codes, heavy, len(at))
+            active = np.arange(len(at), dtype=np.uint32) if table.heavy is None else np.flatnonzero(key >= 0).astype(np.uint32)
+            counts_here = self.counts[table.begin + np.maximum(key, 0)].astype(np.int32)
+            self.ask.add(table.node, active, counts_here, sums, alone=False)
         sums.into(states)
 
 
@@ -272,7 +272,7 @@ class CountShuffle:
     members: tuple[tuple[str, ...], ...]
     nodes: tuple[int, ...]
     cardinalities: dict[str, int]
-    ask: Ask
+    ask: SumVisitor
     routing: Routing | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -298,7 +298,7 @@ class CountShuffle:
         at: NDArray[np.int64],
         size: int,
     ) -> None:
-        names = sorted({name for one in self.members for name in one})
+        names = sorted({name for own_set in self.members for name in own_set})
         codes = {name: self.layout.packing.unpack(words, name) for name in names}
         light = heavy_numbers(self.shuffle, codes, size) < 0
         asking = np.flatnonzero(light[at])

@@ -20,7 +20,7 @@ from discreet.engine.known_sets.terms import Pattern, Terms, terms
 from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.known_sets_spark.finish import Finish
 from discreet.engine.known_sets_spark.packing import Packing, packing
-from discreet.engine.known_sets_spark.partition import EVERYTHING, Ask
+from discreet.engine.known_sets_spark.partition import ALL_ATTRIBUTES, SumVisitor
 from discreet.engine.known_sets_spark.plan import Counting, Heavy, Shuffle
 from discreet.engine.known_sets_spark.stages import (
     CountShuffle,
@@ -33,7 +33,7 @@ from discreet.engine.known_sets_spark.stages import (
     Tables,
     add_pieces,
 )
-from discreet.engine.known_sets_spark.suppressed_values import Lost
+from discreet.engine.known_sets_spark.suppressed_values import SuppressedValues
 from discreet.engine.spark.arrow import grouped, in_arrow
 from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.microdata import SparkMicrodata
@@ -74,7 +74,7 @@ class Work:
     names: list[str]
     ordered: list[str]
     tree: Family
-    found: dict[str, Dictionary]
+    dictionary: dict[str, Dictionary]
     records: int
     packing: Packing
     parts: Terms
@@ -89,7 +89,7 @@ class Work:
 
     @property
     def wide(self) -> tuple[str, ...]:
-        return tuple(name for name in self.ordered if self.found[name].wide)
+        return tuple(name for name in self.ordered if self.dictionary[name].wide)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -101,41 +101,41 @@ def spark_known_sets(
     data: SparkMicrodata, *, epsilon: float, max_sets: int, alpha: float, everyone: bool = False, numbered: bool = False
 ) -> SparkKnownSets:
     """Sum over the kept sets, and bound the sum over all sets, for each record that has something to learn (or for everyone)."""
-    return summed(prepared(data, epsilon, max_sets), alpha=alpha, everyone=everyone, numbered=numbered)
+    return sum_on_cluster(prepare_work(data, epsilon, max_sets), alpha=alpha, everyone=everyone, numbered=numbered)
 
 
-def summed(
-    work: Work, *, alpha: float, everyone: bool = False, numbered: bool = False, lost: Lost | None = None
+def sum_on_cluster(
+    work: Work, *, alpha: float, everyone: bool = False, numbered: bool = False, lost: SuppressedValues | None = None
 ) -> SparkKnownSets:
     """The sums of a table whose values are counted, without the values that some of its records lost."""
     layout = Layout(work.packing, work.wide, RECORD if numbered else None, len(work.singles), work.types)
-    packed = in_arrow(selected(work, numbered), _encode(work, layout, everyone, lost), layout.schema).persist()
-    ask = Ask(work.parts.kept[:, 0], work.parts.whole[:, 0], work.parts.member, work.tree.chance, work.tree.rank)
-    everything = tuple(sorted(work.ordered))
-    frame, counting = moved(work, layout, packed, [*work.members, everything], [*range(len(work.tree)), EVERYTHING], ask)
+    packed = in_arrow(select_columns(work, numbered), _encode(work, layout, everyone, lost), layout.schema).persist()
+    ask = SumVisitor(work.parts.kept[:, 0], work.parts.whole[:, 0], work.parts.member, work.tree.chance, work.tree.rank)
+    all_names = tuple(sorted(work.ordered))
+    frame, counting = run_stages(work, layout, packed, [*work.members, all_names], [*range(len(work.tree)), ALL_ATTRIBUTES], ask)
     below = work.parts.kept_below[0, 0], work.parts.whole_below[0, 0]
     finish = Finish(layout.width, numbered, alpha, *below, _spread(work), work.records)
-    made = in_arrow(frame.select(*(["record"] if numbered else []), "state"), finish, finish.schema).persist()
-    return SparkKnownSets(work.names, work.tree, work.records, made, counting, (packed, made))
+    finished = in_arrow(frame.select(*(["record"] if numbered else []), "state"), finish, finish.schema).persist()
+    return SparkKnownSets(work.names, work.tree, work.records, finished, counting, (packed, finished))
 
 
-def moved(
+def run_stages(
     work: Work, layout: Layout, packed: DataFrame, members: Sequence[tuple[str, ...]], nodes: Sequence[int], ask: Any
 ) -> tuple[DataFrame, Counting]:
     """The rows on their way through tables and shuffles, until every set is in the states of those that ask."""
     counting = _plan(work, packed, members)
     tables = _tables(work, counting, nodes)
     counts = _counted(packed, tables)
-    routings = [Routing(work.packing, one) for one in counting.shuffles]
+    routings = [Routing(work.packing, entry) for entry in counting.shuffles]
     frame = in_arrow(
         packed, LookUp(layout, tables, counts, ask, routings[0] if routings else Routing(work.packing, None)), layout.schema
     )
-    cardinalities = {name: one.cardinality for name, one in work.found.items()}
+    cardinalities = {name: entry.cardinality for name, entry in work.dictionary.items()}
     partitions = partitions_for(work.data, work.records)
     for at, shuffle in enumerate(counting.shuffles):
         following = routings[at + 1] if at + 1 < len(routings) else None
-        own = tuple(counting.members[one] for one in shuffle.sets)
-        stage = CountShuffle(layout, shuffle, own, tuple(nodes[one] for one in shuffle.sets), cardinalities, ask, following)
+        own = tuple(counting.members[entry] for entry in shuffle.sets)
+        stage = CountShuffle(layout, shuffle, own, tuple(nodes[entry] for entry in shuffle.sets), cardinalities, ask, following)
         wide = [f"w{layout.wide.index(name)}" for name in shuffle.key if name in layout.wide]
         frame = in_arrow(frame.repartition(partitions, "route", *wide), stage, layout.schema)
     return frame, counting
@@ -151,23 +151,23 @@ def partitions_for(data: SparkMicrodata, records: int) -> int:
     return max(1, min(max(cores, math.ceil(records / ROWS_A_PARTITION)), max(records, 1)))
 
 
-def prepared(data: SparkMicrodata, epsilon: float, max_sets: int) -> Work:
+def prepare_work(data: SparkMicrodata, epsilon: float, max_sets: int) -> Work:
     names = attributes(data.shape)
     tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
     ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     sensitive = [name for name in names if data.attribute(name).sensitivity > 0]
-    found, records = dictionaries(data, list(dict.fromkeys([*ordered, *sensitive])))
+    dictionary, records = dictionaries(data, list(dict.fromkeys([*ordered, *sensitive])))
     for name in sensitive:
-        if data.is_initial and not found[name].wide:
-            check_column(found[name].column, data.attribute(name), data.policy.origin)
-    return worked(data, names, tree, found, records)
+        if data.is_initial and not dictionary[name].wide:
+            check_column(dictionary[name].column, data.attribute(name), data.policy.origin)
+    return build_work(data, names, tree, dictionary, records)
 
 
-def worked(
+def build_work(
     data: SparkMicrodata,
     names: list[str],
     tree: Family,
-    found: dict[str, Dictionary],
+    dictionary: dict[str, Dictionary],
     records: int,
     rows: DataFrame | None = None,
 ) -> Work:
@@ -175,31 +175,33 @@ def worked(
     ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     weights: dict[str, NDArray[np.float64] | None] = {}
     for name in (name for name in names if data.attribute(name).sensitivity > 0):
-        weight = None if found[name].wide else cell_weights(found[name].column, data.attribute(name), data.cells.get(name))
+        weight = (
+            None if dictionary[name].wide else cell_weights(dictionary[name].column, data.attribute(name), data.cells.get(name))
+        )
         if weight is None or weight.any():
             weights[name] = weight
     by_place = [names[at] for at in tree.order]
     singles = [place for place in range(tree.width) if by_place[place] in weights]
     parts = terms(tree, singles, [Pattern()])
-    packed = packing(found, ordered)
+    packed = packing(dictionary, ordered)
     own = tuple(by_place[at] for at in singles)
-    return Work(data, names, ordered, tree, found, records, packed, parts, own, weights, rows)
+    return Work(data, names, ordered, tree, dictionary, records, packed, parts, own, weights, rows)
 
 
-def selected(work: Work, numbered: bool) -> DataFrame:
+def select_columns(work: Work, numbered: bool) -> DataFrame:
     """The columns that are counted, with the records' numbers where they are asked for."""
     if work.rows is not None:
         return work.rows
     frame = work.data.numbered if numbered else work.data.frame
-    return frame.select(*[f"`{name}`" for name in work.found], *([f"`{RECORD}`"] if numbered else []))
+    return frame.select(*[f"`{name}`" for name in work.dictionary], *([f"`{RECORD}`"] if numbered else []))
 
 
-def _encode(work: Work, layout: Layout, everyone: bool, lost: Lost | None = None) -> Encode:
+def _encode(work: Work, layout: Layout, everyone: bool, lost: SuppressedValues | None = None) -> Encode:
     by_place = {work.names[at]: place for place, at in enumerate(work.tree.order)}
     chances = {name: float(work.tree.probabilities[by_place[name]]) for name in work.weights}
     rest = {name: chance / (1 + chance) for name, chance in chances.items() if by_place[name] >= work.tree.width}
     own = {name: work.data.attribute(name) for name in work.weights}
-    return Encode(layout, work.found, own, work.weights, rest, work.singles, everyone, lost)
+    return Encode(layout, work.dictionary, own, work.weights, rest, work.singles, everyone, lost)
 
 
 def _spread(work: Work) -> float:
@@ -211,7 +213,7 @@ def _plan(work: Work, packed: DataFrame, members: Sequence[tuple[str, ...]]) -> 
     def heavy_of(key: tuple[str, ...], most: int) -> Heavy:
         return _heavy(work, packed, key, most)
 
-    return known_plan.plan(members, work.found, work.records, partitions_for(work.data, work.records), heavy_of)
+    return known_plan.plan(members, work.dictionary, work.records, partitions_for(work.data, work.records), heavy_of)
 
 
 def _heavy(work: Work, packed: DataFrame, key: tuple[str, ...], most: int) -> Heavy:
@@ -223,7 +225,7 @@ def _heavy(work: Work, packed: DataFrame, key: tuple[str, ...], most: int) -> He
         word, shift, bits = work.packing.places[name]
         columns.append(f.shiftright(f.col(f"p{word}"), shift).bitwiseAND(f.lit((1 << bits) - 1)).alias(f"c{len(columns)}"))
     rows = packed.groupBy(*columns).count().filter(f.col("count") > most).drop("count").collect()
-    others = [work.found[name].cardinality - 1 if work.found[name].wide else None for name in key]
+    others = [work.dictionary[name].cardinality - 1 if work.dictionary[name].wide else None for name in key]
     return tuple(
         sorted(tuple(int(value) for value in row) for row in rows if not any(v == o for v, o in zip(row, others, strict=True)))
     )
@@ -231,11 +233,11 @@ def _heavy(work: Work, packed: DataFrame, key: tuple[str, ...], most: int) -> He
 
 def _tables(work: Work, counting: Counting, nodes: Sequence[int]) -> Tables:
     """The tables of small sets, and those of heavy values, one behind another."""
-    made: list[Table] = []
+    tables: list[Table] = []
 
     def append(names: Sequence[str], node: int, heavy: Shuffle | None) -> None:
-        begin = made[-1].begin + made[-1].room if made else 0
-        made.append(Table(begin, tuple(names), tuple(work.found[name].cardinality for name in names), node, heavy))
+        begin = tables[-1].begin + tables[-1].room if tables else 0
+        tables.append(Table(begin, tuple(names), tuple(work.dictionary[name].cardinality for name in names), node, heavy))
 
     for at in counting.tables:
         append(counting.members[at], nodes[at], None)
@@ -243,7 +245,7 @@ def _tables(work: Work, counting: Counting, nodes: Sequence[int]) -> Tables:
         if shuffle.heavy:
             for at in shuffle.sets:
                 append([name for name in counting.members[at] if name not in shuffle.key], nodes[at], shuffle)
-    return Tables(work.packing, tuple(made))
+    return Tables(work.packing, tuple(tables))
 
 
 def _counted(packed: DataFrame, tables: Tables) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lost:
+class SuppressedValues:
     """The records that lost values, by their numbers in order, and ``[record, attribute]`` what each lost."""
 
     names: tuple[str, ...]
@@ -32,24 +32,24 @@ class Lost:
     gone: NDArray[np.bool_]
 
     @classmethod
-    def nothing(cls, names: tuple[str, ...]) -> Lost:
+    def nothing(cls, names: tuple[str, ...]) -> SuppressedValues:
         return cls(names, np.zeros(0, np.int64), np.zeros((0, len(names)), np.bool_))
 
     def of(self, records: NDArray[np.int64]) -> NDArray[np.bool_]:
         """What some records lost."""
-        made = np.zeros((len(records), len(self.names)), dtype=np.bool_)
+        flags = np.zeros((len(records), len(self.names)), dtype=np.bool_)
         if len(self.records):
             at = np.minimum(np.searchsorted(self.records, records), len(self.records) - 1)
             mine = np.flatnonzero(self.records[at] == records)
-            made[mine] = self.gone[at[mine]]
-        return made
+            flags[mine] = self.gone[at[mine]]
+        return flags
 
-    def more(self, records: NDArray[np.int64], gone: NDArray[np.bool_]) -> Lost:
+    def more(self, records: NDArray[np.int64], gone: NDArray[np.bool_]) -> SuppressedValues:
         """The same with what other records, or these, lost since."""
         every = np.union1d(self.records, records[gone.any(axis=1)])
-        made = self.of(every)
-        made |= Lost.of(Lost(self.names, *_ordered(records, gone)), every)
-        return Lost(self.names, every, made)
+        flags = self.of(every)
+        flags |= SuppressedValues.of(SuppressedValues(self.names, *_ordered(records, gone)), every)
+        return SuppressedValues(self.names, every, flags)
 
     def applied(self, table: pa.Table) -> pa.Table:
         """Rows with their numbers, without the values that they lost."""

@@ -3,7 +3,11 @@
 Queries with equal cells in the set at hand are one *class*; ``parent`` and ``code`` hold, for each class of the larger set, its
 class in the smaller one and its cell of the new attribute. ``links`` is (starts, groups): the groups of records that agree with
 a class of the smaller set. ``runs`` is (starts, begin, end): the places that agree with a code. A record's *cell* is
-``group * cardinality + place`` in a dense table, or a number given group by group.
+``group * cardinality + place`` in a dense table, or a number given group by group. ``table[cell]`` holds the records of a cell,
+``counts[class]`` and ``numbers[class]`` the records and the non-empty cells that agree with a class, ``into`` the cells of all
+classes one behind the other, those of class c from ``begin[c]`` on. Loops run over the classes ``start`` to ``stop`` and cost
+one step per (link, run) of a class, or per cell where they say "cell by cell". Trap: links times runs can exceed the number of
+records by far, which is why :func:`measure_work` is called first.
 """
 
 from __future__ import annotations
@@ -18,21 +22,21 @@ from discreet.engine.runtime.compiled import compiled
 @compiled
 def list_classes(table: Any, cardinality: int, parent: Any, code: Any) -> int:
     """Replace the counts of (class, code) by numbers of the pairs that occur, and list these; how many they are."""
-    made = 0
+    listed = 0
     for key in range(len(table)):
         if table[key] > 0:
-            parent[made] = key // cardinality
-            code[made] = key % cardinality
-            table[key] = made
-            made += 1
-    return made
+            parent[listed] = key // cardinality
+            code[listed] = key % cardinality
+            table[key] = listed
+            listed += 1
+    return listed
 
 
 @compiled
-def class_of(asking: Any, asked: Any, codes: Any, cardinality: int, table: Any, new: Any, start: int, stop: int) -> None:
+def class_of(queries: Any, query_classes: Any, codes: Any, cardinality: int, table: Any, new: Any, start: int, stop: int) -> None:
     """The new class of each query."""
     for at in range(start, stop):
-        new[at] = table[np.int64(asked[at]) * cardinality + codes[asking[at]]]
+        new[at] = table[np.int64(query_classes[at]) * cardinality + codes[queries[at]]]
 
 
 @compiled
@@ -70,8 +74,8 @@ def list_cells(table: Any, ranks: Any, cells: Any) -> None:
 
 
 @compiled
-def look_cells(
-    parent: Any, code: Any, links: Any, cardinality: int, runs: Any, table: Any, found: Any, start: int, stop: int
+def count_in_cells(
+    parent: Any, code: Any, links: Any, cardinality: int, runs: Any, table: Any, counts: Any, start: int, stop: int
 ) -> None:
     """The records that agree with each class, cell by cell: for runs that are short."""
     starts, groups = links
@@ -83,12 +87,12 @@ def look_cells(
             for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
                 for cell in range(base + run_begin[run], base + run_end[run]):
                     total += table[cell]
-        found[at] = total
+        counts[at] = total
 
 
 @compiled
-def look_sums(
-    parent: Any, code: Any, links: Any, cardinality: int, runs: Any, sums: Any, found: Any, start: int, stop: int
+def count_by_running_totals(
+    parent: Any, code: Any, links: Any, cardinality: int, runs: Any, sums: Any, counts: Any, start: int, stop: int
 ) -> None:
     """The same from sums over the cells before each cell: two reads per run, however long it is."""
     starts, groups = links
@@ -99,12 +103,12 @@ def look_sums(
             base = np.int64(groups[link]) * cardinality
             for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
                 total += sums[base + run_end[run]] - sums[base + run_begin[run]]
-        found[at] = total
+        counts[at] = total
 
 
 @compiled
 def count_cells(
-    parent: Any, code: Any, links: Any, cardinality: int, runs: Any, table: Any, made: Any, start: int, stop: int
+    parent: Any, code: Any, links: Any, cardinality: int, runs: Any, table: Any, numbers: Any, start: int, stop: int
 ) -> None:
     """How many groups agree with each class, cell by cell."""
     starts, groups = links
@@ -116,7 +120,7 @@ def count_cells(
             for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
                 for cell in range(base + run_begin[run], base + run_end[run]):
                     total += table[cell] > 0
-        made[at] = total
+        numbers[at] = total
 
 
 @compiled
@@ -159,7 +163,7 @@ def write_ranks(
 
 
 @compiled
-def number_cells(who: Any, codes: Any, order: Any, begin: Any, cardinality: int, new: Any, first: Any, cell_code: Any,
+def number_cells(members: Any, codes: Any, order: Any, begin: Any, cardinality: int, new: Any, first: Any, cell_code: Any,
                  table: Any) -> int:  # fmt: skip
     """Number the cells that occur, group by group and by code within a group, with a table of one group only.
 
@@ -174,7 +178,7 @@ def number_cells(who: Any, codes: Any, order: Any, begin: Any, cardinality: int,
         used = 0
         for place in range(begin[group], begin[group + 1]):
             at = order[place]
-            code = codes[at if who is None else who[at]]
+            code = codes[at if members is None else members[at]]
             if local[code] < 0:
                 local[code] = 0
                 touched[used] = code
@@ -186,7 +190,7 @@ def number_cells(who: Any, codes: Any, order: Any, begin: Any, cardinality: int,
             table[cells + place] = 0
         for place in range(begin[group], begin[group + 1]):
             at = order[place]
-            cell = local[codes[at if who is None else who[at]]]
+            cell = local[codes[at if members is None else members[at]]]
             new[at] = cell
             table[cell] += 1
         for place in range(used):
@@ -209,8 +213,8 @@ def _search(codes: Any, begin: int, end: int, code: int) -> int:
 
 
 @compiled
-def look_numbered(
-    parent: Any, code: Any, links: Any, first: Any, cell_code: Any, runs: Any, sums: Any, found: Any, made: Any,
+def count_in_numbered_cells(
+    parent: Any, code: Any, links: Any, first: Any, cell_code: Any, runs: Any, sums: Any, counts: Any, numbers: Any,
     start: int, stop: int,
 ) -> None:  # fmt: skip
     """The records and the groups that agree with each class, where cells are numbered."""
@@ -221,11 +225,11 @@ def look_numbered(
         for link in range(starts[parent[at]], starts[parent[at] + 1]):
             low, high = first[groups[link]], first[groups[link] + 1]
             for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
-                one = _search(cell_code, low, high, run_begin[run])
-                two = _search(cell_code, one, high, run_end[run])
-                total += sums[two] - sums[one]
-                cells += two - one
-        found[at], made[at] = total, cells
+                lower = _search(cell_code, low, high, run_begin[run])
+                upper = _search(cell_code, lower, high, run_end[run])
+                total += sums[upper] - sums[lower]
+                cells += upper - lower
+        counts[at], numbers[at] = total, cells
 
 
 @compiled
@@ -240,26 +244,26 @@ def write_numbered(
         for link in range(starts[parent[at]], starts[parent[at] + 1]):
             low, high = first[groups[link]], first[groups[link] + 1]
             for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
-                one = _search(cell_code, low, high, run_begin[run])
-                for cell in range(one, _search(cell_code, one, high, run_end[run])):
+                lower = _search(cell_code, low, high, run_begin[run])
+                for cell in range(lower, _search(cell_code, lower, high, run_end[run])):
                     into[to] = cell
                     to += 1
 
 
 @compiled
-def spread(asking: Any, new: Any, counts: Any, found: Any, start: int, stop: int) -> None:
+def add_class_counts(queries: Any, new: Any, counts: Any, totals: Any, start: int, stop: int) -> None:
     """Give each query the count of its class, added to what other records brought it."""
     for at in range(start, stop):
-        found[asking[at]] += counts[new[at]]
+        totals[queries[at]] += counts[new[at]]
 
 
 @compiled
-def keep_classes(asking: Any, new: Any, rank: Any, found: Any, new_asking: Any, new_asked: Any) -> int:
+def keep_classes(queries: Any, new: Any, rank: Any, counts: Any, new_asking: Any, new_asked: Any) -> int:
     """The queries that are not alone and whose class still has records here, with their class; how many they are."""
     to = 0
-    for at in range(len(asking)):
-        if found[asking[at]] > 1 and rank[new[at]] >= 0:
-            new_asking[to] = asking[at]
+    for at in range(len(queries)):
+        if counts[queries[at]] > 1 and rank[new[at]] >= 0:
+            new_asking[to] = queries[at]
             new_asked[to] = rank[new[at]]
             to += 1
     return to

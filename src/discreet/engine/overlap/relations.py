@@ -109,13 +109,13 @@ def relate(asking: CellAtoms, held: CellAtoms, *, null: int | None, null_asks: i
             "many to compare each with each; recode it to fewer"
         )
     blanks = (len(codes) + len(lone), len(codes) + len(lone) + int(blank.sum()))
-    everything = asking.blank.copy()
+    is_blank = asking.blank.copy()
     if null_asks is not None:
-        everything[null_asks] = False
+        is_blank[null_asks] = False
     own = np.full(len(asking.blank), -1, dtype=np.int64)
     if asking is held:
         own[lone] = place[lone]
-    inputs = (ask_starts, ask_first, ask_last, everything, -1 if null_asks is None else null_asks, codes, begins, coarse,
+    inputs = (ask_starts, ask_first, ask_last, is_blank, -1 if null_asks is None else null_asks, codes, begins, coarse,
               held_starts, held_first, held_last, *blanks, size, own)  # fmt: skip
     starts = np.zeros(len(asking.blank) + 1, dtype=np.int64)
     none = np.zeros(0, dtype=np.int64)
@@ -186,7 +186,7 @@ def _runs_of_positions(
 
 @compiled
 def _relate(
-    ask_starts: Any, ask_first: Any, ask_last: Any, everything: Any, null_asks: int, codes: Any, begins: Any, coarse: Any,
+    ask_starts: Any, ask_first: Any, ask_last: Any, is_blank: Any, null_asks: int, codes: Any, begins: Any, coarse: Any,
     held_starts: Any, held_first: Any, held_last: Any, blank_first: int, blank_last: int, size: int, own: Any,
     write: bool, starts: Any, begin: Any, end: Any,
 ) -> None:  # fmt: skip
@@ -194,13 +194,13 @@ def _relate(
 
     ``codes`` are the searched codes by place, ``begins`` their first positions, ``coarse`` the places of wider cells.
     """
-    for code in range(len(everything)):
-        made = 0
+    for code in range(len(is_blank)):
+        written = 0
         to = starts[code] if write else 0
-        if everything[code]:
+        if is_blank[code]:
             if write:
                 begin[to], end[to] = 0, size
-            made = 1
+            written = 1
         else:
             last = 0
             for run in range(ask_starts[code], ask_starts[code + 1]):
@@ -209,39 +209,39 @@ def _relate(
                 last = ask_last[run]
                 if high > low:
                     if write:
-                        begin[to + made], end[to + made] = low, high
-                    made += 1
+                        begin[to + written], end[to + written] = low, high
+                    written += 1
             for at in range(len(coarse)):  # cells that begin outside the asking one and reach into it
                 spot = coarse[at]
                 if begins[spot] >= last:
                     break
-                one, other = ask_starts[code], held_starts[codes[spot]]
+                mine, other = ask_starts[code], held_starts[codes[spot]]
                 inside = overlap = False
-                while one < ask_starts[code + 1] and other < held_starts[codes[spot] + 1]:
-                    if ask_first[one] <= begins[spot] < ask_last[one]:
+                while mine < ask_starts[code + 1] and other < held_starts[codes[spot] + 1]:
+                    if ask_first[mine] <= begins[spot] < ask_last[mine]:
                         inside = True
                         break
-                    if ask_first[one] < held_last[other] and held_first[other] < ask_last[one]:
+                    if ask_first[mine] < held_last[other] and held_first[other] < ask_last[mine]:
                         overlap = True
-                    if ask_last[one] <= held_last[other]:
-                        one += 1
+                    if ask_last[mine] <= held_last[other]:
+                        mine += 1
                     else:
                         other += 1
                 if not inside:  # the asking cell may have runs left that hold the beginning
-                    for rest in range(one, ask_starts[code + 1]):
+                    for rest in range(mine, ask_starts[code + 1]):
                         inside = inside or ask_first[rest] <= begins[spot] < ask_last[rest]
                 if overlap and not inside:
                     if write:
-                        begin[to + made], end[to + made] = spot, spot + 1
-                    made += 1
+                        begin[to + written], end[to + written] = spot, spot + 1
+                    written += 1
             if own[code] >= 0:
                 if write:
-                    begin[to + made], end[to + made] = own[code], own[code] + 1
-                made += 1
+                    begin[to + written], end[to + written] = own[code], own[code] + 1
+                written += 1
             upper = size if code == null_asks else blank_last
             if upper > blank_first:
                 if write:
-                    begin[to + made], end[to + made] = blank_first, upper
-                made += 1
+                    begin[to + written], end[to + written] = blank_first, upper
+                written += 1
         if not write:
-            starts[code + 1] = made
+            starts[code + 1] = written

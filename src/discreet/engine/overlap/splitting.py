@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.known_sets.kernels import by_group, count
+from discreet.engine.known_sets.kernels import count, sort_by_group
 from discreet.engine.overlap import kernels
 from discreet.errors import DataError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_LINKS = 200_000_000
 """Links of one set, 4 bytes each, beyond which a table is refused."""
-MOST_LOOKS = 20_000_000_000
+MOST_LOOKUPS = 20_000_000_000
 """Links times classes that one count may look at, beyond which a table is refused: about a minute on one core."""
 _TABLE_LEAST, _TABLE_PER_MEMBER = 1 << 16, 4
 _ADVICE = "generalize to fewer cells that nest, such as the levels of a hierarchy, or measure fewer attributes"
@@ -64,22 +64,22 @@ class Classes:
 
     @classmethod
     def split(
-        cls, asking: NDArray[np.uint32], asked: NDArray[np.uint32], number: int, codes: NDArray[Any], cardinality: int,
+        cls, queries: NDArray[np.uint32], query_classes: NDArray[np.uint32], number: int, codes: NDArray[Any], cardinality: int,
         parallel: Parallel,
     ) -> Classes:  # fmt: skip
-        """Classes by one attribute more: ``asked`` are those of the queries ``asking``, of which there are ``number``."""
-        room, size = number * cardinality, len(asking)
+        """Classes by one attribute more: ``query_classes`` are the ``number`` classes that the queries had before."""
+        room, size = number * cardinality, len(queries)
         if room > max(_TABLE_LEAST, _TABLE_PER_MEMBER * size):
-            new, first, code, _ = number_cells(asking, asked, number, codes, cardinality)
+            new, first, code, _ = number_cells(queries, query_classes, number, codes, cardinality)
             return cls(np.repeat(np.arange(number), np.diff(first)), code, new)
         table = np.zeros(room, dtype=np.int32)
-        count(asking, asked, codes, cardinality, table, 0, size)
+        count(queries, query_classes, codes, cardinality, table, 0, size)
         most = min(room, size)
         parent, code = np.empty(most, np.int64), np.empty(most, np.int64)
-        made = kernels.list_classes(table, cardinality, parent, code)
+        number_of_classes = kernels.list_classes(table, cardinality, parent, code)
         new = np.empty(size, np.uint32)
-        parallel(lambda start, stop: kernels.class_of(asking, asked, codes, cardinality, table, new, start, stop), size)
-        return cls(parent[:made], code[:made], new)
+        parallel(lambda start, stop: kernels.class_of(queries, query_classes, codes, cardinality, table, new, start, stop), size)
+        return cls(parent[:number_of_classes], code[:number_of_classes], new)
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -100,46 +100,46 @@ class Cells:
     first: NDArray[np.int64] | None = None
     cell_code: NDArray[np.int64] | None = None
 
-    def look(self, parallel: Parallel) -> NDArray[np.int32]:
+    def count_classes(self, parallel: Parallel) -> NDArray[np.int32]:
         """The number of records that agree with each class."""
-        one, size = self.classes, len(self.classes)
-        pairs, cells = kernels.measure_work(one.parent, one.code, self.links.arrays, self.relation.spans)
-        if pairs > MOST_LOOKS:
+        classes, size = self.classes, len(self.classes)
+        pairs, cells = kernels.measure_work(classes.parent, classes.code, self.links.arrays, self.relation.spans)
+        if pairs > MOST_LOOKUPS:
             raise DataError(
                 f"known_sets: the coarse cells overlap in {pairs:,} ways in one known set, too many to count; {_ADVICE}"
             )
         self._short = cells < len(self.table) // 2
-        found, self._groups = np.zeros(size, np.int32), np.zeros(size, np.int32)
-        start = (one.parent, one.code, self.links.arrays)
+        counts, self._groups = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        start = (classes.parent, classes.code, self.links.arrays)
         if self.first is None and self._short:
-            rest = (*start, self.cardinality, self.relation.runs, self.table, found)
-            parallel(lambda low, high: kernels.look_cells(*rest, low, high), size)
-            return found
+            rest = (*start, self.cardinality, self.relation.runs, self.table, counts)
+            parallel(lambda low, high: kernels.count_in_cells(*rest, low, high), size)
+            return counts
         sums = np.empty(len(self.table) + 1, dtype=np.int32)
         kernels.sum_counts(self.table, sums)
         if self.first is None:
-            more = (*start, self.cardinality, self.relation.runs, sums, found)
-            parallel(lambda low, high: kernels.look_sums(*more, low, high), size)
+            more = (*start, self.cardinality, self.relation.runs, sums, counts)
+            parallel(lambda low, high: kernels.count_by_running_totals(*more, low, high), size)
         else:
-            most = (*start, self.first, self.cell_code, self.relation.runs, sums, found, self._groups)
-            parallel(lambda low, high: kernels.look_numbered(*most, low, high), size)
-        return found
+            most = (*start, self.first, self.cell_code, self.relation.runs, sums, counts, self._groups)
+            parallel(lambda low, high: kernels.count_in_numbered_cells(*most, low, high), size)
+        return counts
 
     def link(self, staying: NDArray[np.int64], parallel: Parallel) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """The cells that agree with some of the classes and hold records, in one list, and where each class's begin."""
         parent, code, size = self.classes.parent[staying], self.classes.code[staying], len(staying)
         start = (parent, code, self.links.arrays)
-        made = self._groups[staying]
+        numbers = self._groups[staying]
         ranks = cells = np.zeros(0, np.int32)
         if self.first is None and self._short:
-            rest = (*start, self.cardinality, self.relation.runs, self.table, made)
+            rest = (*start, self.cardinality, self.relation.runs, self.table, numbers)
             parallel(lambda low, high: kernels.count_cells(*rest, low, high), size)
         elif self.first is None:
             ranks, cells = np.empty(len(self.table) + 1, np.int32), np.empty(len(self.table), np.int32)
             kernels.list_cells(self.table, ranks, cells)
-            more = (*start, self.cardinality, self.relation.runs, ranks, made)
-            parallel(lambda low, high: kernels.look_sums(*more, low, high), size)
-        begin = np.concatenate(([0], np.cumsum(made, dtype=np.int64)))
+            more = (*start, self.cardinality, self.relation.runs, ranks, numbers)
+            parallel(lambda low, high: kernels.count_by_running_totals(*more, low, high), size)
+        begin = np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))
         if begin[-1] > MOST_LINKS:
             raise DataError(
                 f"known_sets: the coarse cells overlap in {begin[-1]:,} ways in one known set, and at most {MOST_LINKS:,} have a "
@@ -163,7 +163,7 @@ def number_cells(
     who: NDArray[np.uint32] | None, group: NDArray[np.uint32], groups: int, codes: NDArray[Any], cardinality: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """Cells numbered one by one, for sets that are not worth a table: each member's, each group's first, codes and counts."""
-    order, begin = by_group(group, groups)
+    order, begin = sort_by_group(group, groups)
     size = len(group)
     new, first = np.empty(size, np.uint32), np.empty(groups + 1, np.int64)
     cell_code, table = np.empty(size, np.int64), np.empty(size, np.int32)
@@ -172,9 +172,9 @@ def number_cells(
 
 
 def agreeing_groups(
-    links: Links, asking: NDArray[np.uint32], asked: NDArray[np.uint32]
+    links: Links, queries: NDArray[np.uint32], query_classes: NDArray[np.uint32]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Some queries, each listed once for every group that agrees with it, and these groups."""
-    begin, lengths = links.starts[asked], links.starts[asked.astype(np.int64) + 1] - links.starts[asked]
+    begin, lengths = links.starts[query_classes], links.starts[query_classes.astype(np.int64) + 1] - links.starts[query_classes]
     steps = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(asking, lengths), links.groups[np.repeat(begin, lengths) + steps]
+    return np.repeat(queries, lengths), links.groups[np.repeat(begin, lengths) + steps]

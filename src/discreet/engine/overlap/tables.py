@@ -18,7 +18,7 @@ from discreet.model.microdata import Microdata
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Asked = tuple[list[RecordClass], "NDArray[np.int32]", list[Pattern]]
+CountedRecords = tuple[list[RecordClass], "NDArray[np.int32]", list[Pattern]]
 
 
 def has_overlaps(data: Microdata, columns: Sequence[Column]) -> bool:
@@ -26,7 +26,9 @@ def has_overlaps(data: Microdata, columns: Sequence[Column]) -> bool:
     return any(overlaps(data, column) for column in columns)
 
 
-def by_overlap(data: Microdata, columns: Sequence[Column], slots: NDArray[np.int64], *, null_agrees: bool) -> Asked:
+def classes_by_overlap(
+    data: Microdata, columns: Sequence[Column], slots: NDArray[np.int64], *, null_agrees: bool
+) -> CountedRecords:
     """One class of all records, asked for by some of them; cells agree where they overlap.
 
     A query is not found by attributes where its own cell says nothing: such queries are a pattern of their own.
@@ -38,7 +40,9 @@ def by_overlap(data: Microdata, columns: Sequence[Column], slots: NDArray[np.int
     return [related_class(columns, relations, slots)], pattern, patterns
 
 
-def by_overlap_with_nulls(data: Microdata, columns: Sequence[Column], slots: NDArray[np.int64], *, null_agrees: bool) -> Asked:
+def classes_by_overlap_with_nulls(
+    data: Microdata, columns: Sequence[Column], slots: NDArray[np.int64], *, null_agrees: bool
+) -> CountedRecords:
     """The same for columns from which values were taken since the data were read, so that they hold nulls that the data do not.
 
     Only nulls that agree with anything make a pattern: who asks with ``*`` is counted with all who agree, set by set.
@@ -59,5 +63,5 @@ def related_class(columns: Sequence[Column], relations: Sequence[Relation], slot
             continue
         narrow = relation.place.astype(width_for(max(len(relation.place) - 1, 0)))
         codes.append(narrow[column.codes])
-    asked = [column.codes[slots] for column in columns]
-    return RecordClass(None, size, codes, asked, [len(relation.place) for relation in relations], relations)
+    query_codes = [column.codes[slots] for column in columns]
+    return RecordClass(None, size, codes, query_codes, [len(relation.place) for relation in relations], relations)

@@ -3,13 +3,18 @@
 A record comes with its *counts*: for every kept set the records that agree with it, as the table stands. Where a blank agrees
 with anything, blanking the attributes Q gives the set S the count of S without Q, so the counts of one walk answer for every Q:
 
-    risk_Q = sum over kept S of p_S (C_Q - c_S,Q) / count(S without Q)          (Orooji & Knapp 2018, equation 1, before alpha)
+    risk_Q = sum over kept S of p_S (C_Q - c_S,Q) / count(S without Q)          (Orooji & Knapp (2018a), eq. 1, before alpha)
 
 Where records are to be hidden among so many (``threshold: {among: a}``) the sum runs over the non-empty sets and has
 1 / count - ``share`` for 1 / count, with the share 1 / a: it is at most 0 exactly where the effective class size is at least a.
 
 ``tree`` is the tuple (parent, last, chance, rank, first, children, share) that ``tree_arrays`` in engine/targeting/state.py
-makes; the child of a set that adds an attribute stands at ``children[first[set] + attribute - last[set] - 1]``.
+returns; the child of a set that adds an attribute stands at ``children[first[set] + attribute - last[set] - 1]``.
+
+The arrays that all loops share: ``counts[record, set]`` (int32, at least 1), ``weights[record, attribute]`` (W(A) W(value) of
+eq. 4), ``blank[attribute]`` (what a null weighs), ``nulls``, ``may`` and ``gone[record, attribute]`` (null already, may be
+suppressed, suppressed or null), all attributes in the family's order. Loops run over the records ``start`` to ``stop`` and write
+only to these. One evaluation of the risk is O(sets). Trap: counts answer for every choice only where a null agrees with anything.
 """
 
 from __future__ import annotations
@@ -25,14 +30,17 @@ _TIE = 1e-12
 
 @compiled
 def risk_of(count: Any, weight: Any, blank: Any, gone: Any, tree: Any, home: Any, learnt: Any) -> Any:
-    """The sum over kept sets with the attributes ``gone`` blank; ``home`` and ``learnt`` are scratch of a number a set."""
+    """The sum over kept sets with the attributes ``gone`` blank. O(sets).
+
+    ``home[set]`` is the set without blanks, whose count it has, and ``learnt[set]`` the consequence; both are scratch arrays.
+    """
     parent, last, chance, _, first, children, share = tree
     total = 0.0
     for at in range(len(weight)):
         total += blank[at] if gone[at] else weight[at]
     home[0] = 0
     learnt[0] = total
-    found = 0.0 if share > 0 else total / count[0]
+    risk = 0.0 if share > 0 else total / count[0]
     for node in range(1, len(last)):
         above, place = parent[node], last[node]
         if gone[place]:
@@ -41,28 +49,31 @@ def risk_of(count: Any, weight: Any, blank: Any, gone: Any, tree: Any, home: Any
         else:
             home[node] = children[first[home[above]] + place - last[home[above]] - 1]
             learnt[node] = learnt[above] - weight[place]
-        found += chance[node] * learnt[node] * (1.0 / count[home[node]] - share)
-    return found
+        risk += chance[node] * learnt[node] * (1.0 / count[home[node]] - share)
+    return risk
 
 
 @compiled
-def risks(counts: Any, weights: Any, blank: Any, gone: Any, tree: Any, found: Any, start: int, stop: int) -> None:
+def risks(counts: Any, weights: Any, blank: Any, gone: Any, tree: Any, risk: Any, start: int, stop: int) -> None:
     """The risk of each record, whose attributes ``gone`` are blank."""
     home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
     for at in range(start, stop):
-        found[at] = risk_of(counts[at], weights[at], blank, gone[at], tree, home, learnt)
+        risk[at] = risk_of(counts[at], weights[at], blank, gone[at], tree, home, learnt)
 
 
 @compiled
-def copy_counts(who: Any, found: Any, made: Any, start: int, stop: int) -> None:
-    """Write down what was counted for those who asked."""
+def copy_counts(active: Any, counts: Any, copied: Any, start: int, stop: int) -> None:
+    """Copy the counts of the active queries; ``copied`` starts with ones, the count of queries that left the walk alone."""
     for at in range(start, stop):
-        made[who[at]] = found[who[at]]
+        copied[active[at]] = counts[active[at]]
 
 
 @compiled
 def _top(count: Any, weight: Any, blank: Any, gone: Any, may: Any, tree: Any) -> int:
-    """The set that adds most to the risk among those with a value to take and without a blank; -1 where there is none."""
+    """The set with the largest term of eq. 1 among those with a value to suppress and without a null; -1: none. O(sets).
+
+    Terms within a relative 1e-12 are ties, broken by ``rank``, so that rounding does not choose the set.
+    """
     parent, last, chance, rank, _, _, _ = tree
     total = 0.0
     for at in range(len(weight)):
@@ -87,7 +98,7 @@ def _top(count: Any, weight: Any, blank: Any, gone: Any, may: Any, tree: Any) ->
 
 @compiled
 def _take(node: int, may: Any, gone: Any, tree: Any) -> int:
-    """Blank what may be taken of a set; how many values that were."""
+    """Suppress the values of a set that may be suppressed; returns how many. O(depth)."""
     parent, last = tree[0], tree[1]
     taken = 0
     while node > 0:
@@ -113,7 +124,10 @@ def top_sets(
     start: int,
     stop: int,
 ) -> None:
-    """Blank each record's top set, once or again and again until its risk is at most the limit; ``gone`` is filled."""
+    """Blank each record's top set, once or until its risk is at most the limit.
+
+    Orooji & Knapp (2018b), Figure 1, for one record. O(attributes * sets) per record at most; writes ``gone``.
+    """
     home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
     for at in range(start, stop):
         gone[at] = nulls[at]
@@ -127,7 +141,10 @@ def top_sets(
 def largest_first(
     counts: Any, weights: Any, blank: Any, nulls: Any, may: Any, tree: Any, limit: float, gone: Any, start: int, stop: int
 ) -> None:
-    """Blank the values that weigh most, one by one, until each record's risk is at most the limit."""
+    """Suppress the values with the largest weights, one by one, until each record's risk is at most the limit.
+
+    O(attributes * sets) per record.
+    """
     home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
     for at in range(start, stop):
         gone[at] = nulls[at]
@@ -144,7 +161,10 @@ def cheapest(
     counts: Any, weights: Any, blank: Any, nulls: Any, places: Any, choices: Any, tree: Any, limit: float, rows: Any, gone: Any,
     start: int, stop: int,
 ) -> None:  # fmt: skip
-    """The first of the choices (bits of ``places``, the cheapest first) that is enough; the safest of all where none is."""
+    """The first of the choices (bits of ``places``, the cheapest first) that is enough; the safest where none is.
+
+    O(choices * sets) per record, with up to 2^12 choices; ``rows`` are the records to decide.
+    """
     home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
     trial = np.empty(nulls.shape[1], np.bool_)
     for index in range(start, stop):
@@ -155,10 +175,10 @@ def cheapest(
             for bit in range(len(places)):
                 if choice >> bit & 1:
                     trial[places[bit]] = True
-            found = risk_of(counts[at], weights[at], blank, trial, tree, home, learnt)
-            if found < least:
-                best, least = choice, found
-            if found <= limit:
+            risk = risk_of(counts[at], weights[at], blank, trial, tree, home, learnt)
+            if risk < least:
+                best, least = choice, risk
+            if risk <= limit:
                 break
         gone[at] = nulls[at]
         for bit in range(len(places)):
@@ -180,7 +200,10 @@ def greedy(
     start: int,
     stop: int,
 ) -> None:
-    """Too many choices: take what lowers the risk most for its cost, again and again; then give back what was not needed."""
+    """Too many choices: suppress what lowers the risk most for its cost, repeatedly; then restore what was not needed.
+
+    O(attributes^2 * sets) per record.
+    """
     home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
     for at in range(start, stop):
         mine = gone[at]
@@ -192,11 +215,11 @@ def greedy(
                 if not may[at, place] or mine[place]:
                     continue
                 mine[place] = True
-                found = risk_of(counts[at], weights[at], blank, mine, tree, home, learnt)
+                risk = risk_of(counts[at], weights[at], blank, mine, tree, home, learnt)
                 mine[place] = False
-                worth = (now - found) / costs[place]
+                worth = (now - risk) / costs[place]
                 if best < 0 or worth > gain:
-                    best, gain, after = place, worth, found
+                    best, gain, after = place, worth, risk
             if best < 0:
                 break
             mine[best] = True
@@ -205,19 +228,19 @@ def greedy(
             if not mine[place] or nulls[at, place]:
                 continue
             mine[place] = False
-            found = risk_of(counts[at], weights[at], blank, mine, tree, home, learnt)
-            if found > max(limit, now):
+            risk = risk_of(counts[at], weights[at], blank, mine, tree, home, learnt)
+            if risk > max(limit, now):
                 mine[place] = True
 
 
 @compiled
 def least_reachable(
-    counts: Any, weights: Any, blank: Any, may: Any, tree: Any, shared: float, found: Any, start: int, stop: int
+    counts: Any, weights: Any, blank: Any, may: Any, tree: Any, shared: float, bound: Any, start: int, stop: int
 ) -> None:
     """A bound below the risk that blanking can bring where blanks agree with blanks only, and ``shared`` records have any.
 
     Set by set the count is at most the present one (without a blank in it) or ``shared`` (with one), whatever is blanked, and
-    what is learnt is at least ``least`` and at most ``most``; the latter counts where a part is negative.
+    what is learnt is at least ``least`` and at most ``most``; the latter counts where a part is negative. O(sets) per record.
     """
     parent, last, chance, share = tree[0], tree[1], tree[2], tree[6]
     size = len(last)
@@ -236,4 +259,4 @@ def least_reachable(
             largest = max(float(counts[at, node]), shared) if takes[node] else float(counts[at, node])
             part = 1.0 / largest - share
             value += chance[node] * part * (least[node] if part > 0 else most[node])
-        found[at] = value
+        bound[at] = value

@@ -59,8 +59,8 @@ class Rule:
 
     def known(self, table: Targets, nulls: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The values by which a record can be found, and that may be taken."""
-        found = self.may & (np.arange(len(self.may)) < table.tree.width)
-        return ~nulls & found
+        suppressible = self.may & (np.arange(len(self.may)) < table.tree.width)
+        return ~nulls & suppressible
 
     def sensitive(self, table: Targets, nulls: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.bool_]:
         """The values that weigh more than a blank does, and that may be taken."""

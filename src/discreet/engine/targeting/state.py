@@ -16,14 +16,14 @@ import polars as pl
 from discreet.engine.cells.weights import cell_weights
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.known_sets.counter import Counter
-from discreet.engine.known_sets.duplicates import alike_records
+from discreet.engine.known_sets.duplicates import find_duplicates
 from discreet.engine.known_sets.excess import excess_over
 from discreet.engine.known_sets.family import Family
-from discreet.engine.known_sets.inputs import alike, by_nulls, one_class
+from discreet.engine.known_sets.inputs import classes_by_nulls, single_class, single_pattern
 from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.sums import KnownSets, Missing, known_sets
 from discreet.engine.known_sets.threads import KernelThreads
-from discreet.engine.overlap.tables import by_overlap_with_nulls, has_overlaps
+from discreet.engine.overlap.tables import classes_by_overlap_with_nulls, has_overlaps
 from discreet.engine.targeting.kernels import copy_counts, risks
 from discreet.model.microdata import Microdata
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_COUNTS = 50_000_000
-_TOGETHER = 200
+_ONE_THREAD = 200
 """Records that one thread looks at faster than two."""
 
 
-def in_parts(kernel: Callable[..., None], size: int, *inputs: Any) -> None:
+def run_on_records(kernel: Callable[..., None], size: int, *inputs: Any) -> None:
     """Run a kernel that ends with (start, stop) over so many records, on all threads."""
     with KernelThreads() as threads:
-        threads.run_slices(kernel, size, *inputs, least=_TOGETHER)
+        threads.run_slices(kernel, size, *inputs, least=_ONE_THREAD)
 
 
 def tree_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
@@ -71,17 +71,17 @@ class Targets:
     def of(cls, data: Microdata, *, epsilon: float, max_sets: int, missing: Missing, share: float = 0.0) -> Targets:
         """Measure the table once; with a ``share`` all risks are excesses over it (see :mod:`discreet.engine.effective_size`)."""
         start = known_sets(data, epsilon=epsilon, max_sets=max_sets, missing=missing)
-        start = replace(start, found=excess_over(share, start.found, start.consequence, len(data)))
+        start = replace(start, per_record=excess_over(share, start.per_record, start.consequence, len(data)))
         names = [start.names[at] for at in start.tree.order]
         columns = encode(data, names)
         weights, blank = [], np.zeros(len(names))
         for at, column in enumerate(columns):
             attribute = data.attribute(names[at])
             blank[at] = attribute.sensitivity * attribute.unlisted
-            found = np.zeros(column.cardinality)
+            value_weights = np.zeros(column.cardinality)
             if attribute.sensitivity > 0:
-                found = cell_weights(column, attribute, data.cells.get(names[at]))
-            weights.append(np.append(found[: len(column.values)], blank[at]))
+                value_weights = cell_weights(column, attribute, data.cells.get(names[at]))
+            weights.append(np.append(value_weights[: len(column.values)], blank[at]))
         related = has_overlaps(data, columns[: start.tree.width])
         arrays = tree_arrays(start.tree, share)
         return cls(data, start, missing, names, columns, weights, blank, arrays, related=related)
@@ -101,11 +101,11 @@ class Targets:
 
     def nulls(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which values of these records are blank."""
-        made = np.zeros((len(rows), len(self.names)), dtype=np.bool_)
+        blanks = np.zeros((len(rows), len(self.names)), dtype=np.bool_)
         for at, column in enumerate(self.columns):
             if column.has_null:
-                made[:, at] = column.codes[rows] == len(column.values)
-        return made
+                blanks[:, at] = column.codes[rows] == len(column.values)
+        return blanks
 
     def weight(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """W(A) W(value) of these records' attributes."""
@@ -128,11 +128,11 @@ class Targets:
 
     def released(self) -> dict[str, pl.Series]:
         """The columns that lost values."""
-        made = {}
+        columns = {}
         for at in sorted(self.own):
             column, series = self.columns[at], self.data.frame[self.names[at]]
-            made[column.name] = series.set(pl.Series(column.is_null), None)
-        return made
+            columns[column.name] = series.set(pl.Series(column.is_null), None)
+        return columns
 
     def each_kind(
         self, rows: NDArray[np.int64], decide: Callable[[NDArray[np.int64], NDArray[np.int32]], NDArray[Any]]
@@ -141,19 +141,21 @@ class Targets:
 
         None where there are no records.
         """
-        made, kind = self.of_kinds(rows, decide)
-        return made if made is None or kind is None else made[kind]
+        decisions, kind = self.of_kinds(rows, decide)
+        return decisions if decisions is None or kind is None else decisions[kind]
 
     def of_kinds(
         self, rows: NDArray[np.int64], decide: Callable[[NDArray[np.int64], NDArray[np.int32]], NDArray[Any]]
     ) -> tuple[NDArray[Any] | None, NDArray[np.int64] | None]:
         """The same once for each kind of record, with the kind of each; no kinds where the records are hardly ever alike."""
-        last = zip(self.columns[self.tree.width :], self.weights[self.tree.width :], strict=True)
-        alike = alike_records(
-            self.columns[: self.tree.width], [(column, found[: column.cardinality]) for column, found in last], rows
+        learnt = zip(self.columns[self.tree.width :], self.weights[self.tree.width :], strict=True)
+        duplicates = find_duplicates(
+            self.columns[: self.tree.width], [(column, weights[: column.cardinality]) for column, weights in learnt], rows
         )
-        made = [decide(part, counts) for part, counts in self.counted(rows if alike is None else rows[alike.first])]
-        return (np.concatenate(made) if made else None), None if alike is None else alike.kind
+        decisions = [
+            decide(part, counts) for part, counts in self.counted(rows if duplicates is None else rows[duplicates.first])
+        ]
+        return (np.concatenate(decisions) if decisions else None), None if duplicates is None else duplicates.kind
 
     def counted(self, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """The records in parts, with the counts of every kept set."""
@@ -172,27 +174,32 @@ class Targets:
         tree, size = self.tree, len(self.data)
         columns = self.columns[: tree.width]
         if self.related:
-            classes, pattern, patterns = by_overlap_with_nulls(self.data, columns, rows, null_agrees=self.missing == "wildcard")
+            classes, pattern, patterns = classes_by_overlap_with_nulls(
+                self.data, columns, rows, null_agrees=self.missing == "wildcard"
+            )
         elif self.missing == "wildcard" and any(column.has_null for column in columns):
-            classes, pattern, patterns = by_nulls(columns, rows, size)
+            classes, pattern, patterns = classes_by_nulls(columns, rows, size)
         else:
-            classes = one_class(columns, rows, size)
-            pattern, patterns = alike(len(rows))
+            classes = single_class(columns, rows, size)
+            pattern, patterns = single_pattern(len(rows))
         empty = np.zeros(len(rows))
-        asked = Queries(empty, empty, empty, np.zeros((len(rows), 0)), [], pattern, patterns)
-        made = np.ones((len(tree), len(rows)), dtype=np.int32)  # who is alone in a set is alone in all larger ones
-        with Counter(classes, asked) as counter:
-            counter.walk(tree, lambda node, *found: counter.threads.run_slices(copy_counts, len(found[0]), *found, made[node]))
-        return np.ascontiguousarray(made.T)
+        queries = Queries(empty, empty, empty, np.zeros((len(rows), 0)), [], pattern, patterns)
+        counts_by_set = np.ones((len(tree), len(rows)), dtype=np.int32)  # who is alone in a set is alone in all larger ones
+        with Counter(classes, queries) as counter:
+            counter.walk(
+                tree,
+                lambda node, *counted: counter.threads.run_slices(copy_counts, len(counted[0]), *counted, counts_by_set[node]),
+            )
+        return np.ascontiguousarray(counts_by_set.T)
 
     def risks(self, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
         """The risk of these records as the table stands, before alpha."""
         gone = self.nulls(rows) if self.missing == "wildcard" else np.zeros((len(rows), len(self.names)), dtype=np.bool_)
-        found = np.empty(len(rows))
-        in_parts(risks, len(rows), counts, self.weight(rows), self.blank, gone, self.arrays, found)
-        return found
+        risk = np.empty(len(rows))
+        run_on_records(risks, len(rows), counts, self.weight(rows), self.blank, gone, self.arrays, risk)
+        return risk
 
     def measure(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Count and sum: the risk of these records as the table stands, before alpha."""
-        found = self.each_kind(rows, self.risks)
-        return np.zeros(0) if found is None else found
+        risk = self.each_kind(rows, self.risks)
+        return np.zeros(0) if risk is None else risk

@@ -81,10 +81,10 @@ class Axis:
             top = level == hierarchy.height
             if level and not top and len(set(names)) == len(names):
                 continue  # not coarser than the values themselves
-            told = encode_series(pl.Series(column.name, names, dtype=pl.String))
-            group = told.codes.astype(np.int64)
-            share = coarse(column, told, hierarchy, numeric=numeric).share[group]
-            heaviest = np.zeros(told.cardinality)
+            labelled = encode_series(pl.Series(column.name, names, dtype=pl.String))
+            group = labelled.codes.astype(np.int64)
+            share = coarse(column, labelled, hierarchy, numeric=numeric).share[group]
+            heaviest = np.zeros(labelled.cardinality)
             np.maximum.at(heaviest, group, weight[: len(names)])
             own = [EVERYTHING if top else _NULL] * null  # a null agrees with nulls until it says nothing
             labels.append([*names, *own])
@@ -130,7 +130,7 @@ class Coarsened:
         self.axes = _fitting(axes)
         self.may = np.array([name in columns for name in table.names[:width]], dtype=np.bool_)
         size = len(table.data)
-        small = all(len(axis.column.values) < 1 << 16 for axis in self.axes)  # the table is read once a record: width is time
+        small = all(len(axis.column.values) < 1 << 16 for axis in self.axes)  # the table is read once per record: width is time
         self.codes: NDArray[Any] = np.zeros((size, width), np.uint16 if small else np.int32)
         self.levels = np.zeros((size, width), np.uint8)
         for at, axis in enumerate(self.axes):
@@ -146,11 +146,11 @@ class Coarsened:
 
     def settle(self, level: float) -> Story:
         """Ever larger turns of records above the threshold, the riskiest first; each sees what those before made coarser."""
-        found, slots = self.table.start.found, self.table.start.slots
-        above = np.flatnonzero(found.risk > level)
+        per_record, slots = self.table.start.per_record, self.table.start.slots
+        above = np.flatnonzero(per_record.risk > level)
         story, done = Story(), 0
         unsafe = [np.zeros(0, np.int64)]
-        for turn in turns(self.table, slots[above], found.risk[above]):
+        for turn in turns(self.table, slots[above], per_record.risk[above]):
             tell("making cells coarser", done, len(above))
             chosen, risk = self._decide(turn, level * (1 - MARGIN), self.may)
             changed = (chosen != self.levels[turn]).any(axis=1)
@@ -200,7 +200,7 @@ class Coarsened:
 
     def released(self) -> dict[str, pl.Series]:
         """The columns whose cells changed: text where some are coarse, and of their own type where some are only null."""
-        made = {}
+        columns = {}
         for at, axis in enumerate(self.axes):
             levels, name = self.levels[:, at], axis.column.name
             changed = levels != self.before[:, at]
@@ -213,17 +213,17 @@ class Coarsened:
                 texts[0] = [leaf_text(value) for value in axis.column.values.to_list()] + [None] * axis.null
                 texts[:-1, len(axis.column.values) :] = None
                 series = pl.Series(name, texts[levels, self.codes[:, at]].tolist(), dtype=pl.String)
-            made[name] = series
-        return made
+            columns[name] = series
+        return columns
 
 
 def _fitting(axes: list[Axis]) -> list[Axis]:
     """Fewer levels where the table of all would be too large: from the highest hierarchy its finest level goes first."""
-    made = list(axes)
-    while np.prod([axis.height + 1.0 for axis in made]) > _MOST_CELLS:
-        at = max(range(len(made)), key=lambda at: (made[at].height, at))
-        made[at] = made[at].without(1)
-    return made
+    fitting = list(axes)
+    while np.prod([axis.height + 1.0 for axis in fitting]) > _MOST_CELLS:
+        at = max(range(len(fitting)), key=lambda at: (fitting[at].height, at))
+        fitting[at] = fitting[at].without(1)
+    return fitting
 
 
 def _flat(axes: Sequence[Axis]) -> tuple[tuple[NDArray[Any], ...], int]:

@@ -66,14 +66,14 @@ def _risk(table: Any, codes: Any, chosen: Any, base: float, axes: Any, tree: Any
         total += weights[begin[axis] + chosen[axis] * cards[axis] + codes[axis]]
     index[0] = len(table) - 1
     learnt[0] = total
-    found = 0.0 if share > 0 else total / table[index[0]]
+    risk = 0.0 if share > 0 else total / table[index[0]]
     for node in range(1, len(last)):
         axis = last[node]
         level = chosen[axis]
         index[node] = index[parent[node]] - (heights[axis] - level) * strides[axis]
         learnt[node] = learnt[parent[node]] - weights[begin[axis] + level * cards[axis] + codes[axis]]
-        found += chance[node] * learnt[node] * (1.0 / table[index[node]] - share)
-    return found
+        risk += chance[node] * learnt[node] * (1.0 / table[index[node]] - share)
+    return risk
 
 
 @compiled
@@ -96,12 +96,12 @@ def _widen(
             level = chosen[axis]
             for higher in range(level + 1, heights[axis] + 1):
                 chosen[axis] = higher
-                found = _risk(table, codes, chosen, base, axes, tree, index, learnt)
+                risk = _risk(table, codes, chosen, base, axes, tree, index, learnt)
                 more = max(_cost(axis, higher, codes[axis], axes) - _cost(axis, level, codes[axis], axes), 1e-9)
                 # no cell needs to bring more than is asked for
-                gain = (now - max(found, limit)) / more
+                gain = (now - max(risk, limit)) / more
                 if gain > worth:
-                    best, to, worth, after = axis, higher, gain, found
+                    best, to, worth, after = axis, higher, gain, risk
             chosen[axis] = level
         if best < 0:
             break
@@ -132,9 +132,9 @@ def _narrow(
         level = chosen[axis]
         for lower in range(start[axis], level):
             chosen[axis] = lower
-            found = _risk(table, codes, chosen, base, axes, tree, index, learnt)
-            if found <= max(limit, now):
-                now = found
+            risk = _risk(table, codes, chosen, base, axes, tree, index, learnt)
+            if risk <= max(limit, now):
+                now = risk
                 break
             chosen[axis] = level
     return now

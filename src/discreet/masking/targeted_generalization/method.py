@@ -101,9 +101,9 @@ class TargetedGeneralization(MaskingMethod):
         state = Coarsened(table, [name for name in columns if name not in self.protect], self.weights)
         story = state.settle(level_of(self.threshold, self.alpha))
         released = state.released()
-        made = data.with_columns(released, state.described(released))
-        made.cache[self.name] = story
-        return made
+        masked = data.with_columns(released, state.described(released))
+        masked.cache[self.name] = story
+        return masked
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
         story: Story | None = after.cache.get(self.name)
@@ -111,7 +111,7 @@ class TargetedGeneralization(MaskingMethod):
             return []
         blanked = sum(_blanks(after, name) - _blanks(before, name) for name in columns)
         records = sum(number for number, _ in story.passes)
-        told = [f"{story.taken - blanked:,} values of {records:,} records made coarser, {blanked:,} more blanked"]
+        notes = [f"{story.taken - blanked:,} values of {records:,} records made coarser, {blanked:,} more blanked"]
         if len(story.remaining):
             numbers = np.sort(before.records[story.remaining]) + 1
             more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
@@ -123,8 +123,8 @@ class TargetedGeneralization(MaskingMethod):
                 public = f"{len(numbers):,} records cannot be brought under {self.threshold:g}"
                 detail = f"; with all done that could help, their risk is {least:.4g} to {most:.4g}"
             names = ", ".join(str(number) for number in numbers[:_MOST_NAMED])
-            told.append(Note(f"{public}{detail}: source records {names}{more}", public))
-        return told
+            notes.append(Note(f"{public}{detail}: source records {names}{more}", public))
+        return notes
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
         kept = [name for name in columns if name in final.columns]

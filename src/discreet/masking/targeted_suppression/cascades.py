@@ -13,8 +13,8 @@ import numpy as np
 
 from discreet.engine.targeting import kernels
 from discreet.engine.targeting.rule import Rule, Story
-from discreet.engine.targeting.state import Targets, in_parts
-from discreet.masking.targeted_suppression.passes import decided, one_pass, top_values
+from discreet.engine.targeting.state import Targets, run_on_records
+from discreet.masking.targeted_suppression.passes import choose_values, suppress_once, top_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     """Pass by pass until no record is above the threshold, or none that is can be helped."""
-    made, slots = table.copy(), table.start.slots
-    story = one_pass(made, rule)
-    first = table.start.found.risk > rule.level
+    result, slots = table.copy(), table.start.slots
+    story = suppress_once(result, rule)
+    first = table.start.per_record.risk > rule.level
     ever = first.copy()
     while True:
-        risk, bound, top = _measured(made, rule, slots, ever)
+        risk, bound, top = _measured(result, rule, slots, ever)
         above = risk > rule.level
         fresh = above & ~ever
         ever |= above
         hopeful = above & (bound <= rule.level)
-        some = slots[hopeful]
-        hopeful[hopeful] = rule.any(made, made.nulls(some), made.weight(some)).any(axis=1)
+        rows_above = slots[hopeful]
+        hopeful[hopeful] = rule.any(result, result.nulls(rows_above), result.weight(rows_above)).any(axis=1)
         if not hopeful.any() and not fresh.any():
             break
         rows = slots[hopeful]
-        gone = decided(made, rule, rows) if rule.side == "sensitive" else top(hopeful)
+        gone = choose_values(result, rule, rows) if rule.side == "sensitive" else top(hopeful)
         rule.spend(story.taken + int(gone.sum()), int(above.sum()))
-        taken = made.take(rows, gone)
+        taken = result.take(rows, gone)
         story.taken += taken
         if taken:
             story.passes.append((len(rows), taken))
@@ -49,8 +49,8 @@ def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     story.remaining, story.risk = slots[above], risk[above]
     story.hopeless = int((above & (bound > rule.level)).sum())
     if above.any():
-        story.needed = needed(made, rule, slots[above][[np.argmin(bound[above])]])
-    return made, story
+        story.needed = needed(result, rule, slots[above][[np.argmin(bound[above])]])
+    return result, story
 
 
 def _measured(
@@ -63,18 +63,18 @@ def _measured(
         blanks |= column.is_null
     blanks[slots[ever]] = True
 
-    def look(part: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
-        return np.column_stack(weighed(table, rule, part, counts, float(blanks.sum())))
+    def weigh(part: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.column_stack(weigh_records(table, rule, part, counts, float(blanks.sum())))
 
-    made, kind = table.of_kinds(slots, look)
-    if made is None:
-        made = np.zeros((0, 2 + len(table.names)))
-    # a row a kind, for a row a record would be as large as the table
+    weighed, kind = table.of_kinds(slots, weigh)
+    if weighed is None:
+        weighed = np.zeros((0, 2 + len(table.names)))
+    # one row per kind, for one row per record would be as large as the table
     places = np.arange(len(slots)) if kind is None else kind
-    return made[places, 0], made[places, 1], lambda some: made[places[some], 2:] > 0
+    return weighed[places, 0], weighed[places, 1], lambda chosen: weighed[places[chosen], 2:] > 0
 
 
-def weighed(
+def weigh_records(
     table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Some records' risk, its bound where so many records share their blanks, and the values of the top set of those above."""
@@ -86,10 +86,10 @@ def weighed(
 
 
 def _bound(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float) -> NDArray[np.float64]:
-    nulls, weights, found = table.nulls(rows), table.weight(rows), np.empty(len(rows))
+    nulls, weights, bound = table.nulls(rows), table.weight(rows), np.empty(len(rows))
     may = rule.any(table, nulls, weights) | nulls
-    in_parts(kernels.least_reachable, len(rows), counts, weights, table.blank, may, table.arrays, shared, found)
-    return found
+    run_on_records(kernels.least_reachable, len(rows), counts, weights, table.blank, may, table.arrays, shared, bound)
+    return bound
 
 
 def needed(table: Targets, rule: Rule, row: NDArray[np.int64]) -> int:

@@ -129,7 +129,7 @@ class TargetedSuppression(MaskingMethod):
         from discreet.engine.known_sets.excess import share_of
         from discreet.engine.targeting.state import Targets
         from discreet.masking.targeted_suppression.cascades import with_cascades
-        from discreet.masking.targeted_suppression.passes import one_pass, until_safe
+        from discreet.masking.targeted_suppression.passes import suppress_once, until_safe
 
         self.check(data, columns)
         if not len(data):
@@ -139,12 +139,12 @@ class TargetedSuppression(MaskingMethod):
         )
         rule = self.rule(table.names, data, columns)
         if self.passes == 1:
-            story = one_pass(table, rule)
+            story = suppress_once(table, rule)
         else:
             table, story = (until_safe if self.missing == "wildcard" else with_cascades)(table, rule)
-        made = data.with_columns(table.released())
-        made.cache[self.name] = story
-        return made
+        masked = data.with_columns(table.released())
+        masked.cache[self.name] = story
+        return masked
 
     def rule(self, names: Sequence[str], data: Microdata, columns: Sequence[str]) -> Rule:
         """What may be taken of which attributes, at what cost and up to what limit."""
@@ -180,26 +180,26 @@ class TargetedSuppression(MaskingMethod):
             if len(story.passes) == 1
             else f"{len(story.passes)} passes; {first:,} records in the first"
         )
-        told = [f"{story.taken:,} values blanked in {passes}"]
+        notes = [f"{story.taken:,} values blanked in {passes}"]
         if story.least is not None:
-            told.append(f"they cost {story.cost:,.6g}, and no choice of values could cost less than {story.least:,.6g}")
+            notes.append(f"they cost {story.cost:,.6g}, and no choice of values could cost less than {story.least:,.6g}")
         if len(story.cascade):
             public = f"{len(story.cascade):,} records became high-risk by others' blanks"
-            told.append(Note(f"{public}: {_named(before, story, story.cascade)}", public))
+            notes.append(Note(f"{public}: {_named(before, story, story.cascade)}", public))
         if len(story.remaining):
             public, detail = self._remaining(story)
-            told.append(Note(f"{public}{detail}: {_named(before, story, story.remaining)}", public))
+            notes.append(Note(f"{public}{detail}: {_named(before, story, story.remaining)}", public))
         if story.hopeless:
             enough = (
                 f"at least {story.needed:,} records with blanks"
                 if story.needed
                 else f"more blanks than the {story.elsewhere or len(before):,} records can have"
             )
-            told.append(
+            notes.append(
                 f"no blanking can help {story.hopeless:,} of them while a blank is one more value: the nearest to it would need "
                 f"{enough} to be hidden among; missing: wildcard, side: sensitive or a higher threshold would work"
             )
-        return told
+        return notes
 
     def _remaining(self, story: Story) -> tuple[str, str]:
         """How many records stay at high risk, which anybody may read, and how far from the threshold they are."""
@@ -227,7 +227,7 @@ class TargetedSuppression(MaskingMethod):
             return []
         level = level_of(self.threshold, self.alpha)
         sums = known_sets(final, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing)
-        now = excess_over(share_of(self.threshold), sums.found, sums.consequence, len(final)).risk
+        now = excess_over(share_of(self.threshold), sums.per_record, sums.consequence, len(final)).risk
         story: Story | None = after.cache.get(self.name)
         high, was = int((now > level).sum()), len(story.remaining) if story is not None else 0
         return (

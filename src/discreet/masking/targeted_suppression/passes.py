@@ -18,7 +18,7 @@ from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import threads
 from discreet.engine.targeting import kernels
 from discreet.engine.targeting.rule import Rule, Story
-from discreet.engine.targeting.state import Targets, in_parts
+from discreet.engine.targeting.state import Targets, run_on_records
 from discreet.engine.targeting.turns import turns
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ _MOST_EXACT = 12
 _TOGETHER = 200
 
 
-def one_pass(table: Targets, rule: Rule) -> Story:
-    """Figure 1 of Orooji & Knapp (2018): every record above the threshold loses its top set, all at once."""
+def suppress_once(table: Targets, rule: Rule) -> Story:
+    """Orooji & Knapp (2018b), Figure 1: every record above the threshold loses its top set, all at once."""
     start = table.start
-    above = start.found.risk > rule.level
+    above = start.per_record.risk > rule.level
     rows = start.slots[above]
     story = Story()
     if rule.choose == "set" and rule.side == "known" and rule.share > 0:
@@ -40,9 +40,9 @@ def one_pass(table: Targets, rule: Rule) -> Story:
         member = np.zeros((len(table.tree), len(table.names)), dtype=np.bool_)
         for node, places in enumerate(table.tree.sets):
             member[node, list(places)] = True
-        gone = member[start.found.top_node[above]] & rule.known(table, table.nulls(rows))
+        gone = member[start.per_record.top_node[above]] & rule.known(table, table.nulls(rows))
     else:
-        gone = decided(table, rule, rows)
+        gone = choose_values(table, rule, rows)
     rule.spend(int(gone.sum()), len(rows))
     story.taken = table.take(rows, gone)
     story.passes.append((len(rows), story.taken))
@@ -54,31 +54,31 @@ def top_values(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDAr
     nulls = table.nulls(rows)
     gone, read = np.empty_like(nulls), nulls if table.missing == "wildcard" else np.zeros_like(nulls)
     inputs = (counts, table.weight(rows), table.blank, read, rule.known(table, nulls), table.arrays)
-    in_parts(kernels.top_sets, len(rows), *inputs, rule.limit, True, gone)
+    run_on_records(kernels.top_sets, len(rows), *inputs, rule.limit, True, gone)
     return np.asarray(gone & ~nulls)
 
 
 def until_safe(table: Targets, rule: Rule) -> tuple[Targets, Story]:
     """Until no record is above the threshold, or nothing that could be taken brings it under; blanks agree with anything."""
-    made = table.copy()
+    result = table.copy()
     if rule.choose == "set":
-        return made, _by_sets(made, rule) if rule.side == "known" else _in_turns(made, rule)
-    story = _in_turns(made, rule)
+        return result, _by_sets(result, rule) if rule.side == "known" else _in_turns(result, rule)
+    story = _in_turns(result, rule)
     other = table.copy()
     by_sets = replace(rule, choose="set", spend=lambda _, __: None)
-    told = _by_sets(other, by_sets) if rule.side == "known" else _in_turns(other, by_sets)
+    other_story = _by_sets(other, by_sets) if rule.side == "known" else _in_turns(other, by_sets)
     # others' blanks help, so that values chosen one record at a time can, in all, be more than whole sets
-    story.cost, told.cost = _spent(made, table, rule), _spent(other, table, rule)
-    if (len(told.remaining), told.cost) < (len(story.remaining), story.cost):
-        made, story = other, told
+    story.cost, other_story.cost = _spent(result, table, rule), _spent(other, table, rule)
+    if (len(other_story.remaining), other_story.cost) < (len(story.remaining), story.cost):
+        result, story = other, other_story
         rule.spend(story.taken, len(story.remaining))
     story.least = _least(table, rule)
-    return made, story
+    return result, story
 
 
 def _least(table: Targets, rule: Rule) -> float | None:
     """What any choice costs at least: each record's cheapest one, had all others above lost everything and so agreed with it."""
-    rows = table.start.slots[table.start.found.risk > rule.level]
+    rows = table.start.slots[table.start.per_record.risk > rule.level]
     total = 0.0
     for part, counts in table.counted(rows):
         nulls, weights = table.nulls(part), table.weight(part)
@@ -93,18 +93,18 @@ def _least(table: Targets, rule: Rule) -> float | None:
     return total
 
 
-def _spent(made: Targets, table: Targets, rule: Rule) -> float:
+def _spent(result: Targets, table: Targets, rule: Rule) -> float:
     rows = table.start.slots
-    return math.fsum(rule.cost(made.nulls(rows) & ~table.nulls(rows)))
+    return math.fsum(rule.cost(result.nulls(rows) & ~table.nulls(rows)))
 
 
 def _by_sets(table: Targets, rule: Rule) -> Story:
     """Pass by pass the top set of every record that is still above."""
-    story, rows = Story(), table.start.slots[table.start.found.risk > rule.level]
+    story, rows = Story(), table.start.slots[table.start.per_record.risk > rule.level]
     stuck: list[NDArray[np.int64]] = []
     while len(rows):
         still, spent = [], 0
-        decided = []
+        chosen = []
         for part, counts in table.counted(rows):
             risk = table.risks(part, counts)
             high = risk > (rule.limit if story.passes else 0.0)
@@ -118,11 +118,11 @@ def _by_sets(table: Targets, rule: Rule) -> Story:
             none = ~gone.any(axis=1)
             stuck.append(part[none])
             still.append(part[~none])
-            decided.append(gone[~none])
+            chosen.append(gone[~none])
             spent += int(gone.sum())
         rows = np.concatenate(still)
         rule.spend(story.taken + spent, len(rows))
-        taken = table.take(rows, np.concatenate(decided))
+        taken = table.take(rows, np.concatenate(chosen))
         story.taken += taken
         if len(rows):
             story.passes.append((len(rows), taken))
@@ -131,11 +131,11 @@ def _by_sets(table: Targets, rule: Rule) -> Story:
 
 def _in_turns(table: Targets, rule: Rule) -> Story:
     """Ever larger turns of records, the riskiest first; each loses all it must at once, the blanks of earlier turns in view."""
-    found, slots = table.start.found, table.start.slots
-    above = np.flatnonzero(found.risk > rule.level)
+    per_record, slots = table.start.per_record, table.start.slots
+    above = np.flatnonzero(per_record.risk > rule.level)
     rows, story, left = slots[above], Story(), len(above)
-    for turn in list(turns(table, rows, found.risk[above])):
-        gone = decided(table, rule, turn)
+    for turn in list(turns(table, rows, per_record.risk[above])):
+        gone = choose_values(table, rule, turn)
         rule.spend(story.taken + int(gone.sum()), left)
         taken = table.take(turn, gone)
         story.taken += taken
@@ -153,10 +153,10 @@ def _ended(table: Targets, rule: Rule, story: Story, rows: NDArray[np.int64]) ->
     return story
 
 
-def decided(table: Targets, rule: Rule, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def choose_values(table: Targets, rule: Rule, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """All that each record must lose, as the table stands; nothing where it is safe already."""
-    made = table.each_kind(rows, lambda part, counts: _choice(table, rule, part, counts))
-    return np.zeros((0, len(table.names)), dtype=np.bool_) if made is None else made
+    chosen = table.each_kind(rows, lambda part, counts: _choice(table, rule, part, counts))
+    return np.zeros((0, len(table.names)), dtype=np.bool_) if chosen is None else chosen
 
 
 def _choice(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -173,22 +173,22 @@ def _choice(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray
     if len(options) == 1:
         return options[0] & ~read
     risk = [_risk(table, inputs, gone) for gone in options]
-    first, second = (found <= rule.limit for found in risk)
+    first, second = (value <= rule.limit for value in risk)
     cheaper = rule.cost(options[1]) < rule.cost(options[0])
     gone = np.where((second & (cheaper | ~first))[:, None], options[1], options[0])
     neither = ~first & ~second
     gone[neither] = options[0][neither] | options[1][neither]
     if neither.any() and rule.choose == "fewest":
-        mixed = tuple(one[neither] if one.ndim == 2 else one for one in inputs)
+        mixed = tuple(array[neither] if array.ndim == 2 else array for array in inputs)
         gone[neither] = _search(table, rule, mixed, (known | sensitive)[neither], None)
     return gone & ~read
 
 
 def _risk(table: Targets, inputs: tuple[Any, ...], gone: NDArray[np.bool_]) -> NDArray[np.float64]:
-    found = np.empty(len(gone))
+    risk = np.empty(len(gone))
     counts, weights, blank, read = inputs
-    in_parts(kernels.risks, len(found), counts, weights, blank, gone | read, table.arrays, found)
-    return found
+    run_on_records(kernels.risks, len(risk), counts, weights, blank, gone | read, table.arrays, risk)
+    return risk
 
 
 def _search(table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np.bool_], kernel: Any) -> NDArray[np.bool_]:
@@ -197,16 +197,16 @@ def _search(table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np
     gone = np.empty_like(may)
     if kernel is kernels.top_sets:
         counts, weights, blank, read = inputs
-        in_parts(kernels.top_sets, size, counts, weights, blank, read, may, table.arrays, rule.limit, False, gone)
+        run_on_records(kernels.top_sets, size, counts, weights, blank, read, may, table.arrays, rule.limit, False, gone)
     elif kernel is not None:
-        in_parts(kernel, size, *inputs, may, table.arrays, rule.limit, gone)
+        run_on_records(kernel, size, *inputs, may, table.arrays, rule.limit, gone)
     else:
         wide = may.sum(axis=1) > _MOST_EXACT
         _exact(table, rule, inputs, may, np.flatnonzero(~wide), gone)
         rest = np.flatnonzero(wide)
         if len(rest):
             counts, weights, blank, read = inputs
-            some = np.empty((len(rest), may.shape[1]), dtype=np.bool_)
+            chosen = np.empty((len(rest), may.shape[1]), dtype=np.bool_)
             kernels.greedy(
                 counts[rest],
                 weights[rest],
@@ -216,11 +216,11 @@ def _search(table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np
                 rule.costs,
                 table.arrays,
                 rule.limit,
-                some,
+                chosen,
                 0,
                 len(rest),
             )
-            gone[rest] = some
+            gone[rest] = chosen
     return gone
 
 

@@ -21,7 +21,7 @@ _SET = f"{HIDDEN}set"
 
 
 def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], _: KeyedDraw) -> Masked:
-    """Figure 1 of Orooji & Knapp (2018) with the sums of known_sets, or any other way record by record."""
+    """Orooji & Knapp (2018b), Figure 1, with the sums of known_sets, or any other way record by record."""
     from discreet.masking.targeted_suppression.spark_passes import suppressed
 
     plugin.check(data.shape, columns)
@@ -35,9 +35,9 @@ def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, 
         if by_risk and plugin.passes == 1 and plugin.choice == "set" and plugin.side == "known":
             return _once(plugin, data, may)
         lost, story = suppressed(plugin, data, columns)
-        made = change_columns(data, lost)
-    made.shape.cache[plugin.name] = story
-    return Masked(made)
+        masked = change_columns(data, lost)
+    masked.shape.cache[plugin.name] = story
+    return Masked(masked)
 
 
 def _once(plugin: Any, data: SparkMicrodata, may: list[str]) -> Masked:
@@ -53,10 +53,10 @@ def _once(plugin: Any, data: SparkMicrodata, may: list[str]) -> Masked:
         lost = high.join(f.broadcast(sets), "top_node").select(col("record").alias(RECORD), col(_SET))
         frame = data.numbered.join(lost, RECORD, "left")
         gone = {name: f.coalesce(f.array_contains(col(_SET), name), f.lit(False)) & col(name).isNotNull() for name in may}
-        counts = [one.cast("int") for one in gone.values()]
+        counts = [flag.cast("int") for flag in gone.values()]
         frame = frame.withColumn(CHANGED, sum(counts[1:], counts[0]))
         above, taken = frame.agg(f.count(col(_SET)), f.sum(col(CHANGED))).collect()[0]
         sums.kept[0].unpersist()  # the rows as they were packed; the sums stay, for the release will be asked for again
         plugin.spend(int(taken or 0), above, sums.records * len(may))
-        blanked = {name: f.when(~one, col(name)) for name, one in gone.items()}
+        blanked = {name: f.when(~flag, col(name)) for name, flag in gone.items()}
         return Masked(data.replace(frame.withColumns(blanked).drop(_SET)))

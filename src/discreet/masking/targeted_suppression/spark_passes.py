@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.known_sets_spark.sums import Work, prepared, selected, summed, worked
-from discreet.engine.known_sets_spark.suppressed_values import Lost
-from discreet.engine.known_sets_spark.tally import TallyLayout, tallied
+from discreet.engine.known_sets_spark.sums import Work, build_work, prepare_work, select_columns, sum_on_cluster
+from discreet.engine.known_sets_spark.suppressed_values import SuppressedValues
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.targeting.rule import Rule, Story
 from discreet.errors import DataError
 from discreet.masking.targeted_suppression.method import MANY_ABOVE, MOST_COUNTS
+from discreet.masking.targeted_suppression.spark_tally import TallyLayout, count_records
 from discreet.masking.targeted_suppression.spark_tasks import Reading, Round, Together, flags_of
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ _NEAR = 1e-9
 """Sums that are added up in another order differ by less: records so near below the threshold are looked at too."""
 
 
-def suppressed(plugin: Any, data: SparkMicrodata, columns: Sequence[str]) -> tuple[Lost, Story]:
+def suppressed(plugin: Any, data: SparkMicrodata, columns: Sequence[str]) -> tuple[SuppressedValues, Story]:
     """Which records lose which values, and what is to be told of it."""
-    work = prepared(data, plugin.epsilon, plugin.max_sets)
+    work = prepare_work(data, plugin.epsilon, plugin.max_sets)
     data.__dict__["size"] = work.records
-    rows = selected(work, numbered=True).persist()
+    rows = select_columns(work, numbered=True).persist()
     try:
         work = replace(work, rows=rows)
         names = [work.names[at] for at in work.tree.order]
@@ -52,18 +52,18 @@ def suppressed(plugin: Any, data: SparkMicrodata, columns: Sequence[str]) -> tup
     return lost, story
 
 
-def _above(plugin: Any, work: Work, rule: Rule, lost: Lost | None = None) -> NDArray[np.int64]:
+def _above(plugin: Any, work: Work, rule: Rule, lost: SuppressedValues | None = None) -> NDArray[np.int64]:
     """The numbers of the records that may be above the threshold, in their order."""
     from pyspark.sql import functions as f
 
-    sums = summed(work, alpha=1.0, numbered=True, lost=lost)
+    sums = sum_on_cluster(work, alpha=1.0, numbered=True, lost=lost)
     high = f.col("risk") > f.lit(rule.level * (1 - _NEAR))
     if rule.share > 0:
         high = f.col("effective_k") * f.lit(rule.share) < f.lit(1 + _NEAR)
-    found = sums.frame.where(high).select("record")
+    above = sums.frame.where(high).select("record")
     most = MOST_COUNTS // len(work.tree)
     try:
-        records = found.limit(most + 1).toArrow().column("record").to_numpy()
+        records = above.limit(most + 1).toArrow().column("record").to_numpy()
     finally:
         sums.release()
     if len(records) > most:
@@ -72,33 +72,33 @@ def _above(plugin: Any, work: Work, rule: Rule, lost: Lost | None = None) -> NDA
 
 
 def _reading(plugin: Any, work: Work, rule: Rule, layout: TallyLayout) -> Reading:
-    blank = [work.data.attribute(name) for name in layout.names]
-    sizes = {name: (len(one.values), one.has_null) for name, one in work.found.items()}
+    attributes = [work.data.attribute(name) for name in layout.names]
+    sizes = {name: (len(attribute.values), attribute.has_null) for name, attribute in work.dictionary.items()}
     places = {name: at for at, name in enumerate(layout.names)}
     return Reading(
         layout, work.names, work.tree, [places[name] for name in work.singles], sizes,
-        np.array([one.sensitivity * one.unlisted for one in blank]), work.records, plugin.missing, rule,
+        np.array([attribute.sensitivity * attribute.unlisted for attribute in attributes]), work.records, plugin.missing, rule,
     )  # fmt: skip
 
 
-def _together(plugin: Any, work: Work, rule: Rule) -> tuple[Lost, Story]:
+def _together(plugin: Any, work: Work, rule: Rule) -> tuple[SuppressedValues, Story]:
     names = tuple(work.names[at] for at in work.tree.order)
-    asked = tallied(work, _above(plugin, work, rule))
-    stage = Together(_reading(plugin, work, rule, asked.layout), plugin.passes == 1)
+    counted = count_records(work, _above(plugin, work, rule))
+    stage = Together(_reading(plugin, work, rule, counted.layout), plugin.passes == 1)
     try:
-        rows = in_arrow(asked.frame.where(col("state").isNotNull()).repartition(1), stage, stage.schema).toArrow()
+        rows = in_arrow(counted.frame.where(col("state").isNotNull()).repartition(1), stage, stage.schema).toArrow()
     finally:
-        asked.release()
-    stories = [json.loads(one) for one in rows.column("story").drop_null().to_pylist()]
+        counted.release()
+    stories = [json.loads(entry) for entry in rows.column("story").drop_null().to_pylist()]
     if not stories:
-        return Lost.nothing(names), Story()
+        return SuppressedValues.nothing(names), Story()
     if "failed" in stories[0]:
         raise DataError(stories[0]["failed"])
     records, risk = rows.column("record").to_numpy(), rows.column("risk").to_numpy()
     left = ~np.isnan(risk)
-    story = Story(stories[0]["taken"], [tuple(one) for one in stories[0]["passes"]], remaining=records[left], risk=risk[left])
+    story = Story(stories[0]["taken"], [tuple(entry) for entry in stories[0]["passes"]], remaining=records[left], risk=risk[left])
     story.cost, story.least = stories[0]["cost"], stories[0]["least"]
-    return Lost.nothing(names).more(records, flags_of(rows.column("gone"), len(names))), story
+    return SuppressedValues.nothing(names).more(records, flags_of(rows.column("gone"), len(names))), story
 
 
 class _Measured:
@@ -110,54 +110,56 @@ class _Measured:
         self.gone, self.nulls = (flags_of(rows.column(name), width) for name in ("gone", "nulls"))
 
 
-def _with_cascades(plugin: Any, work: Work, rule: Rule) -> tuple[Lost, Story]:
+def _with_cascades(plugin: Any, work: Work, rule: Rule) -> tuple[SuppressedValues, Story]:
     """As :func:`discreet.masking.targeted_suppression.cascades.with_cascades`, every measurement a round on the cluster."""
     names = tuple(work.names[at] for at in work.tree.order)
-    story, lost = Story(), Lost.nothing(names)
-    found = _round(plugin, work, rule, None, None)
-    rule.spend(int(found.gone.sum()), len(found.records))
-    first = ever = np.sort(found.records)
-    blank_before = int(found.nulls[:, : work.tree.width].any(axis=1).sum())
+    story, lost = Story(), SuppressedValues.nothing(names)
+    measured = _round(plugin, work, rule, None, None)
+    rule.spend(int(measured.gone.sum()), len(measured.records))
+    first = ever = np.sort(measured.records)
+    blank_before = int(measured.nulls[:, : work.tree.width].any(axis=1).sum())
     blanks = _blanks(work)
-    lost = lost.more(found.records, found.gone)
-    story.taken = int(found.gone.sum())
-    story.passes.append((len(found.records), story.taken))
-    nulls = {name: one.with_null() if name not in plugin.protect else one for name, one in work.found.items()}
-    work = worked(work.data, work.names, work.tree, nulls, work.records, work.rows)
+    lost = lost.more(measured.records, measured.gone)
+    story.taken = int(measured.gone.sum())
+    story.passes.append((len(measured.records), story.taken))
+    nulls = {
+        name: dictionary.with_null() if name not in plugin.protect else dictionary for name, dictionary in work.dictionary.items()
+    }
+    work = build_work(work.data, work.names, work.tree, nulls, work.records, work.rows)
     while True:
-        found = _round(plugin, work, rule, lost, float(blanks - blank_before + len(ever)))
-        fresh = ~np.isin(found.records, ever)
-        own = found.nulls & ~lost.of(found.records)
+        measured = _round(plugin, work, rule, lost, float(blanks - blank_before + len(ever)))
+        fresh = ~np.isin(measured.records, ever)
+        own = measured.nulls & ~lost.of(measured.records)
         blank_before += int(own[fresh][:, : work.tree.width].any(axis=1).sum())
-        ever = np.union1d(ever, found.records)
-        hopeful = found.open & (found.bound <= rule.level)
+        ever = np.union1d(ever, measured.records)
+        hopeful = measured.open & (measured.bound <= rule.level)
         if not hopeful.any() and not fresh.any():
             break
-        gone = found.gone[hopeful]
+        gone = measured.gone[hopeful]
         taken = int(gone.sum())
-        rule.spend(story.taken + taken, len(found.records))
-        lost = lost.more(found.records[hopeful], gone)
+        rule.spend(story.taken + taken, len(measured.records))
+        lost = lost.more(measured.records[hopeful], gone)
         story.taken += taken
         if taken:
             story.passes.append((int(hopeful.sum()), taken))
         elif not fresh.any():
             break
     story.cascade = np.setdiff1d(ever, first)
-    order = np.argsort(found.records)
-    story.remaining, story.risk = found.records[order], found.risk[order]
-    story.hopeless = int((found.bound > rule.level).sum())
+    order = np.argsort(measured.records)
+    story.remaining, story.risk = measured.records[order], measured.risk[order]
+    story.hopeless = int((measured.bound > rule.level).sum())
     if len(order):
-        story.needed = int(found.needed[min(order, key=lambda at: (found.bound[at], found.records[at]))])
+        story.needed = int(measured.needed[min(order, key=lambda at: (measured.bound[at], measured.records[at]))])
     return lost, story
 
 
-def _round(plugin: Any, work: Work, rule: Rule, lost: Lost | None, shared: float | None) -> _Measured:
-    asked = tallied(work, _above(plugin, work, rule, lost), lost)
-    stage = Round(_reading(plugin, work, rule, asked.layout), shared)
+def _round(plugin: Any, work: Work, rule: Rule, lost: SuppressedValues | None, shared: float | None) -> _Measured:
+    counted = count_records(work, _above(plugin, work, rule, lost), lost)
+    stage = Round(_reading(plugin, work, rule, counted.layout), shared)
     try:
-        rows = in_arrow(asked.frame.where(col("state").isNotNull()), stage, stage.schema).toArrow()
+        rows = in_arrow(counted.frame.where(col("state").isNotNull()), stage, stage.schema).toArrow()
     finally:
-        asked.release()
+        counted.release()
     return _Measured(rows, len(work.names))
 
 
@@ -167,7 +169,7 @@ def _blanks(work: Work) -> int:
     rows: Any = work.rows
     if not known:
         return 0
-    made = known[0]
-    for one in known[1:]:
-        made = made | one
-    return int(rows.where(made).count())
+    any_null = known[0]
+    for is_null in known[1:]:
+        any_null = any_null | is_null
+    return int(rows.where(any_null).count())

@@ -18,7 +18,7 @@ from discreet.engine.known_sets.excess import excess_over
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.sums import KnownSets, Missing
 from discreet.engine.targeting.state import Targets, tree_arrays
-from discreet.masking.targeted_suppression.sums_from_counts import told_sums
+from discreet.masking.targeted_suppression.sums_from_counts import sum_from_counts
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Apart(Targets):
+class RecordSubset(Targets):
     """As :class:`Targets`; ``worth[record, place]`` is W(A) W(value), ``before[record, set]`` who agrees outside."""
 
     worth: NDArray[np.float64] = None  # type: ignore[assignment]
@@ -38,7 +38,7 @@ class Apart(Targets):
         return self.total
 
     @classmethod
-    def told(
+    def from_counts(
         cls,
         names: list[str],
         tree: Family,
@@ -53,7 +53,7 @@ class Apart(Targets):
         *,
         together: bool,
         share: float = 0.0,
-    ) -> Apart:
+    ) -> RecordSubset:
         """Records with the counts of every kept set in the whole table; ``together`` where others' blanks are to be seen.
 
         ``names`` are in the table's order, everything else a place in the family's.
@@ -62,17 +62,17 @@ class Apart(Targets):
         weight = np.zeros(len(records))
         for at in range(len(names)):  # in the table's order, as the sums of the whole table are
             weight += worth[:, place[at]]
-        found = told_sums(tree, singles, weight, np.ascontiguousarray(worth[:, singles]), counts)
-        found = excess_over(share, found, weight, total)
-        start = KnownSets(names, tree, np.arange(len(records)), found, weight)
+        sums = sum_from_counts(tree, singles, weight, np.ascontiguousarray(worth[:, singles]), counts)
+        sums = excess_over(share, sums, weight, total)
+        start = KnownSets(names, tree, np.arange(len(records)), sums, weight)
         data = Microdata(pl.DataFrame({"record": records}), source="the records above the threshold", records=records)
         ordered = [names[at] for at in tree.order]
-        made = cls(
+        subset = cls(
             data, start, missing, ordered, columns, [], blank, tree_arrays(tree, share), set(), False, worth, counts, total
         )
         if together:
-            made.before = counts - Targets.counts(made, start.slots) if len(records) else counts
-        return made if together else _Alone(**vars(made))
+            subset.before = counts - Targets.counts(subset, start.slots) if len(records) else counts
+        return subset if together else _SeparateRecords(**vars(subset))
 
     def weight(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.where(self.nulls(rows), self.blank, self.worth[rows])
@@ -83,11 +83,11 @@ class Apart(Targets):
     def each_kind(
         self, rows: NDArray[np.int64], decide: Callable[[NDArray[np.int64], NDArray[np.int32]], NDArray[Any]]
     ) -> NDArray[Any] | None:
-        made = [decide(part, counts) for part, counts in self.counted(rows)]
-        return np.concatenate(made) if made else None
+        decisions = [decide(part, counts) for part, counts in self.counted(rows)]
+        return np.concatenate(decisions) if decisions else None
 
 
-class _Alone(Apart):
+class _SeparateRecords(RecordSubset):
     """Records each by itself, as the whole table stands."""
 
     def counts(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:

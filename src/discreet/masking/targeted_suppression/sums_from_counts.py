@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.queries import Queries
-from discreet.engine.known_sets.risk_sums import Found, RiskSums
+from discreet.engine.known_sets.risk_sums import RecordSums, RiskSums
 from discreet.engine.known_sets.terms import Pattern
 from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.known_sets.walk import walk_sets
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def told_sums(
+def sum_from_counts(
     tree: Family, singles: list[int], weight: NDArray[np.float64], single: NDArray[np.float64], counts: NDArray[np.int32]
-) -> Found:
+) -> RecordSums:
     """Risk and top set from ``counts[record, set]``; the bounds of what epsilon dropped are not asked for here."""
     size = len(weight)
     pattern = np.zeros(size, dtype=np.int32)
-    asked = Queries(weight, np.zeros(size), np.ones(size), single, singles, pattern, [Pattern()])
-    sums, here = RiskSums(tree, asked, KernelThreads(1)), np.empty(size, dtype=np.int32)
+    queries = Queries(weight, np.zeros(size), np.ones(size), single, singles, pattern, [Pattern()])
+    sums, here = RiskSums(tree, queries, KernelThreads(1)), np.empty(size, dtype=np.int32)
 
     def read_set(node: int, active: NDArray[np.uint32]) -> NDArray[np.uint32] | None:
         here[active] = counts[active, node]

@@ -47,8 +47,7 @@ def find_concerns(data: Microdata, paired: Paired | None, found: Findings, share
     asked = [one for one in found.examined if one.accepted is None]
     columns = dict(zip([one.name for one in asked], encode(data, [one.name for one in asked]), strict=True))
     found.unread_keys = [one.name for one in asked if one.unread_key and len(columns[one.name].values) > 1]
-    keys = [columns[one.name] for one in _by_probability(asked, data) if one.name in columns]
-    classes = KeyClasses(keys, records)
+    classes = KeyClasses(encode(data, [one.name for one in found.examined if one.known_to]), records)
     left: list[Column] = []
     for number, one in enumerate(asked):
         tell("coverage", number, 2 * len(asked))
@@ -64,7 +63,9 @@ def find_concerns(data: Microdata, paired: Paired | None, found: Findings, share
             found.looks[one.name] = words
         elif undecided and not one.pseudonymized:
             shown = _shown(one, paired)
-            found.uniqueness[one.name] = share = _share_singled(column, shown, records)
+            if shown is not None:
+                found.uniqueness[one.name] = _share_singled(column, shown, records)
+            share = found.uniqueness[one.name]
             if share >= shares.alone and share * records >= LEAST_SINGLED:
                 found.singling.append(one.name)
             elif shown is None or float(shown.mean()) >= shares.alone:
@@ -118,12 +119,6 @@ def _is_undecided(one: Examination, facts: Facts) -> bool:
     return one.undecided or (one.role is Role.WEIGHT and facts.is_text and not one.adversaries)
 
 
-def _by_probability(examined: Sequence[Examination], data: Microdata) -> list[Examination]:
-    """The columns that an adversary takes as known, the most probably known first."""
-    known = [one for one in examined if one.known_to]
-    return sorted(known, key=lambda one: -data.attribute(one.name).known)
-
-
 def _is_key_by_name(name: str) -> bool:
     kind = naming(name).kind
     return kind is not None and kind.role is Role.KEY
@@ -138,10 +133,10 @@ def _shown(one: Examination, paired: Paired | None) -> NDArray[np.bool_] | None:
     return shown
 
 
-def _share_singled(column: Column, shown: NDArray[np.bool_] | None, records: int) -> float:
+def _share_singled(column: Column, shown: NDArray[np.bool_], records: int) -> float:
     """The share of the records whose released value nobody shares, and shows the true one."""
-    if shown is None or not records:
-        return share_unique([column], records)
+    if not records:
+        return 0.0
     counts = np.bincount(column.codes, minlength=column.cardinality)
     if column.has_null:
         counts[-1] = 0

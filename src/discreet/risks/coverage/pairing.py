@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.comparison import differing_values
 from discreet.engine.encoding.record_links import linked
 from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.microdata import Microdata
+from discreet.risks.coverage.comparison import differing_values
 from discreet.risks.coverage.dates import date_format, read_dates
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +23,6 @@ _SMALL_TABLE_LIMIT = 0.5
 """In a table with fewer records, a few columns single out many by chance alone: together they must do so for half of them."""
 _TRIED = 6
 _ROUNDS = 5
-_CROWDED = 0.2
-"""Share of the records that the quasi-identifiers may single out by themselves, so that what a further column adds is visible."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,9 @@ def find_combinations(columns: Sequence[Column], records: int, limit: float, mos
         head = left[:_TRIED]
         best: Combination | None = None
         for size in range(2, most + 1):
-            tried = [Combination(tuple(c.name for c in some), share_unique(some, records)) for some in combinations(head, size)]
+            # no more records can be alone than there are combinations of values
+            able = [some for some in combinations(head, size) if prod(one.cardinality for one in some) >= limit * records]
+            tried = [Combination(tuple(c.name for c in some), share_unique(some, records)) for some in able]
             best = max(tried, key=lambda one: one.share, default=None)
             if best is not None and best.share >= limit:
                 break
@@ -88,24 +89,15 @@ def find_combinations(columns: Sequence[Column], records: int, limit: float, mos
 class KeyClasses:
     """The equivalence classes of the quasi-identifiers, and how further columns split them.
 
-    ``keys`` stand in the order in which an intruder is likely to know them. Where all of them single out so many records that a
-    further column has hardly anything to add, only the first ones are taken. A class of one or two records counts as small: its
-    records are singled out, or are with one other.
+    A class of one or two records counts as small: its records are singled out, or are with one other. Records that the
+    quasi-identifiers themselves single out are what the policy's own risk measures judge; only what is added counts here.
     """
 
     def __init__(self, keys: Sequence[Column], records: int) -> None:
         self.records = records
-        self.ids, self.number = np.zeros(records, dtype=np.int64), min(records, 1)
+        self.keys = tuple(column.name for column in keys)
+        self.ids, self.number = groups_of(keys, records)
         self.alone, self.in_pairs = _small(self.ids, self.number)
-        taken: list[str] = []
-        for column in keys:
-            ids, number = refine(self.ids, self.number, column.codes, column.cardinality)
-            alone, in_pairs = _small(ids, number)
-            if alone + in_pairs / 2 > _CROWDED * records:
-                continue
-            self.ids, self.number, self.alone, self.in_pairs = ids, number, alone, in_pairs
-            taken.append(column.name)
-        self.keys = tuple(taken)
 
     def split_by_one(self, columns: Sequence[Column], limits: Mapping[str, float]) -> tuple[list[WithKeys], list[Column]]:
         """The columns that each leave at least their limit more of the records in small classes, and the others, best first."""

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.engine.encoding.record_links import links_or_raise
 from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.family import family
-from discreet.engine.known_sets.sums import classes_of
+from discreet.engine.known_sets.sums import build_classes
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -38,6 +38,6 @@ def informed_class_sizes(
     attributes = {name: data.attribute(name).model_copy(update={"known": _KNOWN, "sensitivity": 0.0}) for name in names}
     known = data.with_policy(data.policy.with_(attributes=attributes))
     tree = family([_KNOWN] * len(names), _NO_SETS, 1)
-    classes, queries, ordered = classes_of(known, names, tree, rows, "wildcard", original)
+    classes, queries, ordered = build_classes(known, names, tree, rows, "wildcard", original)
     with Counter(classes, queries) as counter:
         return rows, counter.count_all(len(ordered))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.known_sets.kernels import by_group
+from discreet.engine.known_sets.kernels import sort_by_group
 from discreet.engine.overlap.splitting import agreeing_groups
 from discreet.engine.runtime.compiled import compiled
 
@@ -37,31 +37,31 @@ def masks_of(
     rank[chosen] = np.arange(len(chosen))
     parts = []
     lengths = np.zeros(len(chosen) + 1, dtype=np.int64)
-    for one, own in zip(lists, classes, strict=True):
-        keep = rank[one.asking] >= 0
-        who, asked = one.asking[keep], one.asked[keep]
-        if one.links is not None:  # a query that agrees by overlap is in several groups
-            who, asked = agreeing_groups(one.links, who, asked)
-        asking = rank[who]
-        wanted_groups = np.zeros(one.groups, dtype=np.bool_)
-        wanted_groups[asked] = True
-        members = np.flatnonzero(wanted_groups[one.group])  # few: the groups are small
-        order, begin = by_group(one.group[members], one.groups)
-        np.add.at(lengths, asking + 1, begin[asked + 1] - begin[asked])
-        rows = members[order] if one.who is None else one.who[members[order]]
-        parts.append((own, rows, begin, asking, asked))
+    for level, own in zip(lists, classes, strict=True):
+        keep = rank[level.queries] >= 0
+        slots, groups = level.queries[keep], level.query_groups[keep]
+        if level.links is not None:  # a query that agrees by overlap is in several groups
+            slots, groups = agreeing_groups(level.links, slots, groups)
+        queries = rank[slots]
+        wanted_groups = np.zeros(level.groups, dtype=np.bool_)
+        wanted_groups[groups] = True
+        members = np.flatnonzero(wanted_groups[level.group])  # few: the groups are small
+        order, begin = sort_by_group(level.group[members], level.groups)
+        np.add.at(lengths, queries + 1, begin[groups + 1] - begin[groups])
+        rows = members[order] if level.rows is None else level.rows[members[order]]
+        parts.append((own, rows, begin, queries, groups))
     starts = np.cumsum(lengths)
-    made = np.zeros(starts[-1], dtype=np.int64)
+    masks = np.zeros(starts[-1], dtype=np.int64)
     fill = starts[:-1].copy()
-    for own, rows, begin, asking, asked in parts:
-        held = np.zeros((len(rows), len(places)), dtype=np.uint32)
-        wanted = np.zeros((len(chosen), len(places)), dtype=np.uint32)
+    for own, rows, begin, queries, groups in parts:
+        codes = np.zeros((len(rows), len(places)), dtype=np.uint32)
+        query_codes = np.zeros((len(chosen), len(places)), dtype=np.uint32)
         for at, place in enumerate(places):
-            held[:, at] = own.codes[place][rows]
-            wanted[:, at] = own.asked[place][chosen]
+            codes[:, at] = own.codes[place][rows]
+            query_codes[:, at] = own.query_codes[place][chosen]
         offset, offsets, run_begin, run_end = _runs(own, places)
-        _fill(held, wanted, begin, asking, asked, offset, offsets, run_begin, run_end, fill, made)
-    return made, starts
+        _fill(codes, query_codes, begin, queries, groups, offset, offsets, run_begin, run_end, fill, masks)
+    return masks, starts
 
 
 def _runs(own: Any, places: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -71,38 +71,38 @@ def _runs(own: Any, places: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[n
     offset, starts, begin, end = [], [], [], []
     size = runs = 0
     for place in places:
-        one = own.relations[place]
+        relation = own.relations[place]
         offset.append(size)
-        starts.append(one.starts + runs)
-        begin.append(one.begin)
-        end.append(one.end)
-        size, runs = size + len(one.starts), runs + len(one.begin)
+        starts.append(relation.starts + runs)
+        begin.append(relation.begin)
+        end.append(relation.end)
+        size, runs = size + len(relation.starts), runs + len(relation.begin)
     return np.array(offset), np.concatenate(starts), np.concatenate(begin), np.concatenate(end)
 
 
 @compiled
 def _fill(
-    held: Any, wanted: Any, begin: Any, asking: Any, asked: Any, offset: Any, starts: Any, run_begin: Any, run_end: Any,
-    fill: Any, made: Any,
+    codes: Any, query_codes: Any, begin: Any, queries: Any, groups: Any, offset: Any, starts: Any, run_begin: Any, run_end: Any,
+    fill: Any, masks: Any,
 ) -> None:  # fmt: skip
-    for at in range(len(asking)):
-        query, group = asking[at], asked[at]
+    for at in range(len(queries)):
+        query, group = queries[at], groups[at]
         for row in range(begin[group], begin[group + 1]):
             mask = np.int64(0)
-            for place in range(held.shape[1]):
-                code = held[row, place]
+            for place in range(codes.shape[1]):
+                value = codes[row, place]
                 same = False
                 if offset[place] < 0:
-                    same = code == wanted[query, place]
+                    same = value == query_codes[query, place]
                 else:
-                    own = offset[place] + np.int64(wanted[query, place])
+                    own = offset[place] + np.int64(query_codes[query, place])
                     for run in range(starts[own], starts[own + 1]):
-                        if run_begin[run] <= code < run_end[run]:
+                        if run_begin[run] <= value < run_end[run]:
                             same = True
                             break
                 if same:
                     mask |= np.int64(1) << place
-            made[fill[query]] = mask
+            masks[fill[query]] = mask
             fill[query] += 1
 
 

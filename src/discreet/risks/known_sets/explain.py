@@ -1,4 +1,4 @@
-"""Why one record is at risk, in words and numbers."""
+"""Why a record is at risk: the known sets that contribute most to it, in sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 5
 def explain(
     data: Microdata, record: int, *, alpha: float, epsilon: float, max_sets: int, missing: Missing, original: Microdata | None
 ) -> list[str]:
-    """Sentences on the sets that find a record: how likely they are known, how many share the values, what would be learnt."""
+    """Sentences on the sets that identify a record: probability known, records that share the values, what would be disclosed."""
     names = [name for name in attributes(data) if original is None or name in original.columns]
     tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
     weights = _weights(data, names, record)
@@ -46,24 +46,24 @@ def explain(
     total = sum(part[0] for part in parts)
     parts.sort(key=lambda part: (-part[0], -part[1], part[2]))
     family_text = f"{len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g})"
-    told = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} over {family_text}"]
+    sentences = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} over {family_text}"]
     if total == 0:
-        told.append("nothing sensitive would be learnt of it, so its risk is 0 whoever finds it")
-        return told
+        sentences.append("nothing sensitive would be learnt of it, so its risk is 0 whoever finds it")
+        return sentences
     for value, _, members, count, chance, learnt in parts[:_SHOWN]:
-        what = ", ".join(f"{name} ({weight:g})" for name, weight in learnt.items())
+        learnt_text = ", ".join(f"{name} ({weight:g})" for name, weight in learnt.items())
         knows = " + ".join(names[at] for at in members) or "nothing"
-        told.append(
+        sentences.append(
             f"{value / total:.1%} of it: an intruder who knows {knows} (probability {chance:.4g}) finds "
-            f"{'it alone' if count == 1 else f'{count:,} records that share these values'}, and would learn {what}"
+            f"{'it alone' if count == 1 else f'{count:,} records that share these values'}, and would learn {learnt_text}"
         )
     if len(parts) > _SHOWN:
-        told.append(f"{sum(part[0] for part in parts[_SHOWN:]) / total:.1%} of it: {len(parts) - _SHOWN:,} further sets")
-    return told
+        sentences.append(f"{sum(part[0] for part in parts[_SHOWN:]) / total:.1%} of it: {len(parts) - _SHOWN:,} further sets")
+    return sentences
 
 
 def _weights(data: Microdata, names: list[str], record: int) -> dict[str, float]:
-    """W(A) W(value) of one record, an entry an attribute."""
+    """W(A) W(value) of one record, by attribute (Orooji & Knapp (2018a), eq. 4)."""
     weights = weights_of(data, names)
     columns = data.cache["columns"]
     return {name: float(weights[name][columns[name].codes[record]]) if name in weights else 0.0 for name in names}

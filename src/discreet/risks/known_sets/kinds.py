@@ -1,7 +1,7 @@
 """Kinds of records: those for whom the same would be learnt.
 
 What an intruder would learn of a record is a weight an attribute, and weights come from the policy's few words. So the records of
-a table fall into few kinds, and a number a kind (one byte a record, seldom two) says all that the weights of each record do.
+a table fall into few kinds, and a number per kind (one byte per record, seldom two) says all that the weights of each record do.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The record-level risk of tables with many millions of records, in few bytes a record.
+"""The record-level risk of tables with many millions of records, in few bytes per record.
 
 The same sums as :mod:`discreet.engine.known_sets.counter` takes, in the same order of the tree, with less kept:
 
 * what would be learnt of a record is the number of its kind (:mod:`discreet.risks.known_sets.kinds`), not its weights;
-* a set's groups are written beside its parent's, four bytes a record and level, and packed only where half of the records left;
+* a set's groups are written beside its parent's, four bytes per record and level, and packed only where half of the records left;
 * where most records ask, records and queries are one list;
 * of each query only two sums are kept, that of the kept sets and that with all that lies below them; the set that adds most to
   one record's risk is found when somebody asks for that record.
 
-With L levels of sets that have children, a table where everyone asks needs about 26 + 4 L bytes a record besides its codes.
+With L levels of sets that have children, a table where everyone asks needs about 26 + 4 L bytes per record besides its codes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
 from discreet.engine.known_sets.family import Family
-from discreet.engine.known_sets.inputs import alike, queries
-from discreet.engine.known_sets.sums import KnownSets, classes_of, sum_counted
+from discreet.engine.known_sets.inputs import build_queries, single_pattern
+from discreet.engine.known_sets.sums import KnownSets, build_classes, sum_in_one_walk
 from discreet.engine.known_sets.terms import terms
 from discreet.model.microdata import Microdata
 from discreet.risks.known_sets.kinds import Kinds, kinds_of
@@ -63,7 +63,7 @@ class Sums:
             risk, kind = self.risk[part], self._kind[part]
             lower = np.maximum(self._far[part] * self._spread[kind], risk)
             upper = np.maximum(risk + self._dropped[kind] / np.maximum(self._counts[part], 1), lower)
-            weight, kept, whole = (one[kind] for one in self._masses)
+            weight, kept, whole = (mass[kind] for mass in self._masses)
             sizes = effective_sizes(risk, lower, upper, weight, kept, whole, self.records)
             self._far[part] = sizes.value
             yield risk, lower, upper, sizes
@@ -93,18 +93,18 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> Sums | None:
     kinds = kinds_of(data, names) if 0 < len(data) <= _MOST else None
     if kinds is None:
         return None
-    pattern, patterns = alike(len(kinds.example))
-    ask = queries(data, tree, names, kinds.example, pattern, patterns)
+    pattern, patterns = single_pattern(len(kinds.example))
+    ask = build_queries(data, tree, names, kinds.example, pattern, patterns)
     ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     columns = encode(data, ordered)
-    slots = _asking(kinds)
+    slots = _query_rows(kinds)
     kind = kinds.of if slots is None else kinds.of[slots]
     del kinds
     codes = [column.codes for column in columns]
-    asked = codes if slots is None else [one[slots] for one in codes]
+    query_codes = codes if slots is None else [column_codes[slots] for column_codes in codes]
     parts = terms(tree, ask.singles, ask.patterns)
     cardinalities = [column.cardinality for column in columns]
-    with LargeCounter(len(data), codes, asked, cardinalities, kind, everyone=slots is None) as counter:
+    with LargeCounter(len(data), codes, query_codes, cardinalities, kind, everyone=slots is None) as counter:
         counts = counter.count_all()
         near, far = counter.sum_sets(tree, parts, ask)
     kept, whole = parts.kept_below[0, 0], parts.whole_below[0, 0]
@@ -116,12 +116,12 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> Sums | None:
 
 def sums_of_rows(data: Microdata, names: list[str], tree: Family, rows: NDArray[np.int64]) -> KnownSets:
     """All that can be said of a few records, counted for them alone."""
-    classes, asked, ordered = classes_of(data, names, tree, rows, "category", None)
-    return KnownSets(names, tree, rows, sum_counted(tree, classes, asked, len(ordered)), asked.weight)
+    classes, queries, ordered = build_classes(data, names, tree, rows, "category", None)
+    return KnownSets(names, tree, rows, sum_in_one_walk(tree, classes, queries, len(ordered)), queries.weight)
 
 
-def bytes_a_record(tree: Family, asking: float, *, short: bool) -> float:
-    """About how many bytes a record counting holds besides the codes, where such a share of the records asks.
+def bytes_per_record(tree: Family, asking: float, *, short: bool) -> float:
+    """About how many bytes per record counting holds besides the codes, where such a share of the records asks.
 
     ``short`` is the way of this module; the other is that of :mod:`discreet.engine.known_sets.counter`.
     """
@@ -134,16 +134,16 @@ def bytes_a_record(tree: Family, asking: float, *, short: bool) -> float:
     return 6 + 4 * levels + asking * (38 + 8 * levels)
 
 
-def _asking(kinds: Kinds) -> NDArray[np.uint32] | None:
+def _query_rows(kinds: Kinds) -> NDArray[np.uint32] | None:
     """The rows of those of whom something can be learnt, or none where they are most: then everyone asks."""
     if kinds.learns.all():
         return None
     parts = []
-    found = 0
+    number = 0
     for begin in range(0, len(kinds.of), _BLOCK):
         rows = np.flatnonzero(kinds.learns[kinds.of[begin : begin + _BLOCK]])
         parts.append((rows + begin).astype(np.uint32))
-        found += len(rows)
-        if 2 * found > len(kinds.of):
+        number += len(rows)
+        if 2 * number > len(kinds.of):
             return None
     return np.concatenate(parts)

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.engine.known_sets import threads
 from discreet.engine.known_sets.family import Family
-from discreet.engine.known_sets.kernels import number, split
+from discreet.engine.known_sets.kernels import number, number_keys
 from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.terms import Terms
 from discreet.engine.known_sets.threads import KernelThreads
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class _Level:
     """Records and queries, each with its group of the set at hand; the same arrays where everyone asks."""
 
-    who: NDArray[np.uint32] | None
+    rows: NDArray[np.uint32] | None
     group: NDArray[np.uint32]
-    asking: NDArray[np.uint32] | None
-    asked: NDArray[np.uint32]
+    queries: NDArray[np.uint32] | None
+    query_groups: NDArray[np.uint32]
     groups: int
 
 
@@ -48,7 +48,7 @@ class _Split:
 
     level: _Level
     codes: NDArray[Any] | None
-    asked: NDArray[Any] | None
+    query_codes: NDArray[Any] | None
     cardinality: int
     table: NDArray[np.int32]
     marked: NDArray[np.uint8] | None
@@ -56,7 +56,7 @@ class _Split:
     @property
     def queries(self) -> tuple[Any, ...]:
         """The queries and their keys, as the kernels take them."""
-        return self.level.asking, self.level.asked, self.asked, self.cardinality, self.table, self.marked
+        return self.level.queries, self.level.query_groups, self.query_codes, self.cardinality, self.table, self.marked
 
 
 class LargeCounter:
@@ -66,13 +66,19 @@ class LargeCounter:
         self,
         size: int,
         codes: Sequence[NDArray[Any]],
-        asked: Sequence[NDArray[Any]],
+        query_codes: Sequence[NDArray[Any]],
         cardinalities: Sequence[int],
         kind: NDArray[Any],
         *,
         everyone: bool,
     ) -> None:
-        self.codes, self.asked, self.cardinalities, self.kind, self.everyone = codes, asked, cardinalities, kind, everyone
+        self.codes, self.query_codes, self.cardinalities, self.kind, self.everyone = (
+            codes,
+            query_codes,
+            cardinalities,
+            kind,
+            everyone,
+        )
         self.size = size
         self.threads = KernelThreads()
 
@@ -97,7 +103,7 @@ class LargeCounter:
                 break
             tell("counting all attributes", place, len(self.codes))
             keys = self._split(level, place, inner=True)
-            self.threads.run_slices(kernels.look, len(keys.level.asked), *keys.queries, counts)
+            self.threads.run_slices(kernels.read_counts, len(keys.level.query_groups), *keys.queries, counts)
             level = self._descend(keys)
         return counts
 
@@ -119,7 +125,7 @@ class LargeCounter:
                 weights @ parts.kept_below[node, 0],
                 left @ parts.whole_below[node, 0],
             )
-            self.threads.run_slices(kernels.add, len(keys.level.asked), *keys.queries, self.kind, *values, near, far)
+            self.threads.run_slices(kernels.add, len(keys.level.query_groups), *keys.queries, self.kind, *values, near, far)
             level = self._descend(keys) if tree.has_children(node) else None
             return level if level is not None and level.groups else None
 
@@ -129,51 +135,51 @@ class LargeCounter:
     def _split(self, level: _Level, place: int, *, inner: bool) -> _Split:
         """Count the set with one attribute more; its keys are numbered by sorting where a table of all keys would be long."""
         codes: NDArray[Any] | None = self.codes[place]
-        asked: NDArray[Any] | None = self.asked[place]
+        query_codes: NDArray[Any] | None = self.query_codes[place]
         cardinality = self.cardinalities[place]
         keys = level.groups * cardinality
         if keys > max(threads.SMALL, len(level.group)):
             level = self._numbered(level, place)
-            codes, asked, cardinality, keys = None, None, 1, level.groups
-        table = self.threads.count_keys(kernels.count, level.who, level.group, codes, cardinality, keys)
-        return _Split(level, codes, asked, cardinality, table, np.zeros(keys, dtype=np.uint8) if inner else None)
+            codes, query_codes, cardinality, keys = None, None, 1, level.groups
+        table = self.threads.count_keys(kernels.count, level.rows, level.group, codes, cardinality, keys)
+        return _Split(level, codes, query_codes, cardinality, table, np.zeros(keys, dtype=np.uint8) if inner else None)
 
     def _numbered(self, level: _Level, place: int) -> _Level:
         """The level with the keys of the larger set as groups, found by sorting."""
-        order, begin = kernels.by_group(level.group, level.groups)
+        order, begin = kernels.sort_by_group(level.group, level.groups)
         new = np.full(len(level.group), kernels.NOBODY, dtype=np.uint32)
         none = np.zeros(0, dtype=np.uint32)
         if self.everyone:
-            q_order, q_begin, asking, q_new = none, np.zeros(len(begin), dtype=np.uint32), none, none
+            query_order, query_begin, queries, query_new = none, np.zeros(len(begin), dtype=np.uint32), none, none
         else:
-            q_order, q_begin = kernels.by_group(level.asked, level.groups)
-            asking = np.arange(len(self.kind), dtype=np.uint32) if level.asking is None else level.asking
-            q_new = np.full(len(level.asked), kernels.NOBODY, dtype=np.uint32)
-        keys = split(
-            level.who, self.codes[place], order, begin, asking, self.asked[place], q_order, q_begin,
-            self.cardinalities[place], new, q_new,
+            query_order, query_begin = kernels.sort_by_group(level.query_groups, level.groups)
+            queries = np.arange(len(self.kind), dtype=np.uint32) if level.queries is None else level.queries
+            query_new = np.full(len(level.query_groups), kernels.NOBODY, dtype=np.uint32)
+        keys = number_keys(
+            level.rows, self.codes[place], order, begin, queries, self.query_codes[place], query_order, query_begin,
+            self.cardinalities[place], new, query_new,
         )  # fmt: skip
-        return _Level(level.who, new, level.asking, new if self.everyone else q_new, int(keys))
+        return _Level(level.rows, new, level.queries, new if self.everyone else query_new, int(keys))
 
     def _descend(self, keys: _Split) -> _Level:
-        """The groups where somebody asks who is not alone, numbered anew."""
+        """The groups where a query is not alone, numbered anew."""
         groups, _ = number(keys.table, keys.marked)
         level, rest = keys.level, (keys.cardinality, keys.table)
-        who, group = self._stay(level.who, level.group, keys.codes, *rest)
+        rows, group = self._stay(level.rows, level.group, keys.codes, *rest)
         if self.everyone:
-            return _Level(who, group, who, group, groups)
-        return _Level(who, group, *self._stay(level.asking, level.asked, keys.asked, *rest), groups)
+            return _Level(rows, group, rows, group, groups)
+        return _Level(rows, group, *self._stay(level.queries, level.query_groups, keys.query_codes, *rest), groups)
 
     def _stay(
-        self, who: NDArray[np.uint32] | None, group: NDArray[np.uint32], *keys: Any
+        self, rows: NDArray[np.uint32] | None, group: NDArray[np.uint32], *keys: Any
     ) -> tuple[NDArray[np.uint32] | None, NDArray[np.uint32]]:
         """A list with its new groups: in place, or packed where half of it or more left."""
         size = len(group)
-        begin = self.threads.count_staying(kernels.staying, size, who, group, *keys)
+        begin = self.threads.count_staying(kernels.staying, size, rows, group, *keys)
         if 2 * begin[-1] > size:
             new = np.empty(size, dtype=np.uint32)
-            self.threads.run_slices(kernels.regroup, size, who, group, *keys, new)
-            return who, new
-        new_who, new = np.empty(begin[-1], dtype=np.uint32), np.empty(begin[-1], dtype=np.uint32)
-        self.threads.pack_slices(kernels.keep, size, begin, who, group, *keys, new_who, new)
-        return new_who, new
+            self.threads.run_slices(kernels.regroup, size, rows, group, *keys, new)
+            return rows, new
+        new_rows, new = np.empty(begin[-1], dtype=np.uint32), np.empty(begin[-1], dtype=np.uint32)
+        self.threads.pack_slices(kernels.keep, size, begin, rows, group, *keys, new_rows, new)
+        return new_rows, new

@@ -1,7 +1,10 @@
 """Compiled loops of the count over known sets for tables of many millions; see :mod:`discreet.risks.known_sets.large`.
 
-A *list* is who (a record's row or a query's slot; all in their order where None) and in which group of the parent set it is,
-``NOBODY`` where it left. A key is ``group * cardinality + code``; without codes the group is the key.
+A *list* is ``rows`` (a record's row or a query's slot; None: all in order) and in which group of the parent set each member is,
+``NOBODY`` where it left. A key is ``group * cardinality + code``; without codes the group is the key. ``table[key]`` holds the
+number of records, or the new group number plus 1; ``marked[key]`` says that a query which is not alone has the key;
+``kind[slot]`` numbers what would be disclosed of a query. All loops are linear in their slice. Trap: ``NOBODY`` is a group
+number too, so every loop has to test for it before it computes a key.
 """
 
 from __future__ import annotations
@@ -16,20 +19,20 @@ NOBODY = np.uint32(0xFFFFFFFF)
 
 
 @compiled
-def count(who: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> None:
+def count(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> None:
     """Count the records of each key."""
     step = np.uint64(cardinality)
     for at in range(np.uint64(start), np.uint64(stop)):
         if group[at] != NOBODY:
-            row = at if who is None else np.uint64(who[at])
+            row = at if rows is None else np.uint64(rows[at])
             code = np.uint64(0) if codes is None else np.uint64(codes[row])
             table[group[at] * step + code] += np.int32(1)
 
 
 @compiled
 def add(
-    asking: Any,
-    asked: Any,
+    queries: Any,
+    query_groups: Any,
     codes: Any,
     cardinality: int,
     table: Any,
@@ -47,16 +50,16 @@ def add(
     """Add one known set's part to every query: those alone get the whole subtree, the keys of the others are marked."""
     step = np.uint64(cardinality)
     for at in range(np.uint64(start), np.uint64(stop)):
-        if asked[at] != NOBODY:
-            slot = at if asking is None else np.uint64(asking[at])
+        if query_groups[at] != NOBODY:
+            slot = at if queries is None else np.uint64(queries[at])
             code = np.uint64(0) if codes is None else np.uint64(codes[slot])
-            key = asked[at] * step + code
-            found = table[key]
-            if found == 1:
+            key = query_groups[at] * step + code
+            agreeing = table[key]
+            if agreeing == 1:
                 near[slot] += value_below[kind[slot]]
                 far[slot] += total_below[kind[slot]]
             else:
-                inverse = 1.0 / found
+                inverse = 1.0 / agreeing
                 near[slot] += value[kind[slot]] * inverse
                 far[slot] += total[kind[slot]] * inverse
                 if marked is not None:
@@ -64,41 +67,41 @@ def add(
 
 
 @compiled
-def look(
-    asking: Any, asked: Any, codes: Any, cardinality: int, table: Any, marked: Any, counts: Any, start: int, stop: int
+def read_counts(
+    queries: Any, query_groups: Any, codes: Any, cardinality: int, table: Any, marked: Any, counts: Any, start: int, stop: int
 ) -> None:
-    """Write each query's count; the keys of those who are not alone are marked."""
+    """Write each query's count; the keys of those that are not alone are marked."""
     step = np.uint64(cardinality)
     for at in range(np.uint64(start), np.uint64(stop)):
-        if asked[at] != NOBODY:
-            slot = at if asking is None else np.uint64(asking[at])
+        if query_groups[at] != NOBODY:
+            slot = at if queries is None else np.uint64(queries[at])
             code = np.uint64(0) if codes is None else np.uint64(codes[slot])
-            key = asked[at] * step + code
+            key = query_groups[at] * step + code
             counts[slot] = table[key]
             if table[key] > 1:
                 marked[key] = 1
 
 
 @compiled
-def staying(who: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> int:
+def staying(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> int:
     """How many of a slice are in a numbered group."""
     step, stay = np.uint64(cardinality), 0
     for at in range(np.uint64(start), np.uint64(stop)):
         if group[at] != NOBODY:
-            row = at if who is None else np.uint64(who[at])
+            row = at if rows is None else np.uint64(rows[at])
             code = np.uint64(0) if codes is None else np.uint64(codes[row])
             stay += table[group[at] * step + code] > 0
     return stay
 
 
 @compiled
-def regroup(who: Any, group: Any, codes: Any, cardinality: int, table: Any, new: Any, start: int, stop: int) -> None:
-    """Write the new groups beside the old ones, nobody's for those who leave."""
+def regroup(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, new: Any, start: int, stop: int) -> None:
+    """Write the new groups beside the old ones, nobody's for those that leave."""
     step = np.uint64(cardinality)
     for at in range(np.uint64(start), np.uint64(stop)):
         new[at] = NOBODY
         if group[at] != NOBODY:
-            row = at if who is None else np.uint64(who[at])
+            row = at if rows is None else np.uint64(rows[at])
             code = np.uint64(0) if codes is None else np.uint64(codes[row])
             number = table[group[at] * step + code]
             if number > 0:
@@ -107,30 +110,30 @@ def regroup(who: Any, group: Any, codes: Any, cardinality: int, table: Any, new:
 
 @compiled
 def keep(
-    who: Any, group: Any, codes: Any, cardinality: int, table: Any, new_who: Any, new: Any, start: int, stop: int, to: int
+    rows: Any, group: Any, codes: Any, cardinality: int, table: Any, new_rows: Any, new: Any, start: int, stop: int, to: int
 ) -> None:
-    """Write those who stay one behind the other, with their new groups."""
+    """Write those that stay one behind the other, with their new groups."""
     step, place = np.uint64(cardinality), np.uint64(to)
     for at in range(np.uint64(start), np.uint64(stop)):
         if group[at] != NOBODY:
-            row = at if who is None else np.uint64(who[at])
+            row = at if rows is None else np.uint64(rows[at])
             code = np.uint64(0) if codes is None else np.uint64(codes[row])
             number = table[group[at] * step + code]
             if number > 0:
-                new_who[place] = row
+                new_rows[place] = row
                 new[place] = number - 1
                 place += np.uint64(1)
 
 
 @compiled
-def by_group(group: Any, groups: int) -> tuple[Any, Any]:
-    """Positions sorted by group (counting sort) without those who left, and where each group begins."""
+def sort_by_group(group: Any, groups: int) -> tuple[Any, Any]:
+    """Positions sorted by group (counting sort) without those that left, and where each group begins."""
     begin = np.zeros(groups + 2, dtype=np.uint32)
     for at in range(len(group)):
         if group[at] != NOBODY:
             begin[group[at] + 2] += np.uint32(1)
-    for one in range(groups):
-        begin[one + 2] += begin[one + 1]
+    for number_of_group in range(groups):
+        begin[number_of_group + 2] += begin[number_of_group + 1]
     order = np.empty(begin[groups + 1], dtype=np.uint32)
     for at in range(len(group)):
         if group[at] != NOBODY:

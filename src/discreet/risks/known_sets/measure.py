@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr
 from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.effective_size import FEW, Sizes, effective_sizes, risk_levels
 from discreet.engine.known_sets.family import Family, family
-from discreet.engine.known_sets.inputs import holders, weights_of
+from discreet.engine.known_sets.inputs import find_sensitive_records, weights_of
 from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary, median_size, quantiles
 from discreet.engine.known_sets.sums import KnownSets as Sums
 from discreet.engine.known_sets.sums import attributes, known_sets
@@ -137,7 +137,7 @@ class KnownSets(RiskMeasure):
         if original is None and self._is_large(len(data)) and (score := self._measure_large(data)) is not None:
             return score
         sums = self._sums(data, original)
-        lower, upper = sums.found.lower * self.alpha, sums.found.upper * self.alpha
+        lower, upper = sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha
         result = self._summarized(sums, lower, upper, len(data))
         levels = [self.threshold] if self.decide else []
         open_limits = self._open_limits({**result.bounds, "undecided": (0, result.fields["undecided"])})
@@ -158,7 +158,7 @@ class KnownSets(RiskMeasure):
             result.fields,
             lambda: self._records(data, sums, lower, upper, original),
             notes=(*result.notes, *notes),
-            riskiest=lambda number: self._riskiest(sums, sums.found.risk * self.alpha, number),
+            riskiest=lambda number: self._riskiest(sums, sums.per_record.risk * self.alpha, number),
             bounds=result.bounds,
         )
 
@@ -190,7 +190,7 @@ class KnownSets(RiskMeasure):
         self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int, *, decided: bool = False
     ) -> _Result:
         """Fields, bounds and notes; where the threshold was ``decided`` over all sets, what is still in doubt is high-risk."""
-        risk, sizes = sums.found.risk * self.alpha, self._sizes(sums, lower, upper, records)
+        risk, sizes = sums.per_record.risk * self.alpha, self._sizes(sums, lower, upper, records)
         summary = Summary(self.threshold)
         summary.add(risk, lower, upper, sizes)
         if decided:
@@ -203,20 +203,20 @@ class KnownSets(RiskMeasure):
 
     def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
         """The effective class sizes that follow from sums and (narrowed) bounds."""
-        found = sums.found
+        found = sums.per_record
         return effective_sizes(
             found.risk, lower / self.alpha, upper / self.alpha, sums.consequence, found.kept_mass, found.whole_mass, records
         )
 
     def _levels(self, sums: Sums, threshold: float | Among, records: int) -> NDArray[np.float64]:
-        return risk_levels(threshold, sums.consequence, sums.found.whole_mass, records, self.alpha)
+        return risk_levels(threshold, sums.consequence, sums.per_record.whole_mass, records, self.alpha)
 
     def _is_large(self, records: int) -> bool:
         """Whether the records are so many that less should be kept of each; narrowing needs all."""
         return records >= large.LEAST and self.tolerance is None and not self.decide
 
     def _measure_large(self, data: Microdata) -> Score | None:
-        """The same numbers with little kept a record; none where that cannot be."""
+        """The same numbers with little kept per record; none where that cannot be."""
         names = attributes(data)
         tree = family([data.attribute(name).known for name in names], self.epsilon, self.max_sets)
         known = [name for name in names if data.attribute(name).known > 0]
@@ -242,16 +242,16 @@ class KnownSets(RiskMeasure):
         )
 
     def _all_records(self, data: Microdata) -> pl.DataFrame:
-        """A row a record of a large table, of which only the risks were kept."""
+        """One row per record of a large table, of which only the risks were kept."""
         codes = sum(column.codes.nbytes for column in encode(data, attributes(data)))
         need = PROGRAM + codes + self.working_bytes(data, len(data), by_record=True)
         check_memory(need, f"a row of known_sets for each of {len(data):,} records", "ask for the summary alone")
         sums = self._sums(data, None, everyone=True)
-        return self._records(data, sums, sums.found.lower * self.alpha, sums.found.upper * self.alpha, None)
+        return self._records(data, sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, None)
 
     def _riskiest_of_large(self, data: Microdata, sums: large.Sums, names: list[str], tree: Family, number: int) -> pl.DataFrame:
         found = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
-        return self._riskiest(found, found.found.risk * self.alpha, number)
+        return self._riskiest(found, found.per_record.risk * self.alpha, number)
 
     def reads(self, data: Microdata) -> list[str]:
         return attributes(data)
@@ -264,9 +264,9 @@ class KnownSets(RiskMeasure):
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
         names = attributes(sample)
         tree = family([sample.attribute(name).known for name in names], self.epsilon, self.max_sets)
-        asking = float(holders(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
+        asking = float(find_sensitive_records(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
         short = self._is_large(records) and not by_record
-        return records * large.bytes_a_record(tree, 1.0 if by_record else asking, short=short)
+        return records * large.bytes_per_record(tree, 1.0 if by_record else asking, short=short)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         return explain(
@@ -281,9 +281,9 @@ class KnownSets(RiskMeasure):
     def _records(
         self, data: Microdata, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], original: Microdata | None
     ) -> pl.DataFrame:
-        """A row a record; the likelihood of records with nothing to learn is counted only now that somebody asks."""
+        """One row per record; the likelihood of records with nothing to learn is counted only now that somebody asks."""
         everybody = sums if len(sums.slots) == len(data) else self._sums(data, original, everyone=True)
-        found, slots = everybody.found, everybody.slots
+        found, slots = everybody.per_record, everybody.slots
         names = pl.Series("top_set", [everybody.set_name(node) for node in range(len(everybody.tree))], dtype=pl.String)
         risk = found.risk * self.alpha
         share = np.divide(found.top * self.alpha, risk, out=np.zeros_like(risk), where=risk > 0)
@@ -326,7 +326,7 @@ class KnownSets(RiskMeasure):
             {
                 "record": sums.slots[order],
                 "risk": risk[order],
-                "top_set": pl.Series([sums.set_name(int(node)) for node in sums.found.top_node[order]], dtype=pl.String),
-                "top_share": sums.found.top[order] * self.alpha / risk[order],
+                "top_set": pl.Series([sums.set_name(int(node)) for node in sums.per_record.top_node[order]], dtype=pl.String),
+                "top_share": sums.per_record.top[order] * self.alpha / risk[order],
             }
         )

@@ -30,7 +30,7 @@ from discreet.engine.cells.weights import cell_weights
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.queries import Queries, RecordClass
-from discreet.engine.known_sets.sums import KnownSets, Missing, classes_of
+from discreet.engine.known_sets.sums import KnownSets, Missing, build_classes
 from discreet.engine.known_sets.walk import walk_sets
 from discreet.engine.overlap.columns import overlaps
 from discreet.engine.runtime.compiled import compiled
@@ -73,10 +73,10 @@ def refine(
         if not len(todo) or spent >= budget or _is_over(deadline):
             break
         slots = sums.slots[todo]
-        classes, queries, ordered = classes_of(data, sums.names, sums.tree, slots, missing, original)
+        classes, queries, ordered = build_classes(data, sums.names, sums.tree, slots, missing, original)
         chances = np.array([data.attribute(name).known for name in ordered])
         quiet = [_rare(data, column) if original is None else None for column in encode(data, ordered)]
-        walk = _Walk(
+        walk = _BoundWalk(
             classes, queries, chances, quiet, _weights(data, ordered, slots), sums.consequence[todo], slots, exact=turn > 0
         )
         allowed = _allowed(lower[todo], upper[todo], tolerance, [level[todo] for level in levels]) / alpha
@@ -139,12 +139,12 @@ def _rare(data: Microdata, column: Column) -> NDArray[np.bool_] | None:
 
 def _weights(data: Microdata, ordered: list[str], slots: NDArray[np.int64]) -> NDArray[np.float64]:
     """W(A) W(value) of each query for each attribute in the family's order."""
-    made = np.zeros((len(slots), len(ordered)))
+    weights = np.zeros((len(slots), len(ordered)))
     for place, column in enumerate(encode(data, ordered)):
         attribute = data.attribute(column.name)
         if attribute.sensitivity > 0:
-            made[:, place] = cell_weights(column, attribute, data.cells.get(column.name))[column.codes[slots]]
-    return made
+            weights[:, place] = cell_weights(column, attribute, data.cells.get(column.name))[column.codes[slots]]
+    return weights
 
 
 @dataclass
@@ -161,7 +161,7 @@ class _Level:
     learnt: NDArray[np.float64]
 
 
-class _Walk:
+class _BoundWalk:
     """Bounds for some queries by a walk over the sets they ask by.
 
     No array lists these sets: they go beyond the family, down to where each query's interval is narrow enough. A set's children
@@ -183,7 +183,7 @@ class _Walk:
         size, width = len(queries), len(chances)
         quiet_places = [place for place in range(width) if quiet[place] is not None]
         loud = [place for place in range(width) if quiet[place] is None]
-        self.order = [*quiet_places, *sorted(loud, key=lambda place: _alike(classes, place))]
+        self.order = [*quiet_places, *sorted(loud, key=lambda place: _agreement(classes, place))]
         self.chances, self.weights, self.learnt = chances, weights, consequence.copy()
         self.asks = np.ones((size, width), dtype=np.bool_)
         self.spread, self.rest = np.ones(size), np.zeros(size)  # P and D of the attributes a query does not ask by
@@ -197,11 +197,11 @@ class _Walk:
         for shape, pattern in enumerate(queries.patterns):
             members = queries.pattern == shape
             for place in pattern.unknown | pattern.lost:
-                asked = members & self.asks[:, place]
+                members_asking = members & self.asks[:, place]
                 if place in pattern.unknown:  # known or not, it changes no count
-                    self._put(self.spread, self.rest, asked, place)
-                    self._put(self.fixed_spread, self.fixed_rest, asked, place)
-                self.asks[asked, place] = False
+                    self._put(self.spread, self.rest, members_asking, place)
+                    self._put(self.fixed_spread, self.fixed_rest, members_asking, place)
+                self.asks[members_asking, place] = False
         self.quiet = set(quiet_places)
         self.counters = [Counter(classes, queries)]
         self.own_rare = np.zeros(size, np.int32)
@@ -210,7 +210,7 @@ class _Walk:
             for place in quiet_places:
                 self.rare += quiet[place]  # type: ignore[arg-type]
             self.own_rare = self.rare[slots]
-            self.counters.append(Counter([_only(one, self.rare > 0) for one in classes], queries))
+            self.counters.append(Counter([_only(members, self.rare > 0) for members in classes], queries))
         self.exact = exact  # sum small groups mask by mask: the few records for which rare values bound too little need it
         self.low, self.high = np.zeros(size), np.zeros(size)
         self.visited = 0
@@ -229,7 +229,7 @@ class _Walk:
         with ExitStack() as open_pools:
             for counter in self.counters:
                 open_pools.enter_context(counter)
-            self.everything = self.counters[0].count_all(len(self.chances))
+            self.count_all_attributes = self.counters[0].count_all(len(self.chances))
             for counter in self.counters:
                 counter.counts[:] = counter.records
             everyone = np.arange(len(self.learnt), dtype=np.uint32)
@@ -283,19 +283,19 @@ class _Walk:
         """Count the set with the attribute ``order[at]`` more, for the queries that ask by it, and close it where possible."""
         place = self.order[at]
         asking = self.asks[above.active, place]
-        asked = above.active[asking]
-        if not len(asked):
+        active = above.active[asking]
+        if not len(active):
             return None
         shared = above.shared + (place in self.quiet)
         silent = np.ones(len(self.learnt), dtype=np.bool_)
-        silent[asked] = False
+        silent[active] = False
         children = []
         for counter, lists in zip(self.counters, above.lists, strict=True):
             if shared > above.shared and counter is not self.counters[0]:
-                lists = [_rarer(one, self.rare, shared) for one in lists]  # noqa: PLW2901 - those with a further rare value
-            children.append([counter.descend(one) for one in counter.split(lists, place, asked, silent, True)])
-        learnt = above.learnt[asking] - self.weights[asked, place]
-        return self._close(at, _Level(children, asked, shared, above.chance * self.chances[place], learnt))
+                lists = [_rarer(members, self.rare, shared) for members in lists]  # noqa: PLW2901 - those with a further rare value
+            children.append([counter.descend(members) for members in counter.split(lists, place, active, silent, True)])
+        learnt = above.learnt[asking] - self.weights[active, place]
+        return self._close(at, _Level(children, active, shared, above.chance * self.chances[place], learnt))
 
     def _close(self, at: int, level: _Level) -> _Level | None:
         """Add the set just counted; the level of the queries for which larger sets must be counted, None where there are none."""
@@ -314,7 +314,7 @@ class _Walk:
             small_enough,
             dirt,
             self.own_rare > shared,
-            self.everything,
+            self.count_all_attributes,
             self.asks,
             self.chances,
             self.weights,
@@ -336,25 +336,25 @@ class _Walk:
         return replace(level, active=active, learnt=learnt) if len(active) else None
 
 
-def _alike(classes: Sequence[RecordClass], place: int) -> float:
+def _agreement(classes: Sequence[RecordClass], place: int) -> float:
     """The chance that two records agree on an attribute; where it is small, records are soon alone."""
     return sum(
-        float((np.bincount(one.codes[place] if one.rows is None else one.codes[place][one.rows]).astype(np.float64) ** 2).sum())
-        for one in classes
+        float((np.bincount(own.codes[place] if own.rows is None else own.codes[place][own.rows]).astype(np.float64) ** 2).sum())
+        for own in classes
     )
 
 
-def _rarer(one: Any, rare: NDArray[np.int32], shared: int) -> Any:
+def _rarer(members: Any, rare: NDArray[np.int32], shared: int) -> Any:
     """A list without the records that have no more rare values than all of the group share."""
-    keep = rare[one.who] > shared
-    return replace(one, who=one.who[keep], group=one.group[keep])
+    keep = rare[members.rows] > shared
+    return replace(members, rows=members.rows[keep], group=members.group[keep])
 
 
-def _only(one: RecordClass, members: NDArray[np.bool_]) -> RecordClass:
+def _only(records: RecordClass, members: NDArray[np.bool_]) -> RecordClass:
     """A class without the records that are not members."""
-    rows = np.arange(one.size, dtype=np.uint32) if one.rows is None else one.rows
+    rows = np.arange(records.size, dtype=np.uint32) if records.rows is None else records.rows
     rows = rows[members[rows]]
-    return replace(one, rows=rows, size=len(rows))
+    return replace(records, rows=rows, size=len(rows))
 
 
 @compiled
@@ -364,7 +364,7 @@ def _close_sets(
     small: int,
     dirt: Any,
     own_dirt: Any,
-    everything: Any,
+    count_all_attributes: Any,
     asks: Any,
     chances: Any,
     weights: Any,
@@ -389,14 +389,14 @@ def _close_sets(
                 wide *= 1 + chances[place]
                 more += weights[slot, place] * chances[place] / (1 + chances[place])
         below = chance * wide * (learnt[at] - more)
-        inverse, most = 1.0 / here[at], 1.0 / max(1, everything[slot])
-        if here[at] <= everything[slot] or (below - own) * (most - inverse) <= allowed[slot]:
+        inverse, most = 1.0 / here[at], 1.0 / max(1, count_all_attributes[slot])
+        if here[at] <= count_all_attributes[slot] or (below - own) * (most - inverse) <= allowed[slot]:
             low[slot] += below * inverse
             high[slot] += own * inverse + (below - own) * most
         elif here[at] <= small:
             going[at] = True  # summed exactly, this set and all
         else:
-            least = max(1, everything[slot], here[at] - dirt[at] + own_dirt[slot])
+            least = max(1, count_all_attributes[slot], here[at] - dirt[at] + own_dirt[slot])
             low[slot] += aside * inverse
             high[slot] += own * inverse + (aside - own) / least
             going[at] = True

@@ -1,7 +1,7 @@
 """The counts of every kept set, for records that are named by their numbers: what choosing values to blank needs of them.
 
-Rows go the way of :mod:`discreet.engine.known_sets_spark.sums`. The state of a record that asks is not a sum but a number a set,
-behind what each of its values is worth and which of them are null.
+Rows go the way of :mod:`discreet.engine.known_sets_spark.sums`. The state of a record that asks is not a sum but a number per
+set, behind what each of its values is worth and which of them are null.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.engine.known_sets_spark.partition import EVERYTHING
+from discreet.engine.known_sets_spark.partition import ALL_ATTRIBUTES
 from discreet.engine.known_sets_spark.stages import Encode, Layout
-from discreet.engine.known_sets_spark.sums import Work, moved, selected
-from discreet.engine.known_sets_spark.suppressed_values import Lost
+from discreet.engine.known_sets_spark.sums import Work, run_stages, select_columns
+from discreet.engine.known_sets_spark.suppressed_values import SuppressedValues
 from discreet.engine.spark.arrow import in_arrow, numbers
 from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.value_counts import array_of, clean
@@ -63,25 +63,25 @@ class _Encode(Encode):
 class _Counts:
     """What is written down of each record that asks; who is alone in a set is alone in all larger ones, as it was before."""
 
-    made: NDArray[np.float64]
+    states_of_records: NDArray[np.float64]
     begin: int
 
     @property
     def weight(self) -> NDArray[np.float64]:
-        return self.made[:, 0]
+        return self.states_of_records[:, 0]
 
     rest = weight
 
     @property
     def single(self) -> NDArray[np.float64]:
-        return self.made[:, :0]
+        return self.states_of_records[:, :0]
 
     def into(self, states: NDArray[np.float64], rows: NDArray[np.int64] | slice = slice(None)) -> None:
-        states[rows] = self.made
+        states[rows] = self.states_of_records
 
 
 @dataclass(frozen=True)
-class Tally:
+class CountVisitor:
     """As :class:`discreet.engine.known_sets_spark.partition.Ask`, but counts are kept, not summed."""
 
     begin: int
@@ -92,13 +92,13 @@ class Tally:
     def below(self, nodes: Sequence[int | None], _ends: Sequence[int]) -> list[None]:
         return [None] * len(nodes)
 
-    def add(self, node: int, active: NDArray[np.uint32], found: NDArray[np.int32], sums: _Counts, **_: Any) -> None:
-        if node != EVERYTHING:
-            sums.made[active, self.begin + node] = found[active]
+    def add(self, node: int, active: NDArray[np.uint32], counts: NDArray[np.int32], sums: _Counts, **_: Any) -> None:
+        if node != ALL_ATTRIBUTES:
+            sums.states_of_records[active, self.begin + node] = counts[active]
 
 
 @dataclass(frozen=True)
-class Asked:
+class CountedRecords:
     """Rows whose states hold counts, how they look, and what the cluster keeps of the way there."""
 
     frame: DataFrame
@@ -109,12 +109,12 @@ class Asked:
         self.kept.unpersist()
 
 
-def tallied(work: Work, asking: NDArray[np.int64], lost: Lost | None = None) -> Asked:
+def count_records(work: Work, asking: NDArray[np.int64], lost: SuppressedValues | None = None) -> CountedRecords:
     """The records with these numbers and their counts, the values that some records lost left out."""
     names = tuple(work.names[at] for at in work.tree.order)
     layout = TallyLayout(work.packing, work.wide, RECORD, 0, work.types, names, len(work.tree))
     own = {name: work.data.attribute(name) for name in work.weights}
-    encode = _Encode(layout, work.found, own, work.weights, {}, (), False, lost, asking)
-    packed = in_arrow(selected(work, True), encode, layout.schema).persist()
-    frame, _ = moved(work, layout, packed, work.members, range(len(work.tree)), Tally(2 * len(names)))
-    return Asked(frame, layout, packed)
+    encode = _Encode(layout, work.dictionary, own, work.weights, {}, (), False, lost, asking)
+    packed = in_arrow(select_columns(work, True), encode, layout.schema).persist()
+    frame, _ = run_stages(work, layout, packed, work.members, range(len(work.tree)), CountVisitor(2 * len(names)))
+    return CountedRecords(frame, layout, packed)
