@@ -31,12 +31,13 @@ _BLIND = (
 class Coverage(RiskMeasure):
     """What of a release the evidence does not cover: columns that nobody looked at, and masked values that it gives back.
 
-    A column is *examined* where a risk measure of the policy reads it, and decided on where its owner gives it a role other than
-    ``other``, or ``accepted: reason``. By its released values a column is a concern, whatever its role, where it looks like names,
-    contacts or free text. One that nobody decided on is so where it looks like a date of birth, a place or a number of people, where
-    it singles out at least the share ``singled_out`` of the records by itself or together with the quasi-identifiers, or where
-    several of them single out ``singled_together``. So is a key that no measure takes as known. Masked columns are a concern where
-    released ones restore them, and single masked values where another row of the same group shows them.
+    A column is *examined* where a risk measure of the policy reads it, and decided on where its owner gives it a role other
+    than ``other``, or ``accepted: reason``. By its released values a column is a concern, whatever its role, where it looks
+    like names, contacts or free text. One that nobody decided on is so where it looks like a date of birth, a place or a
+    number of people, where it singles out at least the share ``singled_out`` of the records by itself or together with the
+    quasi-identifiers, or where several of them single out ``singled_together``. So is a key that no measure takes as known.
+    Masked columns are a concern where released ones restore them, and single masked values where another row of the same
+    group shows them.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [34, 34, 51], "first": ["Maria", "Peter", "Anna"]}, key=["age"])
