@@ -1,7 +1,7 @@
-"""Functions on whole partitions, in Arrow: how the local engine's kernels come to the rows.
+"""Functions on whole partitions, in Arrow: how the local engine's kernels run beside the rows.
 
-A *stage* is an object with ``__call__(batches)`` that takes the Arrow batches of a partition and gives others. It is sent to the
-workers with all it holds, which works on a classic cluster and through Spark Connect alike.
+A *stage* is an object with ``__call__(batches)`` that takes the Arrow batches of a partition and yields others. It is sent to the
+workers with all its fields, which works on a classic cluster and through Spark Connect alike.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ROWS = 1 << 18
 
 
 def in_arrow(frame: DataFrame, stage: Stage, schema: str | StructType) -> DataFrame:
-    """The rows that a stage makes of every partition."""
+    """The rows that a stage yields for every partition."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        os.environ["DISCREET_THREADS"] = "1"  # the cluster runs a task a core already
+        os.environ["DISCREET_THREADS"] = "1"  # the cluster runs a task per core already
         return stage(batches)
 
     return frame.mapInArrow(run, schema)
 
 
 def grouped(frame: DataFrame, key: str, function: Callable[[pa.Table], pa.Table], schema: str) -> DataFrame:
-    """What a function makes of all rows with the same key."""
+    """The result of a function on all rows with the same key."""
 
     def run(table: pa.Table) -> pa.Table:
         os.environ["DISCREET_THREADS"] = "1"
@@ -44,23 +44,23 @@ def grouped(frame: DataFrame, key: str, function: Callable[[pa.Table], pa.Table]
 
 
 def chunks(batches: Iterable[pa.RecordBatch], rows: int = ROWS) -> Iterator[pa.Table]:
-    """Batches put together to tables of about so many rows; nothing where there is none."""
-    held: list[pa.RecordBatch] = []
+    """Batches combined to tables of about ``rows`` rows; nothing for an empty partition."""
+    pending: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
         if not batch.num_rows:
             continue
-        held.append(batch)
+        pending.append(batch)
         size += batch.num_rows
         if size >= rows:
-            yield pa.Table.from_batches(held).combine_chunks()
-            held, size = [], 0
-    if held:
-        yield pa.Table.from_batches(held).combine_chunks()
+            yield pa.Table.from_batches(pending).combine_chunks()
+            pending, size = [], 0
+    if pending:
+        yield pa.Table.from_batches(pending).combine_chunks()
 
 
 def whole(batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
-    """A whole partition as one table, or nothing where it is empty."""
+    """A whole partition as a table, or None if it is empty."""
     return next(chunks(batches, 1 << 62), None)
 
 
@@ -71,7 +71,7 @@ def numbers(table: pa.Table, name: str) -> NDArray[Any]:
 
 
 def rows_of_bytes(states: NDArray[np.float64], at: NDArray[np.int64], size: int) -> pa.Array:
-    """Rows of numbers as a binary column of ``size`` rows: those ``at`` have one, the others are null."""
+    """Rows of numbers as a binary column of ``size`` rows: the rows ``at`` have a value, the others are null."""
     width = states.shape[1] * 8
     present = np.zeros(size, dtype=np.bool_)
     present[at] = True
@@ -83,9 +83,9 @@ def rows_of_bytes(states: NDArray[np.float64], at: NDArray[np.int64], size: int)
 
 
 def bytes_as_rows(column: pa.ChunkedArray, width: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The numbers in a binary column, and in which rows they stand."""
+    """The numbers in a binary column, and the positions of the rows that have them."""
     states, places, begin = [], [], 0
-    for array in column.chunks:  # one by one: together they may be more bytes than an array of Arrow's can hold
+    for array in column.chunks:  # chunk by chunk: together they may exceed the size of an Arrow array
         at = np.flatnonzero(np.asarray(array.is_valid()))
         data = array.buffers()[2]
         if len(at) and data is not None:

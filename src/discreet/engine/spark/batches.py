@@ -110,8 +110,8 @@ class _ChangeBatches:
             table = rows
             data = Microdata(pl.DataFrame(table.select(self.names)), self.policy, self.source, numbers(table, RECORD))
             if self.keep is not None:
-                kept = self.keep(data)
-                data, table = data.take(np.flatnonzero(kept)), table.filter(pa.array(kept))
+                stays = self.keep(data)
+                data, table = data.take(np.flatnonzero(stays)), table.filter(pa.array(stays))
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 new_values = self.change(data)
             count = np.zeros(len(data), dtype=np.int32)

@@ -1,8 +1,8 @@
-"""What the cluster holds in memory between two steps of one measure, and no longer.
+"""Frames that the cluster caches between two steps of a measure, and no longer.
 
 A frame that stays persisted costs the cluster memory for as long as the session lives, and is dangerous: Spark recognises a later
-frame by its plan, and two reads of one path have the same plan. A file that was rewritten would then be answered for by its
-predecessor's rows.
+frame by its plan, and two reads of one path have the same plan. For a file that was rewritten, Spark would then
+return the rows of its predecessor.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def persisted(frame: DataFrame) -> Iterator[DataFrame]:
-    """The frame, kept in memory by the cluster while the block runs; a frame made from it is worked out anew afterwards."""
-    held = frame.persist()
+    """The frame, cached by the cluster while the block runs; a frame derived from it is recomputed afterwards."""
+    cached = frame.persist()
     try:
-        yield held
+        yield cached
     finally:
-        held.unpersist()
+        cached.unpersist()
 
 
 def forget_path(spark: SparkSession, place: str) -> None:
-    """Have Spark look at a file or folder again, whatever frames of it somebody keeps in this session."""
+    """Make Spark read a file or folder again, whatever frames of it are cached in this session."""
     spark.catalog.refreshByPath(place)

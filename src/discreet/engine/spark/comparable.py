@@ -1,4 +1,4 @@
-"""Two tables that are compared: columns in one type, small tables sent to the cluster, and cells that are no plain values."""
+"""Two tables made comparable: columns of a common type, small tables sent to the cluster, and a check for coarse cells."""
 
 from __future__ import annotations
 
@@ -26,28 +26,32 @@ _WHOLE = 2.0**53
 def send_to_cluster(frame: pl.DataFrame, data: SparkMicrodata) -> DataFrame:
     """A table of this machine (a list, a dictionary) on the cluster of another."""
     unsigned = [name for name, dtype in frame.schema.items() if dtype.is_unsigned_integer()]  # Spark has none
-    made: DataFrame = data.frame.sparkSession.createDataFrame(frame.with_columns(pl.col(unsigned).cast(pl.Int64)).to_arrow())
-    return made
+    frame_on_cluster: DataFrame = data.frame.sparkSession.createDataFrame(
+        frame.with_columns(pl.col(unsigned).cast(pl.Int64)).to_arrow()
+    )
+    return frame_on_cluster
 
 
 def align_types(left: DataFrame, right: DataFrame, names: Sequence[str]) -> tuple[DataFrame, DataFrame]:
-    """Both frames' columns in types in which equal values are equal; a text compares with anything by how that prints."""
+    """Both frames with columns of a common type; a text is compared with any other type by how that prints."""
     kinds = [{field.name: field.dataType for field in frame.schema.fields} for frame in (left, right)]
     changes: tuple[dict[str, Column], dict[str, Column]] = ({}, {})
     for name in names:
-        one, two = (kind[name].simpleString() for kind in kinds)
-        if one == two:
+        left_type, right_type = (kind[name].simpleString() for kind in kinds)
+        if left_type == right_type:
             continue
-        for side, own in enumerate((one, two)):
-            changes[side][name] = col(name).cast("double") if _number(one) and _number(two) else _text(name, own)
+        for side, own_type in enumerate((left_type, right_type)):
+            changes[side][name] = (
+                col(name).cast("double") if _is_number(left_type) and _is_number(right_type) else _as_text(name, own_type)
+            )
     return left.withColumns(changes[0]), right.withColumns(changes[1])
 
 
-def _number(kind: str) -> bool:
+def _is_number(kind: str) -> bool:
     return kind in ("tinyint", "smallint", "int", "bigint", "float", "double") or kind.startswith("decimal")
 
 
-def _text(name: str, kind: str) -> Any:
+def _as_text(name: str, kind: str) -> Any:
     """Values as a person would write them: a whole float without its ``.0``."""
     from pyspark.sql import functions as f
 
@@ -60,18 +64,18 @@ def _text(name: str, kind: str) -> Any:
 
 def has_coarse_cells(data: SparkMicrodata, names: Sequence[str], other: DataFrame) -> bool:
     """Whether some cell is an interval, a group or a label that contains values of the other table: equality is not enough."""
-    if any(name in data.cells for name in names):  # labels that stand for something else than they say
+    if any(name in data.cells for name in names):  # the labels have a meaning of their own
         return True
     texts = [name for name in names if data.shape.frame.schema[name] == pl.String]
     if not texts:
         return False
-    found, _ = dictionaries(data, texts)
+    own, _ = dictionaries(data, texts)
     labelled = [name for name in texts if data.attribute(name).hierarchy is not None]
     theirs = dictionaries(SparkMicrodata(other.select(*[col(name) for name in labelled])), labelled)[0] if labelled else {}
-    return any(one.wide or is_coarse(one.values, _tree(data, theirs.get(name))) for name, one in found.items())
+    return any(column.wide or is_coarse(column.values, _find_hierarchy(data, theirs.get(name))) for name, column in own.items())
 
 
-def _tree(data: SparkMicrodata, values: Dictionary | None) -> Hierarchy | None:
+def _find_hierarchy(data: SparkMicrodata, values: Dictionary | None) -> Hierarchy | None:
     """The hierarchy of an attribute over the other table's values, where it covers them."""
     if values is None:
         return None

@@ -1,7 +1,7 @@
 """The value at a rank of a column, or of each group of records: exactly, in two or three passes, and without a sort.
 
 Values are 64-bit keys in their order. A pass counts the keys that are still in question by their next digits; the rank then
-says which digits the key has. When few keys are left, they come here. (Radix selection: Knuth 1998, section 5.2.5.)
+says which digits the key has. When few keys are left, they are collected. (Radix selection: Knuth 1998, section 5.2.5.)
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Keys = Callable[[pa.Table], tuple["NDArray[np.int64]", "NDArray[np.uint64]"]]
-"""Of rows: the group and the key of each that has one."""
+"""From rows the group and the key of each that has a key."""
 
 FEW = 1 << 20
-"""So many keys may come here."""
+"""At most so many keys are collected."""
 _SIGN = np.uint64(1 << 63)
 _SCHEMA = "part int, key long, times long"
 
@@ -44,7 +44,7 @@ def key_floats(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def select_ranks(
     frame: DataFrame, keys: Keys, sizes: NDArray[np.int64], ranks: NDArray[np.int64], source: str
 ) -> NDArray[np.uint64]:
-    """For each group of so many records the key at a rank, from 0."""
+    """For each group, of ``sizes`` records, the key at a rank, counted from 0."""
     known, rest, left = np.zeros(len(sizes), dtype=np.uint64), ranks.astype(np.int64), int(sizes.sum())
     digits, shift = (16 if len(sizes) <= FEW >> 16 else 8), 64
     while shift:
@@ -66,18 +66,18 @@ def select_ranks(
 
 @dataclass(frozen=True)
 class FloatKeys:
-    """The numbers of a column, in as many groups as ranks are asked for; nulls have no rank."""
+    """The numbers of a column, repeated in one group per requested rank; nulls have no rank."""
 
     name: str
-    asked: int = 1
+    copies: int = 1
 
     def __call__(self, table: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         values = np.asarray(table.column(self.name).drop_null().cast(pa.float64(), safe=False))
-        return np.repeat(np.arange(self.asked), len(values)), np.tile(float_keys(values), self.asked)
+        return np.repeat(np.arange(self.copies), len(values)), np.tile(float_keys(values), self.copies)
 
 
 class OrderedColumn:
-    """The numbers of a column in their order, of which only those are found that are asked for."""
+    """The numbers of a column in their order; only requested ranks are computed."""
 
     def __init__(self, frame: DataFrame, name: str, number: int, source: str) -> None:
         self.frame, self.name, self.number, self.source = frame.select(quote(name)), name, number, source
@@ -89,10 +89,10 @@ class OrderedColumn:
         return self.at(np.array([rank % max(self.number, 1)]))[0]
 
     def at(self, ranks: NDArray[np.int64]) -> list[float]:
-        """The numbers at some ranks, all found in the same passes."""
+        """The numbers at some ranks, selected in the same passes."""
         sizes = np.full(len(ranks), self.number)
-        found = select_ranks(self.frame, FloatKeys(self.name, len(ranks)), sizes, ranks, self.source)
-        return key_floats(found).tolist()  # type: ignore[no-any-return]
+        keys_at_ranks = select_ranks(self.frame, FloatKeys(self.name, len(ranks)), sizes, ranks, self.source)
+        return key_floats(keys_at_ranks).tolist()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,12 @@ class _Digits:
         for table in chunks(batches):
             parts, keys = self.keys(table)
             if self.shift < 64:
-                asked = keys >> np.uint64(self.shift) == self.known[parts]
-                parts, keys = parts[asked], keys[asked]
+                open_keys = keys >> np.uint64(self.shift) == self.known[parts]
+                parts, keys = parts[open_keys], keys[open_keys]
             keys = keys >> np.uint64(self.below)
             order = np.lexsort((keys, parts))
             parts, keys = parts[order], keys[order]
             begin = np.flatnonzero(np.concatenate(([True], (parts[1:] != parts[:-1]) | (keys[1:] != keys[:-1])))[: len(keys)])
             times = np.diff(np.append(begin, len(keys)))
             arrays = [parts[begin].astype(np.int32), keys[begin].view(np.int64), times.astype(np.int64)]
-            yield pa.RecordBatch.from_arrays([pa.array(one) for one in arrays], names=["part", "key", "times"])
+            yield pa.RecordBatch.from_arrays([pa.array(array) for array in arrays], names=["part", "key", "times"])

@@ -1,4 +1,4 @@
-"""A Spark session: the one that runs, or one started as the address or the environment says.
+"""A Spark session: the running one, or a new one from the address or the environment.
 
 An address is ``spark://host:port`` (a classic master), ``spark://local[4]`` (this machine, so many threads) or
 ``sc://host:port`` (a server of Spark Connect). Without one SPARK_REMOTE decides, then a running session, then spark.master of
@@ -28,8 +28,8 @@ JAVA = 17
 
 
 def session(address: str | None = None) -> Any:
-    """The session behind an address, started where it does not run yet."""
-    _installed()
+    """The session behind an address, started if it does not run yet."""
+    _check_installed()
     without_remarks()
     from pyspark.sql import SparkSession
 
@@ -37,40 +37,40 @@ def session(address: str | None = None) -> Any:
     if address is None and (running := SparkSession.getActiveSession()) is not None:
         return running
     if address is not None and address.startswith("sc://"):
-        _answers(address)
+        _check_reachable(address)
         with translate_errors(address, "no session can be started"):
             return SparkSession.builder.remote(address).getOrCreate()
     if address is not None:
         place = address.removeprefix("spark://")
         master = place if _HERE.match(place) else address
         if master == address:
-            _answers(address)
+            _check_reachable(address)
     else:
         master = ""
-    _java()
-    _own_python(master)
+    _check_java()
+    _use_own_python(master)
     builder = SparkSession.builder.appName("discreet").config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.log.level", "ERROR")
     with translate_errors(address or master or "Spark", "no session can be started"):
-        made = (builder.master(master) if master else builder).getOrCreate()  # without one: spark.master, or local[*]
-    made.sparkContext.setLogLevel("ERROR")
-    return made
+        spark = (builder.master(master) if master else builder).getOrCreate()  # without one: spark.master, or local[*]
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
 
 
-def _own_python(master: str) -> None:
+def _use_own_python(master: str) -> None:
     """The workers of this machine run the Python of this process, which has what they need."""
     if not master or _HERE.match(master):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
-def _installed() -> None:
+def _check_installed() -> None:
     try:
-        import pyspark  # noqa: F401 - asked for, not used
+        import pyspark  # noqa: F401 - only whether it is installed
     except ImportError:
         raise SourceError("Spark is not installed with discreet; pip install 'discreet[spark]' does it") from None
 
 
-def _java() -> None:
+def _check_java() -> None:
     """Raise where no Java that Spark can use is there: Spark itself would say so in a hundred lines."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
@@ -81,13 +81,13 @@ def _java() -> None:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SourceError(f"Spark needs Java {JAVA} or newer, and {java} cannot be run: {error}") from None
-    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
-    if done.returncode or (found and int(found[1]) < JAVA):
-        said = f"is Java {found[1]}" if found else "does not work"
-        raise SourceError(f"Spark needs Java {JAVA} or newer, and {java} {said}; install one, or set JAVA_HOME")
+    version = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
+    if done.returncode or (version and int(version[1]) < JAVA):
+        state = f"is Java {version[1]}" if version else "does not work"
+        raise SourceError(f"Spark needs Java {JAVA} or newer, and {java} {state}; install one, or set JAVA_HOME")
 
 
-def _answers(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Raise where nobody listens: Spark itself would try for minutes."""
     scheme, _, rest = address.partition("://")
     reachable, tried = False, []
@@ -104,6 +104,6 @@ def _answers(address: str) -> None:
 
 
 def without_remarks() -> None:
-    """Leave out Spark's remark on the version of pandas, which nothing here uses, and its log of what we tell in a sentence."""
+    """Silence Spark's warning about the version of pandas, which is not used, and its log of errors that are translated."""
     logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)

@@ -76,11 +76,11 @@ def _catalog(spark: SparkSession, table: str, source: str) -> DataFrame:
     with translate_errors(source, "cannot be read"):
         try:
             frame = spark.table(table)
-            frame.schema  # noqa: B018 - a server looks the table up only now
+            frame.schema  # noqa: B018 - a server resolves the table only now
         except AnalysisException as error:
             if "TABLE_OR_VIEW_NOT_FOUND" not in str(error):
                 raise
-            known = [one.name for one in spark.catalog.listTables()]
+            known = [entry.name for entry in spark.catalog.listTables()]
             raise SourceError(
                 f"{source}: there is no such table or view in this Spark catalog; {nearest(table, known)}"
             ) from None
@@ -92,7 +92,7 @@ def _format(path: Path) -> str:
     if suffix in _READERS:
         return _READERS[suffix]
     if path.is_dir():
-        inside = {_READERS[one.suffix.lower()] for one in path.rglob("*") if one.suffix.lower() in _READERS}
+        inside = {_READERS[entry.suffix.lower()] for entry in path.rglob("*") if entry.suffix.lower() in _READERS}
         if len(inside) == 1:
             return inside.pop()
     known = ", ".join(_READERS)
@@ -107,13 +107,16 @@ def _file(spark: SparkSession, place: str, form: str, suffix: str, policy: Polic
         separator = policy.read.separator or ("\t" if suffix == ".tsv" else ",")
         blank = policy.missing[0] if len(policy.missing) == 1 else ""
         how: dict[str, Any] = {"header": True, "sep": separator, "encoding": policy.read.encoding or "UTF-8", "nullValue": blank}
-        found = spark.read.csv(place, inferSchema=True, **how)
-        kept = set(policy.read.text)
-        if not kept.intersection(found.columns):
-            return found
+        inferred = spark.read.csv(place, inferSchema=True, **how)
+        text_columns = set(policy.read.text)
+        if not text_columns.intersection(inferred.columns):
+            return inferred
         from pyspark.sql.types import StringType, StructField, StructType
 
-        fields = [StructField(one.name, StringType() if one.name in kept else one.dataType) for one in found.schema.fields]
+        fields = [
+            StructField(entry.name, StringType() if entry.name in text_columns else entry.dataType)
+            for entry in inferred.schema.fields
+        ]
         return spark.read.csv(place, schema=StructType(fields), **how)
 
 
@@ -122,7 +125,9 @@ def _table(frame: DataFrame, policy: Policy, source: str, record: str | None) ->
 
     for name in frame.columns:
         if name.startswith(HIDDEN):
-            raise DataError(f"{source}: a column is called '{name}', but names that begin so are kept for the engine; rename it")
+            raise DataError(
+                f"{source}: a column is called '{name}', but names that begin so are reserved for the engine; rename it"
+            )
     raw = SparkMicrodata(frame, policy, source, record)
     changes = _without_markers(raw, policy)
     return raw.with_columns(changes) if changes else raw

@@ -43,7 +43,7 @@ def write_frame(
     if form is None:
         raise SourceError(f"{target}: '{path.suffix}' is not a format that Spark writes; known are: {', '.join(_WRITERS)}")
     if form == "csv" and formulas:
-        frame = _harmless(frame, formulas)
+        frame = _escape_formulas(frame, formulas)
     if mark:
         with translate_errors(target, "cannot be written"):
             _writer(frame, form).mode("overwrite" if overwrite else "errorifexists").save(target)
@@ -60,21 +60,21 @@ def _exists_already(target: str) -> SourceError:
 
 
 def _replace(frame: DataFrame, form: str, path: Path, *, private: bool) -> None:
-    """Write beside the target and put it there when all is written."""
+    """Write beside the target, and replace it when everything is written."""
     temporary = path.absolute().with_name(f".{path.name}.writing")
     shutil.rmtree(temporary, ignore_errors=True)
     holder = temporary
     try:
         with translate_errors(str(path), "cannot be written"):
-            if private:  # Spark makes files as it likes, so they are made where nobody else can look
+            if private:  # Spark ignores permissions, so the files are written into a private folder
                 holder.mkdir(mode=0o700)
                 temporary = holder / path.name
             _writer(frame, form).save(str(temporary))
-        for one in temporary.iterdir():  # checksums and marks of success, which other readers take for data
-            if one.name.startswith((".", "_")):
-                one.unlink()
+        for file in temporary.iterdir():  # checksums and markers, which other readers take for data
+            if file.name.startswith((".", "_")):
+                file.unlink()
             elif private:
-                one.chmod(0o600)
+                file.chmod(0o600)
         if private:
             temporary.chmod(0o700)
         _swap(temporary, path)
@@ -83,7 +83,7 @@ def _replace(frame: DataFrame, form: str, path: Path, *, private: bool) -> None:
 
 
 def _swap(new: Path, path: Path) -> None:
-    """Put a folder where another, or a file, may stand; who is stopped in between finds the old one beside it, whole."""
+    """Replace a file or folder by a new folder; if it is interrupted, the old one stays whole beside it."""
     old = path.absolute().with_name(f".{path.name}.replaced")
     there = path.exists() or path.is_symlink()
     if there:
@@ -110,15 +110,15 @@ def _writer(frame: DataFrame, form: str) -> DataFrameWriter:
     return writer.option("header", "true") if form == "csv" else writer
 
 
-def _harmless(frame: DataFrame, formulas: str) -> DataFrame:
+def _escape_formulas(frame: DataFrame, formulas: str) -> DataFrame:
     from pyspark.sql import functions as f
 
     runs = re.compile(formulas, re.DOTALL)
-    made = []
+    columns = []
     for field in frame.schema.fields:
         column = f.col(quote(field.name))
         if field.dataType.typeName() == "string":
-            # U: as elsewhere, any script's blanks are blanks
+            # U: as on the local engine, whitespace of any script counts
             column = f.when(column.rlike(f"(?sU){formulas}"), f.concat(f.lit("'"), column)).otherwise(column)
-        made.append(column.alias(f"'{field.name}" if runs.match(field.name) else field.name))
-    return frame.select(made)
+        columns.append(column.alias(f"'{field.name}" if runs.match(field.name) else field.name))
+    return frame.select(columns)

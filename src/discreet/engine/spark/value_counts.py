@@ -34,7 +34,7 @@ _SCHEMA = "at int, rows long, wide boolean, content binary"
 
 @dataclass(frozen=True)
 class Dictionary:
-    """The values of one attribute in the order of their codes, then null, then (of a wide one) all values that are not listed."""
+    """The values of one attribute in the order of their codes, then null, then (if wide) all values that are not listed."""
 
     name: str
     values: pl.Series
@@ -52,13 +52,13 @@ class Dictionary:
         return int(self.counts[: len(self.values) + self.has_null].max(initial=0))
 
     def with_null(self) -> Dictionary:
-        """The same where nulls may come to be."""
+        """The same with a code for null, for a table that gets nulls later."""
         counts = self.counts if self.has_null else np.insert(self.counts, len(self.values), 0)
         return Dictionary(self.name, self.values, counts, True, self.wide)
 
     @property
     def column(self) -> Column:
-        """As the local engine's column, a row a code."""
+        """A column of the local engine with one row per code."""
         return Column(self.name, np.arange(self.cardinality), self.values, self.has_null)
 
     def codes(self, values: pa.Array) -> NDArray[np.int64]:
@@ -67,12 +67,12 @@ class Dictionary:
         size, last = len(self.values), max(0, self.cardinality - 1)
         if size:
             listed = self.values.to_arrow().cast(column.type)
-            found = np.asarray(pc.fill_null(pc.index_in(column, value_set=listed, skip_nulls=True), last)).astype(np.int64)
+            codes = np.asarray(pc.fill_null(pc.index_in(column, value_set=listed, skip_nulls=True), last)).astype(np.int64)
         else:
-            found = np.full(len(column), last, dtype=np.int64)
+            codes = np.full(len(column), last, dtype=np.int64)
         if self.has_null:
-            found[np.asarray(column.is_null())] = size
-        return found
+            codes[np.asarray(column.is_null())] = size
+        return codes
 
 
 def clean(values: pa.Array) -> pa.Array:
@@ -83,7 +83,7 @@ def clean(values: pa.Array) -> pa.Array:
 
 
 def array_of(table: pa.Table, name: str | int) -> pa.Array:
-    """A column in one piece."""
+    """A column as a single array."""
     column = table.column(name)
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
@@ -99,28 +99,28 @@ def dictionaries(data: SparkMicrodata, names: Sequence[str]) -> tuple[dict[str, 
     with translate_errors(data.source):
         counted = in_arrow(data.frame.select(*[f"`{name}`" for name in names]), stage, _SCHEMA)
         rows = grouped(counted, "at", _Merge(MOST_VALUES), _SCHEMA).toArrow().to_pylist()
-    found, records = {}, 0
+    by_name, records = {}, 0
     for row in rows:
         name = names[row["at"]]
         records = row["rows"]
-        found[name] = _dictionary(
+        by_name[name] = _dictionary(
             name, pl.read_ipc(row["content"]), row["wide"], None if row["wide"] else data.attribute(name), name in data.cells
         )
     empty = data.shape.frame
     for name in names:  # a table without rows
-        found.setdefault(name, Dictionary(name, empty[name], np.zeros(0, dtype=np.int64), False, False))
-    return found, records
+        by_name.setdefault(name, Dictionary(name, empty[name], np.zeros(0, dtype=np.int64), False, False))
+    return by_name, records
 
 
 def _dictionary(name: str, content: pl.DataFrame, wide: bool, attribute: Attribute | None, labelled: bool) -> Dictionary:
     known = content.filter(pl.col("value").is_not_null())
     nulls = int(content.filter(pl.col("value").is_null())["count"].sum())
-    made = encode_series(known["value"].alias(name), attribute, labelled)
-    counts = np.zeros(len(made.values) + (nulls > 0) + wide, dtype=np.int64)
-    counts[made.codes] = known["count"].to_numpy()
+    column = encode_series(known["value"].alias(name), attribute, labelled)
+    counts = np.zeros(len(column.values) + (nulls > 0) + wide, dtype=np.int64)
+    counts[column.codes] = known["count"].to_numpy()
     if nulls:
-        counts[len(made.values)] = nulls
-    return Dictionary(name, made.values, counts, nulls > 0, wide)
+        counts[len(column.values)] = nulls
+    return Dictionary(name, column.values, counts, nulls > 0, wide)
 
 
 @dataclass(frozen=True)
@@ -131,20 +131,20 @@ class _Count:
     most: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        held: list[pl.DataFrame | None] = [None] * len(self.names)
+        counted: list[pl.DataFrame | None] = [None] * len(self.names)
         wide, rows = [False] * len(self.names), 0
         for table in chunks(batches):
             rows += table.num_rows
             for at in range(len(self.names)):
                 values, counts = pc.value_counts(clean(array_of(table, at))).flatten()
                 new = pl.DataFrame({"value": pl.Series(values), "count": pl.Series(counts, dtype=pl.Int64)})
-                old = held[at]
-                held[at] = new if old is None else _added([old, new])
-                if len(held[at]) > self.most:  # type: ignore[arg-type]
+                old = counted[at]
+                counted[at] = new if old is None else _add_counts([old, new])
+                if len(counted[at]) > self.most:  # type: ignore[arg-type]
                     wide[at] = True
-                    held[at] = _frequent(held[at], rows)  # type: ignore[arg-type]
+                    counted[at] = _keep_frequent(counted[at], rows)  # type: ignore[arg-type]
         if rows:
-            yield _batch([(at, rows, wide[at], one) for at, one in enumerate(held) if one is not None])
+            yield _batch([(at, rows, wide[at], counts) for at, counts in enumerate(counted) if counts is not None])
 
 
 @dataclass(frozen=True)
@@ -156,17 +156,17 @@ class _Merge:
     def __call__(self, table: pa.Table) -> pa.Table:
         parts = table.to_pylist()
         rows, wide = sum(part["rows"] for part in parts), any(part["wide"] for part in parts)
-        made = _added([pl.read_ipc(part["content"]) for part in parts])
-        if wide or len(made) > self.most:
-            wide, made = True, _frequent(made, rows)
-        return pa.Table.from_batches([_batch([(parts[0]["at"], rows, wide, made)])])
+        merged = _add_counts([pl.read_ipc(part["content"]) for part in parts])
+        if wide or len(merged) > self.most:
+            wide, merged = True, _keep_frequent(merged, rows)
+        return pa.Table.from_batches([_batch([(parts[0]["at"], rows, wide, merged)])])
 
 
-def _added(parts: list[pl.DataFrame]) -> pl.DataFrame:
+def _add_counts(parts: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(parts).group_by("value").agg(pl.col("count").sum()) if len(parts) > 1 else parts[0]
 
 
-def _frequent(content: pl.DataFrame, rows: int) -> pl.DataFrame:
+def _keep_frequent(content: pl.DataFrame, rows: int) -> pl.DataFrame:
     return content.filter(pl.col("count") * _FREQUENT >= rows)
 
 

@@ -45,19 +45,20 @@ def integrity(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> 
     small: list[str] = []
     left_out = [name for name in names if name not in numbers]
     if left_out and plugin.asks("share", "contingency"):
-        small, told_of = plugin.small(_different(original, left_out))
-        notes += told_of
+        small, small_notes = plugin.small(_count_different(original, left_out))
+        notes += small_notes
 
     def distance(chosen: Sequence[str]) -> float:
-        tables = [_counted(data, chosen) for data in (original, masked)]
-        found: float = plugin.distance(*tables, chosen, tuple(one[COUNT].cast(pl.Float64).to_numpy() for one in tables))
-        return found
+        tables = [_count_cells(data, chosen) for data in (original, masked)]
+        weights = tuple(table[COUNT].cast(pl.Float64).to_numpy() for table in tables)
+        total_variation: float = plugin.distance(*tables, chosen, weights)
+        return total_variation
 
     score: Score = plugin.score(names, numbers, before, after, small, distance, notes)
     return score
 
 
-def _different(data: SparkMicrodata, names: Sequence[str]) -> dict[str, int]:
+def _count_different(data: SparkMicrodata, names: Sequence[str]) -> dict[str, int]:
     from pyspark.sql import functions as f
 
     parts = [part for name in names for part in (f.count_distinct(col(name)), f.max(col(name).isNull().cast("int")))]
@@ -66,7 +67,7 @@ def _different(data: SparkMicrodata, names: Sequence[str]) -> dict[str, int]:
     return {name: row[2 * at] + (row[2 * at + 1] or 0) for at, name in enumerate(names)}
 
 
-def _counted(data: SparkMicrodata, names: Sequence[str]) -> pl.DataFrame:
+def _count_cells(data: SparkMicrodata, names: Sequence[str]) -> pl.DataFrame:
     with translate_errors(data.source):
         return pl.DataFrame(count_distinct_rows(data.frame, names).toArrow())
 
@@ -77,7 +78,7 @@ class _Side:
 
     frame: DataFrame
     numbers: tuple[str, ...]
-    found: Mapping[tuple[str, ...], Fitted]
+    fits: Mapping[tuple[str, ...], Fitted]
     source: str
 
     @classmethod
@@ -96,7 +97,11 @@ class _Side:
             return cls(chosen, names, {}, data.source)
         frame = in_arrow(chosen, _AsNumbers(names, dict(reach), dict(cells or {})), ", ".join([*fields, f"`{_WEIGHT}` double"]))
         pairs = combinations(names, 2) if plugin.asks("correlation") else ()
-        sets = [*[(name,) for name in names], *pairs, *[(one, *others) for one, others in plugin.responses(names).items()]]
+        sets = [
+            *[(name,) for name in names],
+            *pairs,
+            *[(response, *others) for response, others in plugin.responses(names).items()],
+        ]
         return cls(frame, names, fitted(frame, list(dict.fromkeys(sets)), _WEIGHT, data.source), data.source)
 
     def reach(self) -> dict[str, tuple[float, float]]:
@@ -124,10 +129,10 @@ class _Side:
         return dict(zip(self.numbers, row, strict=True))
 
     def mean_and_variance(self, name: str) -> tuple[float, float]:
-        return self.found[(name,)].mean_and_variance()
+        return self.fits[(name,)].mean_and_variance()
 
     def quantiles(self, name: str, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        size = self.found[(name,)].number
+        size = self.fits[(name,)].number
         if not size:
             return np.full(len(shares), np.nan)
         ordered = OrderedColumn(self.frame, name, size, self.source)
@@ -135,13 +140,13 @@ class _Side:
         return np.array(ordered.at(ranks))
 
     def correlations(self, names: Sequence[str]) -> NDArray[np.float64]:
-        made = np.ones((len(names), len(names)))
-        for (one, first), (other, second) in combinations(enumerate(names), 2):
-            made[one, other] = made[other, one] = self.found[(first, second)].correlation()
-        return made
+        matrix = np.ones((len(names), len(names)))
+        for (row, first), (column, second) in combinations(enumerate(names), 2):
+            matrix[row, column] = matrix[column, row] = self.fits[(first, second)].correlation()
+        return matrix
 
     def regression(self, response: str, predictors: Sequence[str]) -> NDArray[np.float64]:
-        return self.found[(response, *predictors)].slopes()
+        return self.fits[(response, *predictors)].slopes()
 
 
 @dataclass(frozen=True)
@@ -154,12 +159,12 @@ class _AsNumbers:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in chunks(batches):
-            made: dict[str, pa.Array] = {}
+            values: dict[str, pa.Array] = {}
             flags: dict[str, pa.Array] = {}
             for name in self.names:
                 series = series_of(table, name)
-                found = as_numbers(series, *self.reach.get(name, (-math.inf, math.inf)), cells=self.cells.get(name))
-                made[name] = pa.array(found, from_pandas=True)
-                flags[f"{_UNREAD}{name}"] = pa.array(np.isnan(found) & series.is_not_null().to_numpy())
-            columns = {**made, **flags, _WEIGHT: pa.array(np.ones(table.num_rows))}
+                numbers = as_numbers(series, *self.reach.get(name, (-math.inf, math.inf)), cells=self.cells.get(name))
+                values[name] = pa.array(numbers, from_pandas=True)
+                flags[f"{_UNREAD}{name}"] = pa.array(np.isnan(numbers) & series.is_not_null().to_numpy())
+            columns = {**values, **flags, _WEIGHT: pa.array(np.ones(table.num_rows))}
             yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))

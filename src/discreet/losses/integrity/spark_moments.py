@@ -1,6 +1,6 @@
 """Means, variances, correlations and regressions of columns on Spark, as stable as on one machine.
 
-For each set of columns that is asked for (one, two, or a response with its predictors) a first pass gives the weighted means of
+For each requested set of columns (one, two, or a response with its predictors) a first pass gives the weighted means of
 the records that have all values. A second one takes every batch, centred and weighted, to the triangle R of its QR decomposition;
 the triangles of all batches, stacked, have the least squares solutions and the moments of the whole (Demmel et al. 2012, TSQR).
 """
@@ -50,7 +50,7 @@ class Fitted:
         return float(self.means[0]), spread * self.number / (self.number - 1) if self.number > 1 else 0.0
 
     def correlation(self) -> float:
-        """Of two columns; not a number where one does not vary."""
+        """The correlation of two columns; NaN where one of them does not vary."""
         if not self.known:
             return float("nan")
         scale = np.where(self._flat, np.nan, self._spread)
@@ -62,8 +62,8 @@ class Fitted:
         if not self.known or self.number <= width:
             return np.full(width, np.nan)
         scale = np.where(self._flat, np.inf, self._spread)[1:]
-        found = np.linalg.lstsq(self.triangle[:, 1:] / scale, self.triangle[:, 0], rcond=1e-10)[0]
-        return np.asarray(found / scale)
+        scaled_slopes = np.linalg.lstsq(self.triangle[:, 1:] / scale, self.triangle[:, 0], rcond=1e-10)[0]
+        return np.asarray(scaled_slopes / scale)
 
     @property
     def _spread(self) -> NDArray[np.float64]:
@@ -78,18 +78,18 @@ def fitted(frame: DataFrame, sets: Sequence[Columns], weight: str, source: str) 
     """All sets of columns in two passes."""
     from pyspark.sql import functions as f
 
-    asked: list[object] = []
+    aggregates: list[object] = []
     for columns in sets:
         complete = f.lit(True)
         for name in columns:
             complete = complete & col(name).isNotNull()
         parts = [f.count(f.when(complete, 1)), f.sum(f.when(complete, col(weight)))]
-        asked += [*parts, *[f.sum(f.when(complete, col(weight) * col(name))) for name in columns]]
+        aggregates += [*parts, *[f.sum(f.when(complete, col(weight) * col(name))) for name in columns]]
     with translate_errors(source):
-        row = list(frame.agg(*asked).collect()[0])  # type: ignore[arg-type]
+        row = list(frame.agg(*aggregates).collect()[0])  # type: ignore[arg-type]
         sizes, means = [], []
         for columns in sets:
-            number, total, *sums = (one or 0.0 for one in row[: 2 + len(columns)])
+            number, total, *sums = (value or 0.0 for value in row[: 2 + len(columns)])
             row = row[2 + len(columns) :]
             sizes.append((int(number), float(total)))
             means.append(np.array(sums) / total if total > 0 else np.zeros(len(columns)))
@@ -110,13 +110,13 @@ class _Triangles:
         for table in chunks(batches):
             numbers = {name: _floats(table, name) for columns in self.sets for name in columns}
             root = np.sqrt(_floats(table, self.weight))
-            made = []
+            triangles = []
             for columns, means in zip(self.sets, self.means, strict=True):
                 away = np.stack([numbers[name] for name in columns], axis=1) - means
                 rows = ~np.isnan(away).any(axis=1)
-                made.append(np.asarray(np.linalg.qr(away[rows] * root[rows, None], mode="r")).tobytes())
+                triangles.append(np.asarray(np.linalg.qr(away[rows] * root[rows, None], mode="r")).tobytes())
             yield pa.RecordBatch.from_arrays(
-                [pa.array(range(len(made)), pa.int32()), pa.array(made, pa.binary())], names=["at", "content"]
+                [pa.array(range(len(triangles)), pa.int32()), pa.array(triangles, pa.binary())], names=["at", "content"]
             )
 
 

@@ -51,7 +51,7 @@ def ncp(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> SparkS
     pairs = _pairs(original, masked, names, stage.released)
     with translate_errors(original.source):
         added = in_arrow(pairs, _SumPenalties(stage), "at int, records long, loss double, suppressed long, changed long")
-        rows = added.groupBy("at").agg(*[f.sum(one) for one in ("records", "loss", "suppressed", "changed")]).collect()
+        rows = added.groupBy("at").agg(*[f.sum(name) for name in ("records", "loss", "suppressed", "changed")]).collect()
     by_position = {row[0]: tuple(row)[1:] for row in rows}
     linked = max((records for records, *_ in by_position.values()), default=0)
     sums = []
@@ -92,8 +92,8 @@ def _stage(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata, names:
 
 
 def _only(policy: Policy, names: Sequence[str]) -> Policy:
-    kept = {name: attribute for name, attribute in policy.attributes.items() if name in names}
-    return policy.model_copy(update={"attributes": kept})
+    attributes = {name: attribute for name, attribute in policy.attributes.items() if name in names}
+    return policy.model_copy(update={"attributes": attributes})
 
 
 @dataclass(frozen=True)

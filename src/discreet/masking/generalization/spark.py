@@ -1,7 +1,7 @@
-"""Full-domain generalization on Spark: combinations of values with their counts come here, and the optimum goes out.
+"""Full-domain generalization on Spark: the driver searches the combinations of values, and the optimum go to the workers.
 
 The search needs no records, only how many have each combination of keys (and sensitive values). So the node that it proves best
-is the one the local engine finds; what each value becomes, and which combinations of labels are suppressed, goes to the workers.
+is that of the local engine; the label of each value, and which combinations of labels are suppressed, goes to the workers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from discreet.engine.spark.batches import (
     look_up_values,
 )
 from discreet.engine.spark.errors import translate_errors
-from discreet.engine.spark.gaps import QUANTILES
+from discreet.engine.spark.gaps import refuse_quantile_hierarchies
 from discreet.engine.spark.joins import COUNT, count_distinct_rows
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.masking.generalization.method import MANY_CLASSES, MOST_CLASSES
@@ -40,30 +40,27 @@ def generalization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], 
     """The node of least loss for the combinations that occur, then batch by batch."""
     plugin.check(data.shape, columns)
     names = tuple(dict.fromkeys((*columns, *plugin.protected(data.shape))))
-    for name in names:
-        spec = data.attribute(name).hierarchy
-        if spec is not None and spec.quantiles:
-            QUANTILES.refuse(plugin, data.engine)
+    refuse_quantile_hierarchies(plugin, data, names)
     with translate_errors(data.source):
-        found = pl.DataFrame(count_distinct_rows(data.frame, names).limit(MOST_CLASSES + 1).toArrow())
-    if len(found) > MOST_CLASSES:
+        combinations = pl.DataFrame(count_distinct_rows(data.frame, names).limit(MOST_CLASSES + 1).toArrow())
+    if len(combinations) > MOST_CLASSES:
         MANY_CLASSES.refuse(plugin, data.engine)
-    if not len(found):
+    if not len(combinations):
         return Masked(change_columns(data, leave_unchanged))
-    rows, times = build_local_table(data, {name: found[name] for name in names}), found[COUNT].to_numpy()
-    labels, gone = plugin.full_domain(rows, columns, times)
-    made = rows.frame.select(columns).with_columns(labels.values())
+    rows, counts = build_local_table(data, {name: combinations[name] for name in names}), combinations[COUNT].to_numpy()
+    labels, gone = plugin.full_domain(rows, columns, counts)
+    generalized = rows.frame.select(columns).with_columns(labels.values())
     tables = {
-        name: pl.DataFrame({"old": rows.frame[name], "new": made[name]}).unique(subset="old", maintain_order=True)
+        name: pl.DataFrame({"old": rows.frame[name], "new": generalized[name]}).unique(subset="old", maintain_order=True)
         for name in labels
     }
-    suppressed = made.filter(pl.Series(gone)).unique().with_columns(gone=pl.lit(True))
+    suppressed = generalized.filter(pl.Series(gone)).unique().with_columns(gone=pl.lit(True))
     stage = _Generalized(columns, ReplaceValues(tables), suppressed, blank=plugin.suppressed == "blank")
-    types = {name: made.schema[name] for name in labels}
+    types = {name: generalized.schema[name] for name in labels}
     cells = {name: describe(rows, name, series, hierarchy=hierarchy_of(rows, name)) for name, series in labels.items()}
     if plugin.suppressed == "blank" or not gone.any():
         return Masked(change_columns(data, stage, types).with_cells(cells))
-    return Masked(change_columns(data, stage, types, stage.keep).with_cells(cells), int(times[gone].sum()))
+    return Masked(change_columns(data, stage, types, stage.keep).with_cells(cells), int(counts[gone].sum()))
 
 
 @dataclass(frozen=True)
@@ -76,11 +73,11 @@ class _Generalized:
     blank: bool
 
     def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
-        made = dict(self.labels(data))
+        new_values = dict(self.labels(data))
         if self.blank and len(self.suppressed):
             gone = pl.Series(~self.keep(data))
-            made = {name: made.get(name, data.frame[name]).set(gone, None) for name in self.columns}
-        return made
+            new_values = {name: new_values.get(name, data.frame[name]).set(gone, None) for name in self.columns}
+        return new_values
 
     def keep(self, data: Microdata) -> NDArray[np.bool_]:
         """Records whose labels are not suppressed."""

@@ -1,4 +1,4 @@
-"""Random swapping within strata on Spark: a window a stratum puts its records in their keyed order, and neighbours exchange."""
+"""Random swapping within strata on Spark: a window per stratum sorts its records by key, and neighbours exchange values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.engine.spark.release_order import KEY, add_order_keys
 if TYPE_CHECKING:
     from discreet.engine.draws.draw import KeyedDraw
 
-_PLACE, _NEW = f"{HIDDEN}place", f"{HIDDEN}new "
+_POSITION, _NEW = f"{HIDDEN}position", f"{HIDDEN}new "
 
 
 def swapping(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: KeyedDraw) -> Masked:
@@ -27,10 +27,12 @@ def swapping(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: 
         stratum = Window.partitionBy(*[col(name) for name in plugin.strata])
         order = stratum.orderBy(col(KEY))
         pairs = f.floor(f.lit(1.0 if plugin.share is None else plugin.share) * f.count(f.lit(1)).over(stratum) / 2 + f.lit(1e-9))
-        frame = add_order_keys(data.numbered, draw, "").withColumns({_PLACE: f.row_number().over(order), f"{_PLACE}s": 2 * pairs})
+        frame = add_order_keys(data.numbered, draw, "").withColumns(
+            {_POSITION: f.row_number().over(order), f"{_POSITION}s": 2 * pairs}
+        )
         partner = {
-            f"{_NEW}{name}": f.when(col(_PLACE) > col(f"{_PLACE}s"), col(name))
-            .when(col(_PLACE) % 2 == 1, f.lead(col(name)).over(order))
+            f"{_NEW}{name}": f.when(col(_POSITION) > col(f"{_POSITION}s"), col(name))
+            .when(col(_POSITION) % 2 == 1, f.lead(col(name)).over(order))
             .otherwise(f.lag(col(name)).over(order))
             for name in columns
         }
@@ -38,4 +40,4 @@ def swapping(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: 
         differ = [f.when(col(name).eqNullSafe(col(f"{_NEW}{name}")), 0).otherwise(1) for name in columns]
         frame = frame.withColumn(CHANGED, sum(differ[1:], differ[0]))
         frame = frame.withColumns({name: col(f"{_NEW}{name}") for name in columns})
-        return Masked(data.replace(frame.drop(KEY, _PLACE, f"{_PLACE}s", *partner)))
+        return Masked(data.replace(frame.drop(KEY, _POSITION, f"{_POSITION}s", *partner)))

@@ -64,7 +64,8 @@ def _dictionaries(
         itself = own_dictionary(data.shape, (original or data).shape)
         return [itself.name], [(None if original is None else original.frame, itself.attributes)]
     loaded = load_dictionaries(plugin.dictionary, data.shape)
-    return [one.name for one in loaded], [(send_to_cluster(one.frame, data), one.attributes) for one in loaded]
+    names = [dictionary.name for dictionary in loaded]
+    return names, [(send_to_cluster(dictionary.frame, data), dictionary.attributes) for dictionary in loaded]
 
 
 def _rho(plugin: Any, data: SparkMicrodata, holder: DataFrame | None, attributes: tuple[str, ...]) -> DataFrame:

@@ -76,11 +76,11 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
     if plugin.targets is not None:
         local = load_table(plugin.targets, data.policy)
         known = [name for name in local.columns if name in data.columns and data.attribute(name).role not in _NEVER_KNOWN]
-        said, columns = f"the list {plugin.targets}", local.columns
+        place, columns = f"the list {plugin.targets}", local.columns
         frame = send_to_cluster(local.with_row_index(RECORD).with_columns(pl.col(RECORD).cast(pl.Int64)), data)
     else:
         own = original or data
-        known, said, columns = [name for name in data.named(Role.KEY) if name in own.columns], own.source, own.columns
+        known, place, columns = [name for name in data.named(Role.KEY) if name in own.columns], own.source, own.columns
         frame = own.numbered
         if original is not None:
             gone = [name for name in original.named(Role.KEY) if name not in data.columns]
@@ -88,11 +88,11 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
     for name in plugin.attributes:
         data.attribute(name)
         if name not in columns:
-            raise DataError(f"target_linkage: {said} has no column '{name}'; {nearest(name, columns)}")
+            raise DataError(f"target_linkage: {place} has no column '{name}'; {nearest(name, columns)}")
     used = tuple(plugin.attributes) or tuple(known)
     if not used:
         raise DataError(
-            f"target_linkage needs attributes that the intruder knows: {said} shares no column with {data.source}"
+            f"target_linkage needs attributes that the intruder knows: {place} shares no column with {data.source}"
             if plugin.targets is not None
             else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
         )
@@ -100,7 +100,7 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
 
 
 def _inclusion(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None, columns: list[str]) -> Column:
-    """The probability that a target is in the file: as said, by the survey's weights, by the plan's sampling factor, or 1."""
+    """The probability that a target is in the file: as specified, by sampling weights, by the plan's sampling factor, or 1."""
     from pyspark.sql import functions as f
 
     if plugin.population is not None:
@@ -149,7 +149,7 @@ def _agreeing(
 def _with_chances(
     plugin: Any, data: SparkMicrodata, linked: DataFrame, released: DataFrame, names: tuple[str, ...], records: int
 ) -> tuple[DataFrame, list[str]]:
-    """The probability that a stranger's record agrees with what is known of a target, attribute by attribute and in all."""
+    """The probability that a random record agrees with what is known of a target, attribute by attribute and in all."""
     from pyspark.sql import functions as f
 
     chances = []
@@ -157,17 +157,17 @@ def _with_chances(
         chance = f"discreet: chance {at}"
         linked = _with_chance(plugin, linked, released, name, chance)
         chances.append(chance)
-    said = [name for name in names if name in plugin.density or name in plugin.domain]
-    counting = [at for at, name in enumerate(names) if plugin.model != "empirical" or name in said]
+    specified = [name for name in names if name in plugin.density or name in plugin.domain]
+    counting = [at for at, name in enumerate(names) if plugin.model != "empirical" or name in specified]
     total: Any = f.lit(1.0)
     for at in counting:
         total = total * col(chances[at])
-    rest = tuple(name for name in names if name not in said)
+    rest = tuple(name for name in names if name not in specified)
     if plugin.model == "empirical" and rest:
         joint = col("candidates")
-        if said:
-            found = _agreeing(plugin, data, linked, released, rest).withColumnRenamed(COUNT, _JOINT)
-            linked, joint = join_on_values(linked, found, rest), f.coalesce(col(_JOINT), f.lit(0))
+        if specified:
+            counts = _agreeing(plugin, data, linked, released, rest).withColumnRenamed(COUNT, _JOINT)
+            linked, joint = join_on_values(linked, counts, rest), f.coalesce(col(_JOINT), f.lit(0))
         total = total * (f.greatest(joint, f.lit(1)) / f.lit(max(records, 1)))
     return linked.withColumn(_CHANCE, total), chances
 
@@ -216,7 +216,7 @@ def _with_probability(linked: DataFrame, records: int) -> DataFrame:
 
 
 def _with_truth(linked: DataFrame, data: SparkMicrodata, original: SparkMicrodata, names: tuple[str, ...]) -> DataFrame:
-    """How likely a target's link is right: his own record is one of those that agree, or it is not among them."""
+    """The probability that a target's link is right: 1 / candidates if its own record agrees, else 0."""
     from pyspark.sql import functions as f
 
     theirs = align_types(original.frame, data.numbered, names)[1].select(
@@ -272,7 +272,7 @@ def _per_attribute(linked: DataFrame, released: DataFrame, names: tuple[str, ...
             "chance": np.clip(np.array(means, dtype=np.float64), 1e-12, 1 - 1e-12),
             "error": [0.0] * len(names),
             "known_targets": known,
-            "blank_cells": [int(one or 0) for one in blanks],
+            "blank_cells": [int(count or 0) for count in blanks],
         },
         schema_overrides={"attribute": pl.String},
     )
