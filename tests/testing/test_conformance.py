@@ -253,7 +253,6 @@ def test_a_built_in_without_a_page_is_told() -> None:
 
 
 def test_spark_work_that_cannot_be_loaded_or_called_is_told() -> None:
-    pytest.importorskip("pyspark")
     lost = EngineWork("discreet.nowhere:work")
     assert "the engine function 'discreet.nowhere:work' cannot be loaded" in said(check_risk, variant(Right, spark=lost))
     narrow = EngineWork("math:sqrt")
