@@ -64,6 +64,8 @@ def _redact_rest(rest: str) -> str:
         return _OPTION.sub(r"\1=…", rest)
     if last < 0:  # what stands behind the colon is no port, so it may be a password whose host is missing
         return "…"
+    if rest[:last].endswith(":"):  # an empty password: what follows the @ may be the rest of one that begins with @
+        return "…"
     host = _PLAIN.match(rest, last + 1)
     following = rest[host.end() : host.end() + 1] if host is not None else ""
     return "…@" + _OPTION.sub(r"\1=…", rest[last + 1 :]) if following in ("/", ":") else "…"

@@ -69,6 +69,7 @@ def errors_about(address: str) -> Iterator[Exception]:
 @example(secret="Zq9w/Xk7v@Jh5y", form=FORMS[0])
 @example(secret="Zq9w@Jh5y/Xk7v#Xk7v", form=FORMS[2])
 @example(secret="Zq9w", form="postgresql://us/er:{}@host/db#t")
+@example(secret="@Zq9w", form="mysql://user:{}/db#t")
 def test_no_message_contains_a_piece_of_a_password(secret: str, form: str) -> None:
     if not pieces(secret):
         return

@@ -27,9 +27,10 @@ _EXAMPLE_URLS = {
     "postgresql": "postgresql://user:password@host/database#table", "mysql": "mysql://user:password@host/database#table",
     "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table",
 }  # fmt: skip
-# at most one @, so that a piece of a password is never taken for the host; no reserved characters outside the password
+# at most one @, and no empty password before it, so that a piece of a password is never taken for the host; no reserved
+# characters outside the password
 _SERVER_URL = re.compile(
-    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]*)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
+    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]+)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,30}")
 _ESCAPES = "%23 for a #, %40 for an @, %2F for a / and %3A for a : in a user name or password"
