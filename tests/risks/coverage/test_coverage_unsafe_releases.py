@@ -400,3 +400,9 @@ def test_a_masked_column_is_restored_from_one_that_the_original_does_not_have():
     released = Microdata(pl.DataFrame(BASE | {"total": ["*"] * N, "twice": 2 * total + 7}), data.policy)
     rows = Coverage().measure(released, original=data).per_attribute
     assert rows.filter(pl.col("attribute") == "total")["restored_from"][0] is not None
+
+
+def test_a_masked_body_mass_index_is_restored_from_weight_and_height():
+    frame = pl.DataFrame({"w": np.round(RNG.normal(80, 15, 600), 1), "h": np.round(RNG.normal(1.7, 0.1, 600), 2)})
+    frame = frame.with_columns(bmi=(pl.col("w") / pl.col("h") ** 2).round(1))
+    assert restored_from(frame, "bmi", [{"method": "global_recoding", "columns": ["bmi"], "width": 10}]) == "w / h^2"

@@ -265,15 +265,15 @@ def _sum_text(terms: Sequence[Term], weights: NDArray[np.float64], constant: flo
 
 
 def _factors(terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.float64], tolerance: float) -> Relation | None:
-    """A product or ratio of two terms, times a constant: every pair on some records, the best on all."""
+    """A term times or over another one or its square, times a constant: every pair on some records, the best on all."""
     rows = np.flatnonzero(truth != 0)[:_FACTOR_ROWS]
     width = min(len(terms), _FACTORS)
     if len(rows) < _LEAST_ROWS or len(np.unique(truth[rows])) < 3:
         return None
     values, sought = table[rows, :width], truth[rows]
-    for sign, text in ((1, "x"), (-1, "/")):
+    for power, text in ((1, "x"), (-1, "/"), (-2, "/"), (2, "x")):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            right = values if sign == 1 else 1 / values
+            right = values**power
             results = values[:, :, None] * right[:, None, :]
             results[~np.isfinite(results)] = np.nan
             scales = np.nan_to_num(_medians(sought[:, None, None] / results), nan=0.0, posinf=0.0, neginf=0.0)
@@ -283,12 +283,13 @@ def _factors(terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.fl
             one, other = divmod(int(flat), width)
             if one == other or close[one, other] < _HOLDS:
                 continue
-            compute = _product(float(scales[one, other]), sign)
+            compute = _product(float(scales[one, other]), power)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 known = np.nan_to_num(compute([table[:, one], table[:, other]]), nan=0.0, posinf=0.0, neginf=0.0)
             if _tells(known, truth, tolerance):
                 scale = "" if scales[one, other] == 1 else f"{scales[one, other]:.6g} x "
-                label = f"{scale}{terms[one].label} {text} {terms[other].label}"
+                square = "^2" if abs(power) == 2 else ""
+                label = f"{scale}{terms[one].label} {text} {terms[other].label}{square}"
                 return Relation((terms[one], terms[other]), compute, tolerance, label)
     return None
 
@@ -298,9 +299,9 @@ def _medians(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.sort(values, axis=0)[len(values) // 2])  # NaN sorts last
 
 
-def _product(scale: float, sign: int) -> Callable[[Sequence[NDArray[np.float64]]], NDArray[np.float64]]:
+def _product(scale: float, power: int) -> Callable[[Sequence[NDArray[np.float64]]], NDArray[np.float64]]:
     def compute(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return scale * values[0] * (values[1] if sign == 1 else 1 / values[1])
+            return scale * values[0] * values[1].astype(np.float64) ** power
 
     return compute
