@@ -100,7 +100,7 @@ def test_the_informed_intruder_is_left_out_where_there_is_no_time_left() -> None
     assert "known_sets" in whole.informed
     assert "known_sets" not in found.informed
     assert any("no time left" in warning for warning in found.warnings)
-    limited_to = limited(data, known_sets__max=1e9)
+    limited_to = limited(data, known_sets__max=1e9, repeated_records__k=1)  # patients have several records
     late = discreet.assess(limited_to, release, deadline=0.0)
     assert (late.status, late.verdicts[0].status) == ("incomplete", "incomplete")
     assert discreet.assess(limited_to, release).status == "met"

@@ -203,7 +203,7 @@ def test_ranks_are_found_digit_by_digit(spark: Any, monkeypatch: pytest.MonkeyPa
     values = [-np.inf, -3.5, -0.0, 0.0, 1e-300, 2.0, 2.0, 7.25, 1e300, None]
     frame = spark.createDataFrame(pl.DataFrame({"x": values}).to_arrow()).repartition(3)
     monkeypatch.setattr(selecting, "FEW", 1)
-    ordered = selecting.Ordered(frame, "x", 9, "the data")
+    ordered = selecting.OrderedColumn(frame, "x", 9, "the data")
     assert [ordered[rank] for rank in (0, 3, 6, 8)] == [-np.inf, 0.0, 2.0, 1e300]
 
 

@@ -58,7 +58,7 @@ def assess(
             bound.add(name)
         try:
             after[name] = measure.measure(masked, original=original if required else None)
-            if measure.original_use != "none" and not required:
+            if measure.uses_original(masked) and not required:
                 with until(deadline):
                     informed[name] = measure.measure(masked, original=original)
         except UnexplainedCellError:  # nobody knows what was released: that is wrong input, and no verdict can be given at all

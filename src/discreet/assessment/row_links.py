@@ -103,6 +103,8 @@ def _doubt_of_unmasked_columns(masked: Microdata, original: Microdata) -> str | 
 
 def _comparable(values: pl.Series) -> pl.Series:
     """Numbers as floats and all else as text, so that a column compares equal whatever file it was read from."""
+    if isinstance(values.dtype, pl.Duration):  # Polars does not write durations as text
+        values = values.dt.total_microseconds()
     return values.cast(pl.Float64) if values.dtype.is_numeric() else values.cast(pl.String, strict=False)
 
 

@@ -45,7 +45,7 @@ def check_ambiguous(original: Microdata, masked: Microdata, recoded: Collection[
         if name not in recoded or name in masked.cells or name not in original.columns:
             continue
         labels = _labels_of_plan(original, name)
-        if not labels:
+        if not labels or isinstance(masked.schema[name], pl.Duration):  # which has no labels, and no text form
             continue
         texts = masked.frame[name].drop_nulls().unique().cast(pl.String, strict=False).drop_nulls().to_list()
         ambiguous = sorted(text for text in texts if _as_label(text) in labels)

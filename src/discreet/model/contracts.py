@@ -108,6 +108,10 @@ class RiskMeasure(Plugin):
         """
         return self
 
+    def uses_original(self, data: Microdata) -> bool:
+        """Whether knowing the original values can change the answer for this table, with these parameters."""
+        return self.original_use != "none"
+
     def needs_original(self, data: Microdata) -> bool:
         """Whether this table can be measured beside its original only."""
         return self.original_use == "required"

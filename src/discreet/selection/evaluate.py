@@ -103,7 +103,7 @@ class Evaluator:
         self.informed: dict[str, RiskMeasure] = {
             name: measure
             for name, measure in self.risks.items()
-            if policy.judge == "both" and name in limited and measure.original_use != "none"
+            if policy.judge == "both" and name in limited and measure.uses_original(data)
         }
         """The measures of limits that are judged on an intruder who knows the original values as well."""
         began = time.perf_counter()

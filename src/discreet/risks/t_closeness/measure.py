@@ -65,6 +65,10 @@ class TCloseness(RiskMeasure):
         default="category", description="a null in a key is one more value, or agrees with anything on either side"
     )
 
+    def uses_original(self, data: Microdata) -> bool:
+        """Only nulls that agree with anything give an intruder who knows the original values more than the release."""
+        return self.missing == "wildcard"
+
     def reads(self, data: Microdata) -> list[str]:
         return [*(self.keys or data.named(Role.KEY)), *(self.sensitive or data.named(Role.CONFIDENTIAL))]
 
