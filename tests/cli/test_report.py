@@ -25,6 +25,7 @@ attributes:
   birth_date: {role: confidential, accepted: generated dates}
   admission_date: {role: confidential}
   income: {role: confidential}
+  marital: {role: confidential, accepted: generated}
   bill: {role: confidential}
   days: {role: confidential, accepted: a generated count}
 risk: {known_sets: {}, k_anonymity: {}}
