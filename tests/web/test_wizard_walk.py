@@ -50,7 +50,7 @@ def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_pla
     page.get_by_label("Value", exact=True).fill("3")
     page.get_by_role("button", name="Set limit").click()
     page.wait_for_url("**/methods/wizard#limits")
-    page.get_by_label("Budget", exact=True).fill("12")
+    page.get_by_role("spinbutton", name="Budget").fill("12")
     page.get_by_label("Unit", exact=True).select_option("trials")
     look(seen, "wizard")
     page.get_by_role("button", name="Start the search").click()

@@ -27,11 +27,12 @@ _EXAMPLE_URLS = {
     "postgresql": "postgresql://user:password@host/database#table", "mysql": "mysql://user:password@host/database#table",
     "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table",
 }  # fmt: skip
-# at most one @, and no empty password before it, so that a piece of a password is never taken for the host; no reserved
-# characters outside the password
+# at most one @, so that a piece of a password is never taken for the host; no reserved characters outside the password
 _SERVER_URL = re.compile(
-    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]+)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
+    r"[\w+.\-]+://(?:[^:/?#@]*(?::[^@]*)?@)?(?:[\w.~\-]*|\[[0-9A-Fa-f:.%]+\])(?::(?P<port>\d{1,5}))?(?:/[^@?#]*)?(?:\?[^@#]*)?"
 )
+# an empty password may be one that begins with @, unless a host is given as an option, as of a server's socket
+_EMPTY_PASSWORD = re.compile(r"[\w+.\-]+://[^:/?#@]*:@(?!/[^/:?#]*\?(?:[^#]*&)?host=)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,30}")
 _ESCAPES = "%23 for a #, %40 for an @, %2F for a / and %3A for a : in a user name or password"
 _NAME_PART = re.compile(r'"((?:[^"]|"")+)"(?=\.|$)|([^."][^.]*)')
@@ -104,7 +105,7 @@ def check_address(base: str, wrong: SourceError | None = None) -> None:
             raise wrong
     elif system is not None:
         match = _SERVER_URL.fullmatch(base)
-        if match is None or int(match["port"] or 0) > 65535:
+        if match is None or int(match["port"] or 0) > 65535 or _EMPTY_PASSWORD.match(base):
             raise wrong
 
 

@@ -122,7 +122,7 @@ def editor_rows(values: ValueCounts, hierarchy: Hierarchy | None) -> list[tuple[
 def groups_from_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, list[str]]]:
     """The levels of a policy from editor rows (value, labels); an empty label means the label of the level below.
 
-    >>> as_groups([("Flu", ["lung"]), ("Asthma", ["lung"]), ("Cancer", [""])])
+    >>> groups_from_rows([("Flu", ["lung"]), ("Asthma", ["lung"]), ("Cancer", [""])])
     [{'lung': ['Flu', 'Asthma'], 'Cancer': ['Cancer']}]
     """
     depth = max((len(labels) for _, labels in rows), default=0)
