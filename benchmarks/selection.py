@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import discreet
-from discreet.engine.runtime.progress import OutOfTimeError, until
+from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.selection.evaluate import Evaluator
 from discreet.selection.frontier import hypervolume
 from discreet.selection.options import SelectOptions
-from discreet.selection.proposals import completed, knowable
+from discreet.selection.proposals import add_missing_hierarchies, knowable_attributes
 from discreet.selection.results import Selection
-from discreet.selection.wizard import select, with_loss
+from discreet.selection.wizard import select, spell_out_loss
 from discreet.testing import patients, students
 
 K = 5
@@ -86,7 +86,7 @@ def by_hand(data: Microdata) -> dict[str, Plan]:
     balanced = {"method": "balanced_partition", "columns": keys, "criterion": "records", "k": K}
     mdav = {"method": "microaggregation", "columns": keys, "size": K, "how": "mdav", "whole": True, "exact_up_to": 2000}
     local = {"method": "local_suppression", "columns": keys, "k": K}
-    known_all = [name for name in knowable(data) if name in data.columns]
+    known_all = [name for name in knowable_attributes(data) if name in data.columns]
     around = mdav | {"columns": known_all, "exact_up_to": 20_000}
     known_numbers = [name for name in known_all if data.level(name) is Level.NUMERIC]
     heavy = around | {"scale": "range", "missing": "category", "weights": dict.fromkeys(known_numbers, 16.0)}
@@ -138,7 +138,7 @@ def hand_made(name: str, data: Microdata) -> dict[str, float]:
     good: dict[str, float] = {}
     for title, plan in by_hand(data).items():
         try:
-            with until(time.monotonic() + LONGEST_BY_HAND):
+            with stop_after(time.monotonic() + LONGEST_BY_HAND):
                 outcome = evaluate(plan)
         except OutOfTimeError:
             print(f"{name}: {title}: given up after {LONGEST_BY_HAND:.0f} s", file=sys.stderr, flush=True)
@@ -168,7 +168,7 @@ def main() -> None:
           " a trial / its mask and measures |")  # fmt: skip
     print("|---" * 13 + "|")
     for name, data in tables(said.only, said.records, said.data and Path(said.data)):
-        ready = data.with_policy(with_loss(completed(data), data, SelectOptions()))
+        ready = data.with_policy(spell_out_loss(add_missing_hierarchies(data), data, SelectOptions()))
         good = {} if said.no_hand else hand_made(name, ready)
         best = min(good, key=lambda title: good[title]) if good else "none keeps the limits"
         shown = f"{good[best]:.5f} ({best}; {len(good)} of 20 keep the limits)" if good else best

@@ -15,7 +15,7 @@ from discreet.model.contracts import Plugin
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 OWN = [
     (kind, point.name)
-    for kind in registry.KINDS
+    for kind in registry.PLUGIN_TYPES
     for point in entry_points(group=f"discreet.{kind}")
     if point.dist is not None and point.dist.name == "discreet"
 ]

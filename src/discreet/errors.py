@@ -1,16 +1,16 @@
 """Every exception that discreet raises on purpose.
 
     DiscreetError
-    ├── SourceError      a file or table cannot be read or written as asked
-    ├── PolicyError      a policy says something that cannot be
-    │   └── ParameterError   a measure's or method's parameter breaks its rule
-    ├── DataError        the data do not allow what was asked of them
-    │   └── UnexplainedCellError   a released cell is no value, and nothing says what it stands for
-    ├── MemoryLimitError        a job would need more memory than there is
+    ├── SourceError      a file or table cannot be read or written
+    ├── PolicyError      a policy is invalid
+    │   └── ParameterError   a parameter of a measure or method is invalid
+    ├── DataError        the data do not allow the operation
+    │   └── UnexplainedCellError   a released cell is not a value, and nothing defines its meaning
+    ├── MemoryLimitError   a job would need more memory than is available
     └── PluginError      a plug-in cannot be found, loaded or trusted
 
-The text of each is one sentence (or a few) for a person: it names the file, the attribute, the rule
-and the value, and where there is one, what would work instead.
+The message of each is one sentence (or a few) for a person: it names the file, the attribute, the rule
+and the value, and where possible, what would work instead.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _OPTION = re.compile(r"\b(\w*(?:passw(?:or)?d|pwd|token|secret|key))=[^;&\s#]+",
 
 
 class Redacted(str):
-    """A text that holds no password: its parts were redacted one by one, so that none is taken for another's password."""
+    """A text without passwords: its parts were redacted one by one, so that no part is mistaken for another's password."""
 
     __slots__ = ()
 
 
 def redact_credentials(text: str) -> str:
-    """A text without the passwords of the addresses in it; where an address is malformed, more is left out rather than less.
+    """The text without the passwords of addresses in it; where an address is malformed, more is removed rather than less.
 
     >>> redact_credentials("postgresql://anna:se#cr@et@host/db#t: cannot be read")
     'postgresql://…@host/db#t: cannot be read'
@@ -57,12 +57,12 @@ def redact_credentials(text: str) -> str:
 
 
 def _redact_rest(rest: str) -> str:
-    """What stands behind ``scheme://``, without what may be a password."""
+    """The text after ``scheme://``, without what may be a password."""
     last = rest.rfind("@")
     plain = _PLAIN.match(rest)
     if plain is not None and last < plain.end():
         return _OPTION.sub(r"\1=…", rest)
-    if last < 0:  # what stands behind the colon is no port, so it may be a password whose host is missing
+    if last < 0:  # the text after the colon is no port, so it may be a password whose host is missing
         return "…"
     if rest[:last].endswith(":"):  # an empty password: what follows the @ may be the rest of one that begins with @
         return "…"
@@ -72,36 +72,39 @@ def _redact_rest(rest: str) -> str:
 
 
 class DiscreetError(Exception):
-    """Base of all errors that are the input's or the call's fault, never the program's; none holds a password."""
+    """Base of all errors caused by the input or the call, never by a defect of the program; no message holds a password."""
 
-    def __init__(self, *words: object) -> None:
+    def __init__(self, *arguments: object) -> None:
         super().__init__(
-            *(redact_credentials(one) if isinstance(one, str) and not isinstance(one, Redacted) else one for one in words)
+            *(
+                redact_credentials(text) if isinstance(text, str) and not isinstance(text, Redacted) else text
+                for text in arguments
+            )
         )
 
 
 class SourceError(DiscreetError):
-    """A file or database table cannot be read or written as asked."""
+    """A file or database table cannot be read or written."""
 
 
 class PolicyError(DiscreetError):
-    """A policy says something that cannot be."""
+    """A policy is invalid."""
 
 
 class ParameterError(PolicyError):
-    """A parameter of a measure or method breaks its rule."""
+    """A parameter of a measure or method is invalid."""
 
 
 class DataError(DiscreetError):
-    """The data do not allow what was asked of them."""
+    """The data do not allow the operation."""
 
 
 class UnexplainedCellError(DataError):
-    """A released cell is no value, and nothing says what it stands for."""
+    """A released cell is not a value, and nothing defines its meaning."""
 
 
 class MemoryLimitError(DiscreetError):
-    """A job would need more memory than there is."""
+    """A job would need more memory than is available."""
 
 
 class PluginError(DiscreetError):
@@ -109,11 +112,11 @@ class PluginError(DiscreetError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint naming the closest known word, or the known words where none is close."""
+    """A hint that names the closest known word, or the known words where none is close."""
     choices = sorted(map(str, known))
     if close := difflib.get_close_matches(word, choices, n=1, cutoff=0.5):
         return f"did you mean '{close[0]}'?"
     if not choices:
         return "there are none"
     shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
-    return f"known are: {shown}"
+    return f"known names: {shown}"

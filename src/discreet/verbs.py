@@ -86,7 +86,7 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
     """Write a table to a file or database table: whole, or not at all.
 
     Of a release is written what may leave the house: rows shuffled by the release's key, no identifiers that no step worked
-    on, no labels of values that are gone (see :func:`discreet.masking.release.released`). Any other table may hold originals:
+    on, no labels of values that are gone (see :func:`discreet.masking.release.release_table`). Any other table may hold originals:
     its file can be read by its owner alone. The key ring remembers the release, so that its rows can be laid beside their
     originals later.
 
@@ -101,9 +101,9 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
     public = release is not None
     check_source(target, *_sources(data))
     if isinstance(data, Release):
-        from discreet.masking.release import released
+        from discreet.masking.release import release_table
 
-        data = released(data)
+        data = release_table(data)
     if dispatch.is_distributed(data):
         from discreet.convert.files.formulas import FORMULA_PATTERN
 
@@ -128,14 +128,14 @@ def write_link(release: Release, target: str | Path, *, overwrite: bool = False)
     """
     from discreet.convert import write_target
     from discreet.convert.writing.destinations import check_source
-    from discreet.masking.release import link as made
+    from discreet.masking.release import release_link
 
     check_source(target, *_sources(release))
-    found = made(release)
-    if dispatch.is_distributed(found):
-        found.write(str(target), private=True, overwrite=overwrite)
+    table = release_link(release)
+    if dispatch.is_distributed(table):
+        table.write(str(target), private=True, overwrite=overwrite)
         return
-    write_target(found, target, private=True, overwrite=overwrite)
+    write_target(table, target, private=True, overwrite=overwrite)
 
 
 def _sources(data: Microdata | Release) -> set[str]:
@@ -228,9 +228,9 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
         tied: Microdata = masked.linked(original, read(records, engine=masked.engine))
         return tied
     from discreet.convert import read_source
-    from discreet.engine.encoding.record_links import with_link
+    from discreet.engine.encoding.record_links import attach_link
 
-    return with_link(masked, original, read_source(records, Policy()))
+    return attach_link(masked, original, read_source(records, Policy()))
 
 
 def select(data: Microdata, *, resume: str | Path | None = None, **options: Any) -> Selection:

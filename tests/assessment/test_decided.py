@@ -95,3 +95,27 @@ def test_the_summary_says_what_is_undecided_before_what_is_high_risk() -> None:
     names = list(score.summary)
     assert names.index("undecided") + 1 == names.index("high_risk")
     assert score.notes[0].startswith("undecided: whether ")
+
+
+def test_a_limit_that_is_surely_missed_says_how_many_records_are_undecided() -> None:
+    data = _table({"known_sets.max": 0.001}, **COARSE, max_sets=20)
+    assessment = discreet.assess(data, data)
+    assert assessment.status == "not met"
+    undecided = assessment.after["known_sets"]["undecided"]
+    assert undecided > 1
+    assert assessment.verdicts[0].sentence.endswith(f"; {undecided:,} records are undecided")
+
+
+def test_effective_class_sizes_that_are_uncertain_are_shown_as_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    from discreet.cli.output import print_scores
+
+    data = _table({}, **COARSE, max_sets=20)
+    scores = discreet.risk(data)
+    low, high = scores["known_sets"].bounds["effective_k_min"]
+    exact = _exact(data, max_sets=1_000_000)
+    assert low < exact["effective_k_min"] < high
+    (note,) = [note for note in scores["known_sets"].notes if "effective_k_min" in note]
+    assert f"effective_k_min is between {low:,.6g} and {high:,.6g}" in note
+    print_scores(scores, {})
+    assert f"{low:,.6g} to {high:,.6g}" in capsys.readouterr().out
+    assert not [note for note in exact.notes if "effective_k_min" in note]

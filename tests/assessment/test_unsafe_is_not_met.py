@@ -81,3 +81,10 @@ def test_a_release_with_a_duration_can_be_written(tmp_path: Path):
     data = discreet.read(frame, people().policy)
     discreet.write(discreet.mask(data), tmp_path / "release.parquet")
     assert pl.read_parquet(tmp_path / "release.parquet").height == PEOPLE
+
+
+def test_a_limit_that_cannot_fail_is_named():
+    data = people(limits={"k_anonymity.k": 1})
+    assessment = discreet.assess(data, discreet.mask(data))
+    assert "every table meets the limit k_anonymity.k: 1, so it judges nothing" in assessment.warnings
+    assert not any("every table" in warning for warning in discreet.assess(people(limits={"k_anonymity.k": 2}), data).warnings)

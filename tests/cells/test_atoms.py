@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.cells.atoms import agree, shared_atoms
+from discreet.engine.cells.atoms import agreeing_codes, shared_atoms
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.cells import ColumnCells, Group, Interval, Prefix, parse_cell, parse_value, union
@@ -65,7 +65,7 @@ def _check(left, right, kind, universe):
     one, other = (encode_series(pl.Series("x", side, dtype=pl.String)) for side in (left, right))
     declared = ColumnCells(kind=kind)
     mine, theirs = shared_atoms([(one, declared), (other, declared)])
-    starts, members = agree(mine, theirs)
+    starts, members = agreeing_codes(mine, theirs)
     for code, text in enumerate(one.values.to_list()):
         found = set(members[starts[code] : starts[code + 1]].tolist())
         for there, word in enumerate(other.values.to_list()):
@@ -105,7 +105,7 @@ def test_numbers_beyond_2_53_are_told_apart(cells):
     true = encode_series(pl.Series("x", [BIG, BIG + 1, BIG + 2]))
     said = encode_series(pl.Series("x", cells, dtype=pl.String))
     mine, theirs = shared_atoms([(true, None), (said, None)], reference=0)
-    starts, members = agree(theirs, mine)
+    starts, members = agreeing_codes(theirs, mine)
     for code, text in enumerate(said.values.to_list()):
         inside = [value for value in (BIG, BIG + 1, BIG + 2) if _holds(text, value, "number")]
         found = [BIG + at for at in members[starts[code] : starts[code + 1]].tolist()]
@@ -160,19 +160,19 @@ def test_labels_count_whatever_type_a_reader_gave_them():
     true = encode_series(pl.Series("born", [datetime.date(1992, 3, 1), datetime.date(1993, 3, 1)]))
     for said in (pl.Series("born", ["1992"]), pl.Series("born", [1992]), pl.Series("born", [1992.0])):
         mine, theirs = shared_atoms([(true, None), (encode_series(said), None)], reference=0)
-        assert agree(theirs, mine)[1].tolist() == [0]
+        assert agreeing_codes(theirs, mine)[1].tolist() == [0]
     groups = ColumnCells(kind="number", labels={"1": "{5|6}"})
     for said in (pl.Series("x", ["1"]), pl.Series("x", [1])):
         true = encode_series(pl.Series("x", [1, 5, 6]))
         mine, theirs = shared_atoms([(true, None), (encode_series(said), groups)], reference=0)
-        assert agree(theirs, mine)[1].tolist() == [1, 2]
+        assert agreeing_codes(theirs, mine)[1].tolist() == [1, 2]
 
 
 def test_a_hierarchy_explains_its_labels():
     tree = Hierarchy.from_rows([("Ohio", "Midwest"), ("Iowa", "Midwest"), ("Utah", "West")])
     true, said = encode_series(pl.Series("s", ["Iowa", "Ohio", "Utah"])), encode_series(pl.Series("s", ["Midwest", "West"]))
     mine, theirs = shared_atoms([(true, None), (said, None)], hierarchy=tree, reference=0)
-    assert agree(theirs, mine)[1].tolist() == [0, 1, 2]
+    assert agreeing_codes(theirs, mine)[1].tolist() == [0, 1, 2]
 
 
 def test_a_label_that_nobody_explains_is_an_error_and_never_a_value():
@@ -183,5 +183,5 @@ def test_a_label_that_nobody_explains_is_an_error_and_never_a_value():
             shared_atoms([(true, None), (said, None)], reference=0)
     declared = ColumnCells(kind="text")  # a pseudonym
     mine, theirs = shared_atoms([(states, None), (said, declared)], reference=0)
-    assert not len(agree(mine, theirs)[1])
+    assert not len(agreeing_codes(mine, theirs)[1])
     shared_atoms([(said, None)])  # alone, a text is a value

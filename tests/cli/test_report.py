@@ -86,6 +86,15 @@ def test_the_internal_report_is_private_whatever_the_umask(folder: Path, option:
     assert ("--reveal is deprecated" in done.stderr) == (option == "--reveal")
 
 
+def test_a_report_on_a_release_that_misses_a_limit_is_written_and_exits_with_1(folder: Path) -> None:
+    (folder / "strict.yaml").write_text(POLICY.replace("k_anonymity.k: 1", "k_anonymity.k: 250"))
+    done = run(folder, "report", "stays.csv", "masked.csv", "-p", "strict.yaml", "-o", "strict.html")
+    assert done.returncode == 1, done.stderr
+    assert (folder / "strict.html").exists()
+    assert "Not met: the one limit is not met." in done.stderr
+    assert "not met: k_anonymity.k is" in done.stderr
+
+
 def test_the_former_option_is_not_in_the_help(folder: Path) -> None:
     help_text = run(folder, "report", "--help").stdout
     assert "--internal" in help_text

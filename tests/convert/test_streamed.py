@@ -218,7 +218,7 @@ def test_needed_and_available_memory_are_reported_before_reading(tmp_path: Path,
     assert notices[0].startswith(f"{path}: measuring 3,000 records needs about ")
     assert notices[0].endswith("of memory; 3.0 GB are free")
     monkeypatch.setenv("DISCREET_MEMORY", "50MB")
-    with pytest.raises(MemoryLimitError, match=r"needs about \d+ MB of memory; 50 MB are free, so it was not begun"):
+    with pytest.raises(MemoryLimitError, match=r"needs about \d+ MB of memory; 50 MB are free, so it was not started"):
         scan(path, data.policy)
     with pytest.raises(MemoryLimitError, match=r"reading 3,000 records whole needs about \d+ MB of memory; 50 MB are free"):
         discreet.read(path, data.policy)

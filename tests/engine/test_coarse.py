@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.assessment.unexplained_labels import check_explained
-from discreet.engine.cells.containment import coarse
+from discreet.engine.cells.containment import read_containment
 from discreet.engine.encoding.columns import encode_series
 from discreet.errors import UnexplainedCellError
 from discreet.model.attribute import Attribute
@@ -47,7 +47,7 @@ letters = st.one_of(st.none(), st.sampled_from(["a", "b", "c", "d", "e", "ab", "
 def test_numbers_are_contained_where_the_cell_says_so(rows):
     before = encode_series(pl.Series("x", [row[0] for row in rows], dtype=pl.Int64))
     after = encode_series(pl.Series("x", [row[1] for row in rows], dtype=pl.String))
-    read = coarse(before, after)
+    read = read_containment(before, after)
     assert read.contains(after.codes, before.codes).tolist() == [by_hand(*row, None, True) for row in rows]
     values = [row[0] for row in rows if row[0] is not None]
     for (_, text), code in zip(rows, after.codes, strict=True):
@@ -64,7 +64,7 @@ def test_numbers_are_contained_where_the_cell_says_so(rows):
 def test_categories_are_contained_under_their_labels_and_in_their_groups(rows):
     before = encode_series(pl.Series("x", [row[0] for row in rows], dtype=pl.String))
     after = encode_series(pl.Series("x", [row[1] for row in rows], dtype=pl.String))
-    read = coarse(before, after, TREE)
+    read = read_containment(before, after, TREE)
     found = read.contains(after.codes, before.codes)
     for (value, text), contained, code in zip(rows, found, after.codes, strict=True):
         if text == "{ab|e}":
@@ -87,19 +87,19 @@ def test_a_text_that_is_no_value_and_no_label_is_an_error():
 def test_a_release_read_from_a_file_means_the_same_as_in_memory():
     before = encode_series(pl.Series("x", [1.0, 2.0, 3.5]))
     for masked in (pl.Series("x", ["1", "2", "3.5"]), pl.Series("x", [1.0, 2.0, 3.5])):
-        assert coarse(before, encode_series(masked)).matrix().tolist() == np.eye(3, dtype=bool).tolist()
+        assert read_containment(before, encode_series(masked)).matrix().tolist() == np.eye(3, dtype=bool).tolist()
 
 
 def test_years_of_dates_are_labels_and_not_numbers():
     days = encode_series(pl.Series("d", ["2014-05-03", "2014-07-01", "2015-01-01"]).str.to_date())
     tree = Hierarchy.from_rows([("2014-05-03", "2014"), ("2014-07-01", "2014"), ("2015-01-01", "2015")])
     for masked in (pl.Series("d", ["2014", "2015"]), pl.Series("d", [2014, 2015])):
-        assert coarse(days, encode_series(masked), tree).matrix().tolist() == [[True, True, False], [False, False, True]]
+        assert read_containment(days, encode_series(masked), tree).matrix().tolist() == [[True, True, False], [False, False, True]]
 
 
 def test_an_interval_of_coded_categories_counts_by_leaves():
     before = encode_series(pl.Series("x", [0, 1, 2, 10]))
-    read = coarse(before, encode_series(pl.Series("x", ["0..2"])), numeric=False)
+    read = read_containment(before, encode_series(pl.Series("x", ["0..2"])), numeric=False)
     assert read.share.tolist() == [0.5]
     assert read.matrix().tolist() == [[True, True, False, False]]
 
@@ -107,6 +107,6 @@ def test_an_interval_of_coded_categories_counts_by_leaves():
 def test_the_owners_order_does_not_confuse_intervals_nor_refuse_coarse_values():
     before = encode_series(pl.Series("x", [1, 2, 3]), Attribute(order=("3", "1", "2")))
     assert before.values.to_list() == [3, 1, 2]
-    assert coarse(before, encode_series(pl.Series("x", ["1..3"]))).matrix().tolist() == [[False, True, True]]
+    assert read_containment(before, encode_series(pl.Series("x", ["1..3"]))).matrix().tolist() == [[False, True, True]]
     after = encode_series(pl.Series("x", ["1", "{1|2}", "3"]), Attribute(order=("3", "1", "2")))
     assert after.values.to_list() == ["3", "1", "{1|2}"]

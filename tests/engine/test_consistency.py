@@ -43,7 +43,7 @@ def test_exact_consistency_is_the_double_loop(disclosed, dictionary, missing):
 def test_many_patterns_of_nulls_are_counted_as_few_are(disclosed, dictionary, missing):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.engine.classes.groups._FEW_PATTERN_PAIRS", -1)
-        patch.setattr("discreet.engine.classes.groups._DEARER_THAN_LOOKING", 1e9)
+        patch.setattr("discreet.engine.classes.groups._GROUPING_COST", 1e9)
         found = consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from discreet.engine.classes.closeness import Ground
-from discreet.engine.classes.diversity import distinct, entropy_l, histograms, overall, recursive_l
+from discreet.engine.classes.closeness import GroundDistance
+from discreet.engine.classes.diversity import class_histograms, distinct_values, entropy_l, overall_distribution, recursive_l
 
 LEVELS = (np.array([0, 1, 2, 3, 4, 5]), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
 
@@ -45,8 +45,8 @@ def ground_matrix(kind, m):
 )
 def test_distances_are_those_of_the_transport_problem(rows, kind):
     ids, codes = np.array(rows).T
-    whole = overall(codes, 6)
-    away = Ground(kind, LEVELS if kind == "hierarchical" else ()).emd(histograms(ids, 3, codes, 6), whole)
+    whole = overall_distribution(codes, 6)
+    away = GroundDistance(kind, LEVELS if kind == "hierarchical" else ()).emd(class_histograms(ids, 3, codes, 6), whole)
     for group in range(3):
         inside = codes[ids == group]
         if len(inside):
@@ -61,14 +61,14 @@ def test_distances_are_those_of_the_transport_problem(rows, kind):
 def test_diversities_are_those_of_their_definitions(rows, c):
     ids = np.array([row[0] for row in rows], dtype=np.int64)
     codes = np.array([row[1] for row in rows], dtype=np.int64)
-    found = histograms(ids, 3, codes, 4)  # the code 4 is null
+    found = class_histograms(ids, 3, codes, 4)  # the code 4 is null
     for group in range(3):
         inside = [value for at, value in rows if at == group and value < 4]
         if not inside:
-            assert math.isnan(distinct(found)[group])
+            assert math.isnan(distinct_values(found)[group])
             continue
         counts = sorted((inside.count(value) for value in set(inside)), reverse=True)
-        assert distinct(found)[group] == len(counts)
+        assert distinct_values(found)[group] == len(counts)
         entropy = -sum(n / len(inside) * math.log(n / len(inside)) for n in counts)
         assert entropy_l(found)[group] == pytest.approx(math.exp(entropy), rel=1e-9)
         holding = [l for l in range(1, len(counts) + 1) if counts[0] < c * sum(counts[l - 1 :])]  # noqa: E741
@@ -77,6 +77,6 @@ def test_diversities_are_those_of_their_definitions(rows, c):
 
 def test_weights_count_a_row_that_often():
     ids, codes, times = np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 1, 3])
-    found = histograms(ids, 2, codes, 2, times)
+    found = class_histograms(ids, 2, codes, 2, times)
     assert found.counts.tolist() == [2, 1, 3]
-    assert overall(codes, 2, times).tolist() == [2 / 6, 4 / 6]
+    assert overall_distribution(codes, 2, times).tolist() == [2 / 6, 4 / 6]

@@ -9,7 +9,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.classes.groups import class_sizes, consistent_counts, groups_of
+from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, group_columns
 from discreet.engine.encoding.columns import encode_series
 
 ROWS = st.integers(1, 4).flatmap(
@@ -21,7 +21,7 @@ ROWS = st.integers(1, 4).flatmap(
 @given(ROWS)
 def test_groups_are_equal_rows(rows: list[tuple[int | None, ...]]) -> None:
     columns = [encode_series(pl.Series("x", list(column), dtype=pl.Int64)) for column in zip(*rows, strict=True)]
-    ids, number = groups_of(columns, len(rows))
+    ids, number = group_columns(columns, len(rows))
     assert number == len(set(rows))
     assert [[one == other for other in ids] for one in ids] == [[one == other for other in rows] for one in rows]
     assert class_sizes(columns, len(rows)).tolist() == [Counter(rows)[row] for row in rows]
@@ -39,7 +39,7 @@ def test_a_null_agrees_with_anything_on_either_side(rows: list[tuple[int | None,
     asked = draw.draw(st.lists(st.sampled_from(rows), min_size=1, max_size=6))
     places = [rows.index(row) for row in asked]
     codes = [column.codes for column in columns]
-    found = consistent_counts(
+    found = count_agreeing_rows(
         [one[places] for one in codes], codes, [c.cardinality for c in columns], [c.null_code for c in columns]
     )
     assert found.tolist() == [sum(agree(row, other) for other in rows) for row in asked]
@@ -47,5 +47,5 @@ def test_a_null_agrees_with_anything_on_either_side(rows: list[tuple[int | None,
 
 def test_no_rows_have_no_groups() -> None:
     column = encode_series(pl.Series("x", [], dtype=pl.Int64))
-    assert groups_of([column], 0)[1] == 0
+    assert group_columns([column], 0)[1] == 0
     assert class_sizes([column], 0).dtype == np.int64

@@ -35,7 +35,7 @@ def test_a_job_that_does_not_fit_is_told_need_and_room(monkeypatch: pytest.Monke
     monkeypatch.setenv(room.VARIABLE, "2GB")
     assert room.check_memory(1.9e9, "counting", "count less") == "counting needs about 1.9 GB of memory; 2.0 GB are free"
     with pytest.raises(
-        MemoryLimitError, match=r"counting needs about 2.1 GB of memory; 2.0 GB are free, so it was not begun; count less"
+        MemoryLimitError, match=r"counting needs about 2.1 GB of memory; 2.0 GB are free, so it was not started; count less"
     ):
         room.check_memory(2.1e9, "counting", "count less")
 
@@ -52,7 +52,7 @@ def test_control_groups_of_version_2_limit_the_room_at_every_level(tmp_path: Pat
     own.write_text("0::/job/step\n")
     _group(tmp_path / "job", "1000\n", "400\n", "inactive_file 100\nactive_file 7\n", first=False)
     _group(tmp_path / "job" / "step", "max\n", "300\n", "", first=False)
-    assert list(room._group_rooms(tmp_path, own)) == [700]
+    assert list(room._free_in_control_groups(tmp_path, own)) == [700]
 
 
 def test_control_groups_of_version_1_limit_the_room_where_they_set_a_limit(tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_control_groups_of_version_1_limit_the_room_where_they_set_a_limit(tmp_p
     own.write_text("5:cpu:/a\n4:memory:/a\n0::/\n")
     _group(tmp_path / "memory", str(0x7FFFFFFFFFFFF000), "5", "", first=True)
     _group(tmp_path / "memory" / "a", "5000", "5500", "inactive_file 3\ntotal_inactive_file 200", first=True)
-    assert list(room._group_rooms(tmp_path, own)) == [0]
+    assert list(room._free_in_control_groups(tmp_path, own)) == [0]
 
 
 def test_a_machine_without_control_groups_has_no_such_limit(tmp_path: Path) -> None:
-    assert list(room._group_rooms(tmp_path, tmp_path / "none")) == []
+    assert list(room._free_in_control_groups(tmp_path, tmp_path / "none")) == []

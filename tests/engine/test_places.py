@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.encoding.policy_paths import address, place, variable
+from discreet.engine.encoding.policy_paths import read_variable, resolve_address, resolve_path
 from discreet.errors import PolicyError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -32,22 +32,22 @@ def test_nothing_outside_the_folder(tmp_path: Path, name: str) -> None:
     (folder / "link").symlink_to(tmp_path / "secret")
     (folder / "linked").symlink_to(tmp_path)
     with pytest.raises(PolicyError, match="only files of its own project"):
-        place(confined(folder), name)
-    assert place(Policy.from_dict({}, folder=str(folder)), name)
+        resolve_path(confined(folder), name)
+    assert resolve_path(Policy.from_dict({}, folder=str(folder)), name)
 
 
 def test_files_of_the_folder_and_nothing_else(tmp_path: Path) -> None:
     policy = confined(tmp_path)
-    assert place(policy, "zips.csv") == tmp_path / "zips.csv"
-    assert place(policy.with_(attributes={}), "inner/zips.csv") == tmp_path / "inner" / "zips.csv"
+    assert resolve_path(policy, "zips.csv") == tmp_path / "zips.csv"
+    assert resolve_path(policy.with_(attributes={}), "inner/zips.csv") == tmp_path / "inner" / "zips.csv"
     with pytest.raises(PolicyError):
-        address(policy.with_(limits={}), "postgresql://host/db#table")
+        resolve_address(policy.with_(limits={}), "postgresql://host/db#table")
     with pytest.raises(PolicyError):
-        variable(policy, "HOME")
+        read_variable(policy, "HOME")
     with pytest.raises(PolicyError):
-        place(Policy.from_dict({}, confined=True), "zips.csv")
-    assert variable(Policy(), "HOME") == os.environ.get("HOME")
-    assert address(Policy(), "sqlite:///x#y") == "sqlite:///x#y"
+        resolve_path(Policy.from_dict({}, confined=True), "zips.csv")
+    assert read_variable(Policy(), "HOME") == os.environ.get("HOME")
+    assert resolve_address(Policy(), "sqlite:///x#y") == "sqlite:///x#y"
 
 
 @pytest.mark.parametrize(

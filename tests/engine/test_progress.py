@@ -6,20 +6,20 @@ import time
 
 import pytest
 
-from discreet.engine.runtime.progress import OutOfTimeError, listening, tell, until
+from discreet.engine.runtime.progress import OutOfTimeError, progress_listener, report_progress, stop_after
 
 
 def test_nothing_happens_where_nobody_listens() -> None:
-    tell("counting", 1, 2)
+    report_progress("counting", 1, 2)
 
 
 def test_work_is_stopped_after_its_moment_and_not_before() -> None:
     told: list[tuple[str, int, int]] = []
-    with listening(lambda *what: told.append(what)):
-        with until(time.monotonic() + 60):
-            tell("counting", 1, 2)
-        with pytest.raises(OutOfTimeError, match="counting"), until(time.monotonic() - 1):
-            tell("counting", 2, 2)
-        with until(None):
-            tell("masking", 0, 1)
+    with progress_listener(lambda *what: told.append(what)):
+        with stop_after(time.monotonic() + 60):
+            report_progress("counting", 1, 2)
+        with pytest.raises(OutOfTimeError, match="counting"), stop_after(time.monotonic() - 1):
+            report_progress("counting", 2, 2)
+        with stop_after(None):
+            report_progress("masking", 0, 1)
     assert told == [("counting", 1, 2), ("counting", 2, 2), ("masking", 0, 1)]

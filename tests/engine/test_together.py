@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.encoding.shared_codes import alike, encode_together
+from discreet.engine.encoding.shared_codes import encode_shared, to_common_type
 from discreet.errors import DataError
 
 values = st.lists(st.none() | st.integers(-2, 2), max_size=6)
@@ -17,7 +17,7 @@ values = st.lists(st.none() | st.integers(-2, 2), max_size=6)
 def test_codes_are_equal_exactly_where_values_are(left, right):
     ours = pl.DataFrame({"a": pl.Series(left, dtype=pl.Int8)})
     theirs = pl.DataFrame({"b": pl.Series(right, dtype=pl.Int64)})
-    (shared,) = encode_together(ours, theirs, [("a", "b")])
+    (shared,) = encode_shared(ours, theirs, [("a", "b")])
     assert len(shared.left) == len(left)
     assert len(shared.right) == len(right)
     for x, code in zip(left, shared.left, strict=True):
@@ -40,7 +40,7 @@ def test_codes_are_equal_exactly_where_values_are(left, right):
     ],
 )
 def test_values_of_different_types_agree_as_people_read_them(left, right):
-    one, two = alike(pl.Series("a", left), pl.Series("b", right))
+    one, two = to_common_type(pl.Series("a", left), pl.Series("b", right))
     if one.null_count() < len(one):
         assert one.to_list() == two.to_list()
     assert one.dtype == two.dtype
@@ -49,15 +49,15 @@ def test_values_of_different_types_agree_as_people_read_them(left, right):
 def test_large_integers_do_not_meet_in_a_float():
     ours = pl.DataFrame({"a": pl.Series([2**63 + 1], dtype=pl.UInt64)})
     theirs = pl.DataFrame({"a": pl.Series([2**62], dtype=pl.Int64)})
-    (shared,) = encode_together(ours, theirs, [("a", "a")])
+    (shared,) = encode_shared(ours, theirs, [("a", "a")])
     assert not np.array_equal(shared.left, shared.right)
 
 
 def test_categories_agree_with_text():
-    one, two = alike(pl.Series(["x", "y"], dtype=pl.Categorical), pl.Series(["y", "x"]))
+    one, two = to_common_type(pl.Series(["x", "y"], dtype=pl.Categorical), pl.Series(["y", "x"]))
     assert one.to_list() == two.to_list()[::-1]
 
 
 def test_a_missing_column_is_named_with_the_nearest():
     with pytest.raises(DataError, match="'aeg'; did you mean 'age'"):
-        encode_together(pl.DataFrame({"age": [1]}), pl.DataFrame({"age": [1]}), [("aeg", "age")])
+        encode_shared(pl.DataFrame({"age": [1]}), pl.DataFrame({"age": [1]}), [("aeg", "age")])

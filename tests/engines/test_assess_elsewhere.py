@@ -73,7 +73,7 @@ def test_a_release_is_judged_as_on_one_machine(spark: Any, tmp_path: Path, monke
     assert status in (0, 1)
     assert found["records"] == wanted["records"]
     for verdict, other in zip(found["limits"], wanted["limits"], strict=True):
-        if registry.direction(verdict["limit"])[0] == "risk":  # a limit on loss has no intruder
+        if registry.resolve_limit(verdict["limit"])[0] == "risk":  # a limit on loss has no intruder
             assert verdict["measured_release"] == pytest.approx(other["measured_release"], rel=1e-9)
         # Spark cannot measure known_sets for an intruder who knows the original values, so that limit cannot be met there
         expected = "incomplete" if verdict["limit"].startswith("known_sets.") and other["status"] == "met" else other["status"]
@@ -92,9 +92,9 @@ def test_a_release_is_judged_as_on_one_machine(spark: Any, tmp_path: Path, monke
     assert pl.read_parquet(written)["target_linkage"].count() == wanted["records"]["after"]
     on_spark, masked = (discreet.read(one, data.policy, engine="spark") for one in (source, out))
     assert "are taken for those of" in discreet.loss(on_spark, masked, "ncp")["ncp"].notes[-1]
-    with pytest.raises(DataError, match="it is another's link"):
+    with pytest.raises(DataError, match="it belongs to another release"):
         verbs.link(on_spark, on_spark, link)
-    with pytest.raises(DataError, match="a link has a column 'record'"):
+    with pytest.raises(DataError, match="a link table needs an integer column 'record'"):
         verbs.link(on_spark, masked, out)
 
 

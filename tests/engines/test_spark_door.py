@@ -137,7 +137,7 @@ def test_every_plug_in_says_on_which_engines_it_runs() -> None:
     assert all("local" in one for one in found.values())
     assert found["record_linkage"] == {"local": ""}
     assert found["known_sets"]["spark"].startswith("missing: wildcard")
-    for kind in registry.KINDS:
+    for kind in registry.PLUGIN_TYPES:
         able = registry.names_on_engine(kind, "spark")  # type: ignore[arg-type]
         assert able
         for name in able:

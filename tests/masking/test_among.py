@@ -144,5 +144,5 @@ def test_what_cannot_be_hidden_is_told() -> None:
 
 @pytest.mark.parametrize("method", ["targeted_suppression", "targeted_generalization"])
 def test_the_parameter_is_read_from_a_policy(method: str) -> None:
-    made = discreet.registry.make("masking", method, {"threshold": {"among": 7}})
+    made = discreet.registry.create("masking", method, {"threshold": {"among": 7}})
     assert f"{made.threshold:g}" == "{among: 7}"  # type: ignore[attr-defined]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.engine.draws.draw import KeyedDraw
-from discreet.engine.runtime.progress import listening
+from discreet.engine.runtime.progress import progress_listener
 from discreet.errors import DataError, ParameterError
-from discreet.masking.balanced_partition.cuts import KEYS, PERSON, Cuts, weigh_cuts
+from discreet.masking.balanced_partition.cuts import KEYS, PERSON, CandidateCuts, weigh_cuts
 from discreet.masking.balanced_partition.method import BalancedPartition
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -234,7 +234,7 @@ def test_the_g_balance_reduction_is_that_of_equation_2_and_never_negative(pairs:
     if not all(parts):
         return
     sums = np.zeros((1, 2), dtype=np.int64)
-    cuts = Cuts(np.array([cut]), np.array([len(parts[0])]), np.ones(1), np.ones(1), sums, sums.copy())
+    cuts = CandidateCuts(np.array([cut]), np.array([len(parts[0])]), np.ones(1), np.ones(1), sums, sums.copy())
     weigh_cuts(rows, 0, len(pairs), cuts)
     expected = g_of(pairs) - sum(Fraction(len(part), len(pairs)) * g_of(part) for part in parts)
     assert expected >= 0
@@ -257,10 +257,10 @@ def test_the_groups_do_not_depend_on_the_order_of_records_or_on_threads(monkeypa
     one = method.partition(data, ["age", "zip"]).group
     order = rng.permutation(size)
     assert same_groups(one[order].tolist(), method.partition(data.take(order), ["age", "zip"]).group.tolist())
-    monkeypatch.setattr(partition_balanced, "_TASK", 100)
+    monkeypatch.setattr(partition_balanced, "_TASK_RECORDS", 100)
     monkeypatch.setenv("DISCREET_THREADS", "3")
     told: list[int] = []
-    with listening(lambda what, done, total: told.append(done)):
+    with progress_listener(lambda what, done, total: told.append(done)):
         assert (method.partition(data, ["age", "zip"]).group == one).all()
     assert told == sorted(told)
     assert told[-1] == size

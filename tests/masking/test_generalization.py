@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
-from discreet.engine.cells.containment import coarse
+from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.encoding.columns import encode, encode_series
@@ -188,7 +188,7 @@ def test_every_class_of_a_partition_keeps_the_model_and_holds_its_values(rows, m
     for name in "abc":
         before, after = encode(data, [name])[0], encode_series(masked.frame[name])
         tree = hierarchy_of(data, name) if name != "c" else None
-        assert coarse(before, after, tree).contains(after.codes, before.codes).all()
+        assert read_containment(before, after, tree).contains(after.codes, before.codes).all()
     if strict:
         again = Generalization(**model, algorithm="partition").mask(microdata(rows[::-1]), ["a", "b", "c"], DRAW)
         assert again.frame.reverse().equals(masked.frame)

@@ -17,7 +17,7 @@ from discreet.errors import DataError, DiscreetError, ParameterError
 from discreet.masking.global_recoding.method import GlobalRecoding
 from discreet.model.cells import parse_interval
 from discreet.model.microdata import Microdata
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 DRAW = KeyedDraw(1)
@@ -76,7 +76,7 @@ def test_groups_without_a_name_are_written_as_their_members():
 
 
 def test_groups_of_numbers_match_them_as_they_print():
-    made = make("masking", "global_recoding", {"groups": {"low": [1, 2], "yes": [True]}})
+    made = create("masking", "global_recoding", {"groups": {"low": [1, 2], "yes": [True]}})
     assert made.groups == {"low": ("1", "2"), "yes": ("true",)}
     assert recode(GlobalRecoding(groups={"low": ("1", "2")}), [1, 2, 3]) == ["low", "low", "3"]
 
@@ -118,7 +118,7 @@ def test_dates_get_the_labels_that_a_hierarchy_of_dates_has(days, unit):
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "global_recoding", parameters)
+        create("masking", "global_recoding", parameters)
 
 
 def test_what_the_data_do_not_allow_is_said_before_anything_changes():

@@ -13,7 +13,7 @@ from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.microaggregation.method import Microaggregation
 from discreet.model.microdata import Microdata
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 DRAW = KeyedDraw(1)
@@ -140,7 +140,7 @@ def test_a_broken_group_is_told_with_its_columns_and_size():
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "microaggregation", parameters)
+        create("masking", "microaggregation", parameters)
 
 
 @pytest.mark.parametrize(

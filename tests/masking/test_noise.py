@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.draws.draw import KeyedDraw
-from discreet.engine.runtime.order_free_sums import combine, mean_and_covariance, root
+from discreet.engine.runtime.order_free_sums import cholesky_root, mean_and_covariance, multiply_in_order
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.noise.method import Noise
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 N = 40_000
@@ -90,14 +90,14 @@ def test_the_root_of_any_covariance_gives_it_back_singular_or_not(rows):
     means, covariance = mean_and_covariance(columns)
     assert np.allclose(means, columns.mean(axis=1))
     assert np.allclose(covariance, np.cov(columns), atol=1e-12)
-    made = root(covariance)
+    made = cholesky_root(covariance)
     assert np.allclose(made @ made.T, covariance, atol=1e-8)
-    assert np.allclose(combine(made, columns), made @ columns)
+    assert np.allclose(multiply_in_order(made, columns), made @ columns)
 
 
 def test_noise_that_leaves_its_bounds_later_is_told():
     assert Noise(level=0.1, lower=0).promise(table({"x": [-1, 2]}, key=["x"]), ["x", "gone"]) == [
-        "'x' was kept on one side of 0.0, but 1 values are beyond it now"
+        "'x' was kept within the bound 0.0, but 1 values are beyond it now"
     ]
 
 
@@ -113,7 +113,7 @@ def test_noise_that_leaves_its_bounds_later_is_told():
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "noise", parameters)
+        create("masking", "noise", parameters)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     [
         ({"x": ["a", "b"]}, Noise(level=1), "needs numbers"),
         ({"x": [None, None]}, Noise(level=1), "needs"),
-        ({"x": [1]}, Noise(level=1), "in 1 record only"),
-        ({"x": [1, 2]}, Noise(level=1, lower=2), "holds 1.0 already"),
-        ({"x": [1, None], "y": [None, 2]}, Noise(level=1, how="kim"), "needs a spread|at least 2 records"),
+        ({"x": [1]}, Noise(level=1), "in only 1 record"),
+        ({"x": [1, 2]}, Noise(level=1, lower=2), "already contains 1.0"),
+        ({"x": [1, None], "y": [None, 2]}, Noise(level=1, how="kim"), "needs a standard deviation|at least 2 records"),
         ({"x": [1, 2, None], "y": [None, 2, 1]}, Noise(level=1, how="kim"), "at least 2 records"),
     ],
 )

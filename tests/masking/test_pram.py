@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.pram.method import Pram
-from discreet.masking.pram.transitions import change, invariant, retention_matrix
-from discreet.registry import make
+from discreet.masking.pram.transitions import change_categories, invariant_matrix, retention_matrix
+from discreet.registry import create
 from discreet.testing import table
 
 N = 60_000
@@ -59,9 +59,9 @@ def test_the_invariant_matrix_has_the_counts_as_a_fixed_point(counts, data):
     size = len(counts)
     raw = np.array([data.draw(st.lists(st.integers(0, 9), min_size=size, max_size=size)) for _ in range(size)], dtype=float)
     raw += np.eye(size)
-    made = invariant(raw / raw.sum(axis=1, keepdims=True), np.array(counts))
-    assert np.allclose(made.sum(axis=1), 1)
-    assert np.allclose(np.array(counts) @ made, counts, atol=1e-9)
+    matrix = invariant_matrix(raw / raw.sum(axis=1, keepdims=True), np.array(counts))
+    assert np.allclose(matrix.sum(axis=1), 1)
+    assert np.allclose(np.array(counts) @ matrix, counts, atol=1e-9)
 
 
 @settings(deadline=None, max_examples=60)
@@ -70,7 +70,7 @@ def test_equally_spaced_draws_fall_on_each_category_as_often_as_its_probability_
     if not sum(weights):
         return
     row, draws = np.array(weights) / sum(weights), 7 * 2000
-    made = change(np.zeros(draws, np.uint8), row[None, :], (np.arange(draws) + 0.5) / draws)
+    made = change_categories(np.zeros(draws, np.uint8), row[None, :], (np.arange(draws) + 0.5) / draws)
     counts = np.bincount(made, minlength=len(row))
     assert np.abs(counts - row * draws).max() <= len(row) + 1
     assert (counts[row == 0] == 0).all()
@@ -120,13 +120,13 @@ def test_numbers_that_are_codes_stay_numbers_and_booleans_booleans():
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "pram", parameters)
+        create("masking", "pram", parameters)
 
 
 @pytest.mark.parametrize(
     ("values", "method", "words"),
     [
-        (["a", "b"], Pram(matrix={"a": {"a": 0.5, "z": 0.5}, "b": {"b": 1}}), "names 'z', which is no category of 'x'"),
+        (["a", "b"], Pram(matrix={"a": {"a": 0.5, "z": 0.5}, "b": {"b": 1}}), "names 'z', which is not a category of 'x'"),
         (["a", "b"], Pram(matrix={"a": {"a": 1}}), "no row for the category 'b'"),
         (["a"], Pram(), "at least 2 categories"),
         ([None, None], Pram(), "null in every record"),

@@ -15,7 +15,7 @@ from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.pseudonymization.method import Pseudonymization
 from discreet.model.policy import Plan, Policy, Step
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 KEY = SecretStr("a key that nobody guesses")
@@ -96,14 +96,14 @@ def test_too_short_a_pseudonym_that_would_merge_persons_is_an_error():
 @pytest.mark.parametrize(
     ("parameters", "rule"),
     [
-        ({"key": "secret"}, "must not stand in a policy"),
-        ({"key_file": "a", "key_env": "b"}, "give one key"),
+        ({"key": "secret"}, "must not be written in a policy"),
+        ({"key_file": "a", "key_env": "b"}, "give only one source of the key"),
         ({"length": 4}, "greater than or equal to 8"),
     ],
 )
 def test_a_parameter_that_breaks_its_rule_is_named_and_a_key_is_not_repeated(parameters, rule):
     with pytest.raises(ParameterError, match=rule) as caught:
-        make("masking", "pseudonymization", parameters)
+        create("masking", "pseudonymization", parameters)
     assert "secret" not in str(caught.value).lower().replace("secretstr", "")
 
 

@@ -15,11 +15,11 @@ from pydantic import SecretStr
 
 import discreet
 from discreet.engine.draws.draw import key_of_seed
-from discreet.engine.encoding.record_links import link_of, with_link
-from discreet.engine.encoding.release_order import placed, shuffled_rows
+from discreet.engine.encoding.record_links import attach_link, link_table
+from discreet.engine.encoding.release_order import align_with_original, shuffled_rows
 from discreet.errors import DataError
 from discreet.keys.recognise import order_key
-from discreet.masking.release import released, withheld
+from discreet.masking.release import release_table, withheld_columns
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
 from discreet.testing import hospital, table
@@ -104,7 +104,7 @@ def test_files_give_the_numbers_of_the_release_itself(tmp_path: Path, suffix: st
 def test_a_file_in_the_order_of_the_original_is_taken_as_it_lies(rows: int) -> None:
     data = discreet.read(people(rows), POLICY)
     masked = discreet.read(discreet.mask(data).masked.frame, POLICY)
-    found = placed(masked, data, data.policy.plan, order_key)
+    found = align_with_original(masked, data, data.policy.plan, order_key)
     assert found.masked.is_initial
     assert found.doubt is None
 
@@ -115,9 +115,9 @@ def test_a_shuffled_file_finds_its_originals(rows: int, step: str) -> None:
     steps = [] if step == "nothing" else [{"method": step, **STEPS[step]}]
     data = discreet.read(people(rows), POLICY)
     release = discreet.mask(data, {"seed": 3, "steps": steps})
-    written = released(release)
+    written = release_table(release)
     masked = discreet.read(written.frame, POLICY)
-    found = placed(masked, data, release.plan, lambda _, __: release.draw_key)
+    found = align_with_original(masked, data, release.plan, lambda _, __: release.draw_key)
     assert (found.masked.records == written.records).all()
     assert found.doubt is None
 
@@ -125,7 +125,7 @@ def test_a_shuffled_file_finds_its_originals(rows: int, step: str) -> None:
 def test_rows_that_are_nobodys_are_told_and_not_silently_compared() -> None:
     data = discreet.read(people(), POLICY)
     masked = discreet.read(data.frame.sample(fraction=1.0, shuffle=True, seed=1).drop("name"), POLICY)
-    doubt = "no better than strangers do"
+    doubt = "no better than unrelated rows"
     assert doubt in " ".join(discreet.assess(data, masked).warnings)
     assert doubt in " ".join(discreet.loss(data, masked)["ncp"].notes)
 
@@ -154,9 +154,9 @@ def test_the_link_ties_a_sampled_release_to_its_originals(tmp_path: Path) -> Non
 def test_a_link_says_which_rows_were_simulated() -> None:
     data = table({"age": [1, 2, 3]}, key=["age"])
     masked = data.replace(pl.DataFrame({"age": [3, 9, 1, 8]}), np.array([2, -1, 0, -2]))
-    made = link_of(masked)
+    made = link_table(masked)
     assert made["record"].to_list() == [3, None, 1, None]
-    back = with_link(Microdata(masked.frame, data.policy), data, Microdata(made))
+    back = attach_link(Microdata(masked.frame, data.policy), data, Microdata(made))
     assert back.records[[0, 2]].tolist() == [2, 0]
     assert (back.records[[1, 3]] < 0).all()
 
@@ -172,20 +172,20 @@ def test_a_link_says_which_rows_were_simulated() -> None:
 def test_a_wrong_link_is_refused(content: dict[str, list[object]], words: str) -> None:
     data = table({"age": [1, 2, 3]}, key=["age"])
     with pytest.raises(DataError, match=words):
-        with_link(data, data, Microdata(pl.DataFrame(content)))
+        attach_link(data, data, Microdata(pl.DataFrame(content)))
 
 
 def test_identifiers_that_no_step_worked_on_are_left_out() -> None:
     data = hospital(200)
     release = discreet.mask(data, {"steps": [{"method": "rounding", "columns": ["income"], "base": 100}]})
-    assert withheld(release) == release.exposed != []
-    assert not set(withheld(release)) & set(released(release).columns)
+    assert withheld_columns(release) == release.exposed != []
+    assert not set(withheld_columns(release)) & set(release_table(release).columns)
     pseudonyms = discreet.mask(
         data, {"steps": [{"method": "pseudonymization", "columns": [release.exposed[0]], "key": SecretStr("k" * 32)}]}
     )
-    assert release.exposed[0] in released(pseudonyms).columns
+    assert release.exposed[0] in release_table(pseudonyms).columns
     kept = discreet.mask(data, {"identifiers": "kept", "order": "kept", "steps": []})
-    assert released(kept).frame.equals(data.frame)
+    assert release_table(kept).frame.equals(data.frame)
 
 
 def test_labels_of_values_that_are_gone_go() -> None:
@@ -194,7 +194,7 @@ def test_labels_of_values_that_are_gone_go() -> None:
         labels={"a": {1: "one", 2: "two", 9: "the mayor"}, "gone": {1: "x"}},
         variable_labels={"a": "first", "gone": "the column that went"},
     )
-    made = released(discreet.mask(data.take(np.array([0, 1])), Plan(steps=(Step(method="remove_identifiers"),))))
+    made = release_table(discreet.mask(data.take(np.array([0, 1])), Plan(steps=(Step(method="remove_identifiers"),))))
     assert made.labels == {"a": {1: "one", 2: "two"}}
     assert made.variable_labels == {"a": "first"}
 
@@ -203,6 +203,6 @@ def test_the_table_in_memory_stays_as_it_was() -> None:
     data = discreet.read(people(), POLICY)
     release = discreet.mask(data)
     before = replace(release)
-    released(release)
+    release_table(release)
     assert release == before
     assert (release.link == np.arange(60)).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.rounding.method import Rounding
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 values_ = st.lists(st.none() | st.integers(-(10**6), 10**6), min_size=1, max_size=30).filter(
@@ -82,7 +82,7 @@ def test_a_later_step_that_spoils_multiples_or_sums_is_noticed():
     after = method.mask(data, ["x"], KeyedDraw(1))
     final = after.with_columns({"x": after.frame["x"] + 11})
     assert method.broken(data, after, after.take(np.array([0, 1])), ["x"]) != []
-    assert method.broken(data, after, final, ["x"])[0] == "3 values of 'x' are no multiples of 10 any more"
+    assert method.broken(data, after, final, ["x"])[0] == "3 values of 'x' are no longer multiples of 10"
     assert "the sum of 'x' moved by 10 or more" in method.broken(data, after, final, ["x"])[1]
 
 
@@ -97,7 +97,7 @@ def test_a_later_step_that_spoils_multiples_or_sums_is_noticed():
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "rounding", parameters)
+        create("masking", "rounding", parameters)
 
 
 @pytest.mark.parametrize(("values", "words"), [(["a"], "needs numbers"), ([None], "needs"), ([float("inf")], "infinite")])

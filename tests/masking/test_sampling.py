@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.sampling.method import Sampling
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 
@@ -24,7 +24,7 @@ def test_each_stratum_gives_its_share_rounded_and_the_total_is_that_of_a_simple_
     drawn = np.bincount(made.frame["s"], minlength=len(sizes))
     for size, number in zip(sizes, drawn, strict=True):
         assert number in (math.floor(fraction * size + 1e-9), math.ceil(fraction * size - 1e-9), min(1, size))
-    total = Sampling(fraction=fraction, strata=("s",)).sizes(sizes[sizes > 0]).sum()
+    total = Sampling(fraction=fraction, strata=("s",)).allocate(sizes[sizes > 0]).sum()
     assert total == round(fraction * len(values))
     assert made.frame["i"].to_list() == sorted(made.frame["i"]), "in their old order"
     assert made.records.tolist() == made.frame["i"].to_list(), "each with its own number"
@@ -64,7 +64,7 @@ def test_the_release_holds_the_same_records_however_the_rows_lie(values, random)
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "sampling", parameters)
+        create("masking", "sampling", parameters)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import discreet
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.simulation import Simulation
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 N = 10_000
@@ -104,12 +104,12 @@ def test_the_release_does_not_depend_on_how_the_rows_lie_and_says_only_what_was_
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "simulation", parameters)
+        create("masking", "simulation", parameters)
 
 
 def test_what_the_data_do_not_allow_is_said_before_anything_changes():
     for data, columns, words in [
-        (table({"x": [1, 2], "n": ["a", "b"]}, identifier=["n"]), [], "'n' is identifier"),
+        (table({"x": [1, 2], "n": ["a", "b"]}, identifier=["n"]), [], "'n' has the role identifier"),
         (table({"x": [1]}), [], "there is 1"),
         (table({"x": [1, 2]}), [], "adds no record"),
         (table({"x": [1, 2]}), ["x"], "whole records"),

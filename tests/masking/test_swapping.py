@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.swapping.method import Swapping
-from discreet.masking.swapping.partners import rank_partners, words
-from discreet.registry import make
+from discreet.masking.swapping.partners import pair_by_rank, random_bits
+from discreet.registry import create
 from discreet.testing import table
 
 
 @settings(deadline=None, max_examples=150)
 @given(st.integers(2, 60), st.integers(1, 60), st.integers(0, 1000))
 def test_partners_are_mutual_and_within_the_window_and_nearly_all_have_one(number, window, seed):
-    bits = words(KeyedDraw(seed).uniform(np.arange(number)))
-    partners = rank_partners(bits, window)
+    bits = random_bits(KeyedDraw(seed).uniform(np.arange(number)))
+    partners = pair_by_rank(bits, window)
     assert (partners[partners] == np.arange(number)).all()
     assert (np.abs(partners - np.arange(number)) <= window).all()
     if window >= number - 1:
@@ -28,7 +28,7 @@ def test_partners_are_mutual_and_within_the_window_and_nearly_all_have_one(numbe
 def test_partners_are_drawn_alike_from_the_whole_window():
     gaps = np.zeros(11)
     for seed in range(400):
-        partners = rank_partners(words(KeyedDraw(seed).uniform(np.arange(100))), 10)
+        partners = pair_by_rank(random_bits(KeyedDraw(seed).uniform(np.arange(100))), 10)
         gaps[partners[0]] += 1
     assert (gaps[1:] > 15).all(), "the first record has ten free partners, each with chance 1/10"
 
@@ -105,7 +105,7 @@ def test_a_record_at_risk_without_a_partner_is_told():
     method = Swapping(how="targeted", smaller_than=2, match=("sex",))
     after = method.mask(data, ["place"], KeyedDraw(1))
     assert after.frame.equals(data.frame)
-    assert "2 records at risk found no partner" in method.notes(data, after, ["place"])[1]
+    assert "2 records at risk were not swapped" in method.notes(data, after, ["place"])[1]
 
 
 @pytest.mark.parametrize(
@@ -113,15 +113,15 @@ def test_a_record_at_risk_without_a_partner_is_told():
     [
         ({"window": 0}, "greater than 0"),
         ({"window": 101}, "less than or equal to 100"),
-        ({"how": "random", "window": 5}, "window goes with how: rank"),
-        ({"strata": ["s"]}, "strata goes with how: random"),
+        ({"how": "random", "window": 5}, "window is allowed only with how: rank"),
+        ({"strata": ["s"]}, "strata is allowed only with how: random"),
         ({"how": "targeted", "smaller_than": 1}, "greater than or equal to 2"),
         ({"how": "random", "share": 0}, "greater than 0"),
     ],
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "swapping", parameters)
+        create("masking", "swapping", parameters)
 
 
 @pytest.mark.parametrize(

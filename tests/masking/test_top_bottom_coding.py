@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
 from discreet.masking.top_bottom_coding.method import TopBottomCoding
-from discreet.registry import make
+from discreet.registry import create
 from discreet.testing import table
 
 DRAW = KeyedDraw(1)
@@ -67,14 +67,14 @@ def test_a_later_step_that_brings_extremes_back_is_noticed():
     method = TopBottomCoding(top=6)
     after = method.mask(data, ["x"], DRAW)
     assert method.broken(data, after, after, ["x"]) == []
-    assert method.broken(data, after, data, ["x"]) == ["1 value of 'x' now lie beyond the coded extremes"]
+    assert method.broken(data, after, data, ["x"]) == ["1 value of 'x' now lies beyond the coded extremes"]
 
 
 @pytest.mark.parametrize(
     ("parameters", "rule"),
     [
         ({}, "needs a limit"),
-        ({"top": 1, "top_share": 0.1}, "one limit a side"),
+        ({"top": 1, "top_share": 0.1}, "one limit per side"),
         ({"top": 1, "bottom": 2}, "below top"),
         ({"top_share": 0}, "greater than 0"),
         ({"top_count": 0}, "greater than or equal to 1"),
@@ -83,10 +83,10 @@ def test_a_later_step_that_brings_extremes_back_is_noticed():
 )
 def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
-        make("masking", "top_bottom_coding", parameters)
+        create("masking", "top_bottom_coding", parameters)
 
 
 def test_what_the_data_do_not_allow_is_said_before_anything_changes():
-    for values, words in [(["a"], "needs numbers"), ([None], "needs"), ([3, 3, 3], "does not lie below")]:
+    for values, words in [(["a"], "needs numbers"), ([None], "needs"), ([3, 3, 3], "is not below")]:
         with pytest.raises(DiscreetError, match=words):
             code(TopBottomCoding(top_share=0.3, bottom_share=0.3), values)

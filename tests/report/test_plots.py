@@ -30,7 +30,7 @@ def test_an_assessment_shows_before_and_after_on_one_scale(release: Release) -> 
     assert "high_risk" in page
 
 
-@pytest.mark.parametrize("name", registry.names("risk"))
+@pytest.mark.parametrize("name", registry.installed_names("risk"))
 def test_every_risk_measure_has_a_chart(name: str) -> None:
     measure: Any = registry.load("risk", name).example()
     data = measure.example_data() or sample(60)
@@ -38,7 +38,7 @@ def test_every_risk_measure_has_a_chart(name: str) -> None:
     assert "<path" in to_svg(score.plot(), "a", "t", "d")
 
 
-@pytest.mark.parametrize("name", registry.names("loss"))
+@pytest.mark.parametrize("name", registry.installed_names("loss"))
 def test_every_loss_measure_has_a_chart(name: str, release: Release) -> None:
     score = discreet.loss(release.original, release, name)[name]
     assert "<svg" in score._repr_html_()

@@ -25,7 +25,7 @@ def disclosed(text: str, secrets: dict[str, Any]) -> list[str]:
 
 def test_no_masking_method_discloses_a_planted_value_in_the_report(people: Microdata, secrets: dict[str, Any]) -> None:
     tested = []
-    for name in registry.names("masking"):
+    for name in registry.installed_names("masking"):
         step: dict[str, Any] = {"method": name}
         for field, info in registry.load("masking", name).model_fields.items():
             if info.examples:
@@ -44,7 +44,7 @@ def test_no_measure_discloses_a_planted_value_in_the_report(
     kind: str, people: Microdata, secrets: dict[str, Any], readings: Callable[[str], list[str]]
 ) -> None:
     tested = []
-    for name in registry.names(kind):  # type: ignore[arg-type]
+    for name in registry.installed_names(kind):  # type: ignore[arg-type]
         attributes = dict(people.policy.attributes)
         if name == "repeated_records":
             attributes["ssn"] = attributes["ssn"].model_copy(update={"role": Role.PERSON})

@@ -14,7 +14,7 @@ from discreet.engine.disclosure.dictionaries import Dictionary, precedes
 from discreet.errors import DataError, DiscreetError, ParameterError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy
-from discreet.registry import make
+from discreet.registry import create
 from discreet.risks.decision.measure import Decision
 from discreet.testing import table
 
@@ -271,7 +271,7 @@ def test_suppression_never_raises_another_records_risk():
 def test_an_infinite_weight_forbids_only_what_can_be_tied_to_somebody(tmp_path):
     pl.DataFrame({"a": ["x"], "b": ["x"]}).write_csv(tmp_path / "book.csv")
     policy = parse_policy("risk: {decision: {weights: {c: .inf, a: 1}, dictionary: book.csv}}", folder=str(tmp_path))
-    measure = make("risk", "decision", policy.risk["decision"])
+    measure = create("risk", "decision", policy.risk["decision"])
     data = microdata([("y", "x", "x"), ("x", "x", None)], str(tmp_path))
     assert measure.measure(data).per_record["loss"].to_list() == [0.0, 1.0]
     data = microdata([("x", "x", "x")], str(tmp_path))
@@ -343,7 +343,7 @@ def test_what_does_not_fit_is_told_before_any_work(tmp_path, parameters, message
 )
 def test_a_wrong_parameter_is_told_without_data(parameters, message):
     with pytest.raises(ParameterError, match=message):
-        make("risk", "decision", parameters)
+        create("risk", "decision", parameters)
 
 
 def test_the_bound_is_told_in_words_where_it_holds(tmp_path):

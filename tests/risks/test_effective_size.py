@@ -181,4 +181,4 @@ def test_a_table_with_nothing_to_learn_says_that_0_means_nothing() -> None:
 )
 def test_a_threshold_that_is_none_is_told_in_a_sentence(threshold: Any, sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence):
-        registry.make("risk", "known_sets", {"threshold": threshold})
+        registry.create("risk", "known_sets", {"threshold": threshold})

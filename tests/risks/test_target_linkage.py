@@ -14,7 +14,7 @@ from discreet.errors import DataError, ParameterError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.registry import make
+from discreet.registry import create
 from discreet.risks.target_linkage import attack as linkage
 from discreet.risks.target_linkage.blocking import block
 from discreet.risks.target_linkage.measure import TargetLinkage
@@ -259,7 +259,7 @@ def test_no_records_and_no_targets_are_no_risk():
 )
 def test_parameters_that_cannot_be_are_told(parameters, sentence):
     with pytest.raises(ParameterError, match=sentence):
-        make("risk", "target_linkage", parameters)
+        create("risk", "target_linkage", parameters)
 
 
 def test_what_the_data_do_not_allow_is_told():

@@ -12,17 +12,17 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.runtime.progress import listening, tell
+from discreet.engine.runtime.progress import progress_listener, report_progress
 from discreet.errors import DataError, PolicyError
 from discreet.keys.ring import KeyRing
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.build import plan_of, scaled_count
+from discreet.selection.build import build_plan, scaled_count
 from discreet.selection.evaluate import Evaluator, Outcome, sampled_policy
 from discreet.selection.options import SelectOptions
-from discreet.selection.proposals import completed
-from discreet.selection.space import space_of
-from discreet.selection.starts import risk_profile, starts
+from discreet.selection.proposals import add_missing_hierarchies
+from discreet.selection.space import build_space
+from discreet.selection.starts import rank_risky_attributes, starting_points
 from discreet.selection.trials import Trial
 from discreet.testing import students, table
 
@@ -88,7 +88,7 @@ def test_a_search_interrupted_and_resumed_ends_where_the_uninterrupted_one_does(
     while True:
         runs += 1
         try:
-            with listening(listener):
+            with progress_listener(listener):
                 found = discreet.select(data, trials=44, seed=5, sample=200, resume=journal)
             break
         except Stop:
@@ -237,30 +237,30 @@ def test_the_profile_counts_every_attribute_of_the_riskiest_records_sets() -> No
     data = data.with_policy(data.policy.with_(attributes={**known, "ill": ill}))
     score = discreet.risk(data, "known_sets")["known_sets"]
     assert score.per_record["top_set"][0] == "a+b"
-    assert risk_profile(data) == risk_profile(data, score)
-    assert set(risk_profile(data)[0]) >= {"a", "b"}
+    assert rank_risky_attributes(data) == rank_risky_attributes(data, score)
+    assert set(rank_risky_attributes(data)[0]) >= {"a", "b"}
 
 
 def test_every_start_is_a_plan_that_can_be_made() -> None:
     data = small(400)
-    data = data.with_policy(completed(data))
-    top, sensitive = risk_profile(data)
+    data = data.with_policy(add_missing_hierarchies(data))
+    top, sensitive = rank_risky_attributes(data)
     assert set(sensitive) == {"homeless", "felony"}
-    space = space_of(data, top=sensitive)
-    points = starts(space, top)
+    space = build_space(data, top=sensitive)
+    points = starting_points(space, top)
     assert len(points) > 10
     for point in points:
         assert all(point[name] in choices for name, choices in space.choices.items())
-        plan_of(data, space, point)
+        build_plan(data, space, point)
 
 
 def test_a_hierarchy_is_proposed_where_there_is_none_and_the_owners_stays() -> None:
     towns = ["A"] * 50 + ["B"] * 46 + ["C", "D", "E", "F"]
     data = table({"age": list(range(100)), "town": towns}, key=["age", "town"])
-    policy = completed(data)
+    policy = add_missing_hierarchies(data)
     assert policy.attributes["town"].hierarchy is not None
     assert policy.attributes["town"].hierarchy.groups == ({"A": ("A",), "B": ("B",), "other": ("C", "D", "E", "F")},)
-    assert completed(data.with_policy(policy)) == policy
+    assert add_missing_hierarchies(data.with_policy(policy)) == policy
 
 
 def test_a_step_that_the_limits_do_not_need_is_left_out() -> None:
@@ -320,7 +320,7 @@ def test_a_plan_that_takes_too_long_is_stopped_and_the_search_goes_on(monkeypatc
         while any(step.method == "balanced_partition" for step in plan.steps):
             slow.append(plan)
             time.sleep(0.02)
-            tell("dawdling", 0, 0)
+            report_progress("dawdling", 0, 0)
         return run(self, plan)
 
     monkeypatch.setattr(Evaluator, "__call__", dawdling)
@@ -334,12 +334,12 @@ def test_a_plan_that_takes_too_long_is_stopped_and_the_search_goes_on(monkeypatc
 
 def test_classes_over_all_that_may_be_known_keep_the_limit_on_the_keys() -> None:
     data = small(800, {"k_anonymity.k": 5, "known_sets.high_risk": 0})
-    data = data.with_policy(completed(data))
-    space = space_of(data, top=["homeless"])
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = build_space(data, top=["homeless"])
     assert "parish" not in space.keys
     assert set(space.known) == {*space.keys, "parish"}
     for finish in sorted(space.wide - {"local_suppression"}):  # its blanks agree with anything, which is another k
-        plan = plan_of(data, space, space.plain() | {"finish": finish, "over": "all", "k": 10})
+        plan = build_plan(data, space, space.plain() | {"finish": finish, "over": "all", "k": 10})
         assert set(plan.steps[-1].columns or ()) == set(space.known)
         assert discreet.risk(discreet.mask(data, plan).masked, "k_anonymity")["k_anonymity"]["k"] >= 5
 
@@ -385,7 +385,7 @@ def test_a_plan_that_would_have_to_change_most_records_is_given_up_unless_one_is
 def test_where_a_blank_weighs_as_much_as_a_value_blanking_what_is_learnt_is_not_tried() -> None:
     data = table({"age": [1, 2, 3, 4]}, known={"age": 0.5}, key=["age"], sensitivity={"age": 0.5})
     data = data.with_policy(data.policy.with_(limits={"known_sets.high_risk": 0, "k_anonymity.k": 2}))
-    choices = space_of(data.with_policy(completed(data)), top=["age"]).choices
+    choices = build_space(data.with_policy(add_missing_hierarchies(data)), top=["age"]).choices
     assert "hide" not in choices
     assert not any("sensitive" in str(target) for target in choices["target"])
 

@@ -8,21 +8,21 @@ from discreet import registry
 from discreet.testing import check_loss, check_masking, check_risk
 
 
-@pytest.mark.parametrize("name", registry.names("risk"))
+@pytest.mark.parametrize("name", registry.installed_names("risk"))
 def test_the_risk_measure_keeps_the_contract(name: str) -> None:
     found = registry.load("risk", name)
     assert found.name == name
     check_risk(found)
 
 
-@pytest.mark.parametrize("name", registry.names("masking"))
+@pytest.mark.parametrize("name", registry.installed_names("masking"))
 def test_the_masking_method_keeps_the_contract(name: str) -> None:
     found = registry.load("masking", name)
     assert found.name == name
     check_masking(found)
 
 
-@pytest.mark.parametrize("name", registry.names("loss"))
+@pytest.mark.parametrize("name", registry.installed_names("loss"))
 def test_the_loss_measure_keeps_the_contract(name: str) -> None:
     found = registry.load("loss", name)
     assert found.name == name

@@ -203,16 +203,16 @@ def test_extreme_values_are_processed_or_a_clear_error(tmp_path: Path, name: str
             tried += 1
     data = discreet.read(frame, policy)
     run_allowing_errors(lambda: discreet.analyze(data))
-    for method in registry.names("masking"):
+    for method in registry.installed_names("masking"):
         step = {"method": method, "columns": ["x"]}
         fields = registry.load("masking", method).model_fields
         step |= {field: parameter.examples[0] for field, parameter in fields.items() if parameter.examples}
         run_allowing_errors(lambda step=step: discreet.mask(data, {"steps": [step]}))
         tried += 1
-    for measure in registry.names("risk"):
+    for measure in registry.installed_names("risk"):
         run_allowing_errors(lambda measure=measure: discreet.risk(data, [measure], data))
         tried += 1
-    for measure in registry.names("loss"):
+    for measure in registry.installed_names("loss"):
         run_allowing_errors(lambda measure=measure: discreet.loss(data, data, [measure]))
         tried += 1
     record_property("calls tried", tried)

@@ -26,7 +26,7 @@ from discreet.web.projects import policies, projects
 
 NASTY = '"><script>alert(1)</script>'
 PLAN = {"steps": [{"method": "microaggregation", "columns": ["age"], "size": 2}, {"method": "sampling", "fraction": 0.5}]}
-PLUGINS = [(kind, name) for kind in ("masking", "risk", "loss") for name in registry.names(kind)]
+PLUGINS = [(kind, name) for kind in ("masking", "risk", "loss") for name in registry.installed_names(kind)]
 
 
 @pytest.fixture

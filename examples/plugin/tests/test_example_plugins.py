@@ -53,4 +53,4 @@ def test_dates_move_by_every_number_of_days_alike() -> None:
 
 def test_bad_parameters_are_told_in_a_sentence() -> None:
     with pytest.raises(discreet.DiscreetError, match=r"date_shift\.days.*greater than or equal to 1; got 0"):
-        registry.make("masking", "date_shift", {"days": 0})
+        registry.create("masking", "date_shift", {"days": 0})

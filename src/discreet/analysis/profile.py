@@ -79,7 +79,7 @@ class Profile(Described):
             column.name: column.attribute.model_copy(update={"reason": column.reason}) if reasons else column.attribute
             for column in self.columns
         }
-        risk = self.given.risk or risks_for([column.attribute for column in self.columns], registry.names("risk"))
+        risk = self.given.risk or risks_for([column.attribute for column in self.columns], registry.installed_names("risk"))
         plan = self.given.plan
         if not plan.steps:
             plan = plan.model_copy(update={"steps": (Step(method="remove_identifiers"),)})

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import group_columns
 from discreet.engine.encoding.columns import Column
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Search:
     def strength(self, members: Members, base: tuple[NDArray[np.int64], int] | None = None) -> Strength:
         """Counted from the groups of all members but the last (``base`` where they are at hand)."""
         if members not in self.found:
-            ids, number = base or groups_of([self.columns[at] for at in members[:-1]], self.records)
+            ids, number = base or group_columns([self.columns[at] for at in members[:-1]], self.records)
             sizes = sizes_of(ids, number, self.columns[members[-1]])
             self.found[members] = strength_of([self.columns[at].name for at in members], sizes, self.records)
         return self.found[members]
@@ -119,7 +119,7 @@ class Search:
     def _extend(self, beam: list[Members]) -> list[Members]:
         made: set[Members] = set()
         for members in beam:
-            base = groups_of([self.columns[at] for at in members], self.records)
+            base = group_columns([self.columns[at] for at in members], self.records)
             for at in range(len(self.columns)):
                 wider = tuple(sorted({*members, at}))
                 if at in members or at in self.same or wider in made or self._holds_key(wider):

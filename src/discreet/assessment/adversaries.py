@@ -76,10 +76,10 @@ def _frame(name: str, original: Microdata, masked: Microdata, measured: Mapping[
     """What a measure says of each record; None where the table or the policy does not let it say anything."""
     if name in measured:
         return measured[name].per_record
-    if name not in registry.names("risk"):
+    if name not in registry.installed_names("risk"):
         return None
     try:
-        made = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
+        made = registry.create("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
         measure: RiskMeasure = registry.bind_to_engine("risk", [made], masked)[0]
         return measure.measure(masked, original=original if measure.needs_original(masked) else None).per_record
     except DiscreetError:

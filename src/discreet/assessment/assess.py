@@ -10,9 +10,9 @@ import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
-from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
+from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets
 from discreet.engine.runtime.dispatch import is_distributed
-from discreet.engine.runtime.progress import OutOfTimeError, until
+from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
 from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
@@ -59,7 +59,7 @@ def assess(
         try:
             after[name] = measure.measure(masked, original=original if required else None)
             if measure.uses_original(masked) and not required:
-                with until(deadline):
+                with stop_after(deadline):
                     informed[name] = measure.measure(masked, original=original)
         except UnexplainedCellError:  # nobody knows what was released: that is wrong input, and no verdict can be given at all
             raise
@@ -71,7 +71,7 @@ def assess(
             missing[name] = _NO_TIME
     if covering is not None:
         try:
-            with until(deadline):
+            with stop_after(deadline):
                 before[covering.measure.name], after[covering.measure.name] = _cover(covering, original, doubts)
         except (DataError, MemoryLimitError) as error:
             missing[covering.measure.name] = str(error)
@@ -103,6 +103,11 @@ def assess(
         for name, reason in missing.items()
         if name not in limited or (policy.judge == "release" and name in after)
     ]
+    warnings += [
+        f"every table meets the limit {limit}: {required:g}, so it judges nothing"
+        for limit, required in policy.limits.items()
+        if _is_vacuous(limit, required)
+    ]
 
     @cache
     def records() -> pl.DataFrame:
@@ -119,18 +124,29 @@ def _gaps_in_limits(original: Microdata) -> list[str]:
     limits = original.policy.limits
     if not limits:
         return [NO_LIMITS]
-    fields = [registry.direction(limit) for limit in limits]
-    risks = [(measure, name) for kind, measure, name, _ in fields if kind == "risk"]
-    if not any(name not in registry.load("risk", measure).descriptive for measure, name in risks):
+    if not any(_judges_disclosure(limit) for limit in limits):
         return [NO_RISK_LIMIT]
     person = next(iter(original.named(Role.PERSON)), None)
-    if person is None or is_distributed(original) or any(measure == _COUNTS_PERSONS for measure, _ in risks):
+    if person is None or is_distributed(original) or any(limit.startswith(f"{_COUNTS_PERSONS}.") for limit in limits):
         return []
     persons = original.frame[person].n_unique()
     if persons == len(original):
         return []
     counted = f"'{person}' has several records per person ({len(original):,} records, {persons:,} persons)"
     return [f"{counted}, and the limits count records, not persons; set a limit on {_COUNTS_PERSONS} as well"]
+
+
+def _judges_disclosure(limit: str) -> bool:
+    """Whether a limit is on disclosure risk, and not on information loss or on the computation."""
+    kind, measure, name, _ = registry.resolve_limit(limit)
+    return kind == "risk" and name not in registry.load("risk", measure).descriptive
+
+
+def _is_vacuous(limit: str, required: float) -> bool:
+    """Whether every table meets a limit, such as a k of 1 or a share of 1."""
+    kind, measure, name, better = registry.resolve_limit(limit)
+    worst = registry.load("risk", measure).worst.get(name) if kind == "risk" else None
+    return worst is not None and meets(worst, required, better)
 
 
 @dataclass(frozen=True)
@@ -157,7 +173,7 @@ def _cover(covering: Covering, original: Microdata, doubts: Sequence[str]) -> tu
 
 def _uses_links(verdict: Verdict, judge: str) -> bool:
     """Whether a verdict rests on knowing which original each released row comes from."""
-    return _judged_informed(verdict, judge) or registry.direction(verdict.limit)[0] == "loss"
+    return _judged_informed(verdict, judge) or registry.resolve_limit(verdict.limit)[0] == "loss"
 
 
 def _judged_informed(verdict: Verdict, judge: str) -> bool:

@@ -23,9 +23,9 @@ def make_measures(kind: Any, measures: Measures, policy: Policy) -> list[Any]:
     if isinstance(measures, str):
         measures = [measures]
     if isinstance(measures, Mapping):
-        return [registry.make(kind, name, values, origin="the call") for name, values in measures.items()]
+        return [registry.create(kind, name, values, origin="the call") for name, values in measures.items()]
     return [
-        registry.make(kind, measure, parameters.get(measure), origin=policy.origin) if isinstance(measure, str) else measure
+        registry.create(kind, measure, parameters.get(measure), origin=policy.origin) if isinstance(measure, str) else measure
         for measure in measures
     ]
 
@@ -43,7 +43,7 @@ def default_measures(kind: str, policy: Policy) -> list[str]:
     if kind == "loss":
         return ["ncp"]
     has_known = any(attribute.known > 0 and attribute.role is not Role.IDENTIFIER for attribute in policy.attributes.values())
-    if has_known and "known_sets" in registry.names("risk"):
+    if has_known and "known_sets" in registry.installed_names("risk"):
         return ["known_sets"]
     if policy.named(Role.KEY):
         return ["k_anonymity"]
@@ -53,4 +53,4 @@ def default_measures(kind: str, policy: Policy) -> list[str]:
 
 
 def _limited(kind: str, policy: Policy) -> list[str]:
-    return [limit.split(".")[0] for limit in policy.limits if registry.direction(limit, origin=policy.origin)[0] == kind]
+    return [limit.split(".")[0] for limit in policy.limits if registry.resolve_limit(limit, origin=policy.origin)[0] == kind]

@@ -29,7 +29,7 @@ def assess_release(original: Microdata, masked: Microdata | Release, deadline: f
     loss_measures = make_measures("loss", measures_for_limits("loss", policy), policy)
     bound = registry.bind_to_engine("loss", loss_measures, original, table)
     losses = {measure.name: measure.measure(original, table) for measure in bound}
-    coverage = registry.make("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
+    coverage = registry.create("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
     assessment = assess(original, table, risks, losses, deadline, doubts, covering)
     plan = masked.plan if isinstance(masked, Release) else policy.plan
@@ -44,6 +44,6 @@ def _as_written(masked: Microdata | Release, table: Microdata) -> Microdata:
     """The columns of a release as they would be written, under the plan that made it."""
     if not isinstance(masked, Release) or dispatch.is_distributed(table):
         return table
-    from discreet.masking.release import withheld
+    from discreet.masking.release import withheld_columns
 
-    return table.drop(withheld(masked)).with_policy(table.policy.with_(plan=masked.plan))
+    return table.drop(withheld_columns(masked)).with_policy(table.policy.with_(plan=masked.plan))

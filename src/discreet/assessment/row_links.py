@@ -22,10 +22,10 @@ def link_to_original(masked: Microdata | Release, original: Microdata) -> tuple[
     _check_labels(masked, original)
     if dispatch.engine_of(masked) != dispatch.LOCAL:  # its record numbers are its link
         return masked, _doubts_about_order(masked, original)
-    from discreet.engine.encoding.release_order import placed
+    from discreet.engine.encoding.release_order import align_with_original
     from discreet.keys.recognise import order_key
 
-    ordered = placed(masked, original, original.policy.plan, order_key)
+    ordered = align_with_original(masked, original, original.policy.plan, order_key)
     doubt = ordered.doubt or _doubt_of_unmasked_columns(ordered.masked, original)
     return ordered.masked, [doubt] if doubt else []
 

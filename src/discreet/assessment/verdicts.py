@@ -58,7 +58,7 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
     >>> judge_limit("k_anonymity.k", 3, Evidence(release=scores)).sentence
     'k_anonymity.k is 4; at least 3 is required (1 to spare)'
     """
-    kind, measure, name, better = registry.direction(limit)
+    kind, measure, name, better = registry.resolve_limit(limit)
     if kind == "loss":
         loss = number_of(evidence.losses, measure, name)
         status: Status = "incomplete" if loss is None else "met" if meets(loss, required, better) else "not met"
@@ -90,7 +90,9 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
     if worst == KNOWS_ORIGINALS and alone is not None:
         aside = f" for an intruder who knows the original values ({show_number(alone.number)} on the release alone)"
     told = _sentence(limit, required, better, number, status, aside)
-    if status == "incomplete" and not meets(number, required, better):
+    if status == "not met":
+        told += _undecided_records(_scores_of(evidence, worst, measure), "; ")
+    elif status == "incomplete" and not meets(number, required, better):
         told = _undecided_sentence(limit, required, better, measured[worst], aside, _scores_of(evidence, worst, measure))
     elif status == "incomplete":
         missing = next(who for who in numbers if who not in measured)
@@ -116,13 +118,20 @@ def _scores_of(evidence: Evidence, who: str, measure: str) -> Score:
 def _undecided_sentence(limit: str, required: float, better: Direction, found: _Measured, aside: str, score: Score) -> str:
     """What is certain of a number whose bounds lie on both sides of its limit, and how many records are left in doubt."""
     low, high = sorted((found.best, found.worst))
-    undecided = score.summary.get("undecided")
-    remain = f" ({undecided:,} records are undecided)" if isinstance(undecided, int) and undecided else ""
+    remain = _undecided_records(score, " (", ")")
     word = "at most" if better == "low" else "at least"
     return (
         f"{limit} is not decided{remain}: it is between {show_number(low)} and {show_number(high)}{aside} over all known sets; "
         f"{word} {show_number(required)} is required"
     )
+
+
+def _undecided_records(score: Score, before: str, after: str = "") -> str:
+    """How many records may be high-risk or not, between two pieces of a sentence; empty where none."""
+    undecided = score.summary.get("undecided")
+    if not isinstance(undecided, int) or not undecided:
+        return ""
+    return f"{before}{undecided:,} {'record is' if undecided == 1 else 'records are'} undecided{after}"
 
 
 def worse_of(measured: Mapping[str, float], better: Direction) -> str:

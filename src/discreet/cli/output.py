@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.model.results import Assessment, Release, Verdict
     from discreet.model.score import Score
 
+_INTERVALS = ("high_risk", "high_risk_share", "effective_k_min", "effective_k_median", "below_5")
 _MOST_COLUMNS = 30
 """Where a release has more columns than this, the coverage table lists only those of concern."""
 
@@ -59,6 +60,15 @@ def format_cell(value: Any) -> str:
     return str(value)
 
 
+def format_fields(score: Score) -> dict[str, Any]:
+    """The summary of a score for a table; a count or class size that is uncertain over all known sets as its interval."""
+    fields = score.to_dict()
+    for name, (low, high) in score.bounds.items():
+        if name in _INTERVALS and low < high * (1 - 1e-3):
+            fields[name] = f"{format_cell(low)} to {format_cell(high)}"
+    return fields
+
+
 def print_message(message: str) -> None:
     """Print a message on standard error, without credentials."""
     print(redact_credentials(message), file=sys.stderr)
@@ -73,7 +83,7 @@ def print_scores(scores: Mapping[str, Score], meanings: Mapping[str, Mapping[str
     """Print one table per measure: field, value, meaning."""
     for name, score in scores.items():
         rows: list[tuple[Any, ...]] = []
-        for field, value in score.to_dict().items():
+        for field, value in format_fields(score).items():
             meaning = meanings.get(name, {}).get(field, "")
             if isinstance(value, Mapping):
                 rows.extend((f"{field} {key}", number, meaning) for key, number in value.items())
@@ -87,7 +97,7 @@ def print_scores(scores: Mapping[str, Score], meanings: Mapping[str, Mapping[str
 @contextmanager
 def show_progress() -> Iterator[None]:
     """Show the progress of long work as one line on standard error, once it has taken two seconds."""
-    from discreet.engine.runtime.progress import listening
+    from discreet.engine.runtime.progress import progress_listener
 
     started, printed, terminal = time.monotonic(), 0.0, sys.stderr.isatty()
 
@@ -102,7 +112,7 @@ def show_progress() -> Iterator[None]:
         sys.stderr.flush()
 
     try:
-        with listening(print_progress):
+        with progress_listener(print_progress):
             yield
     finally:
         if terminal and printed:
@@ -164,11 +174,11 @@ def print_assessment(assessment: Assessment) -> None:
         print_limits(assessment.verdicts)
     risks: list[tuple[Any, ...]] = [("", "records", assessment.records_before, assessment.records_after, None)]
     for name, score in assessment.after.items():
-        before = assessment.before[name].to_dict() if name in assessment.before else {}
-        informed = assessment.informed[name].to_dict() if name in assessment.informed else {}
+        before = format_fields(assessment.before[name]) if name in assessment.before else {}
+        informed = format_fields(assessment.informed[name]) if name in assessment.informed else {}
         risks.extend(
             (name, field, before.get(field), value, informed.get(field))
-            for field, value in score.to_dict().items()
+            for field, value in format_fields(score).items()
             if not isinstance(value, Mapping)
         )
     print_table("Risk", ("measure", "field", "before", "after", "after (attacker knows originals)"), risks)

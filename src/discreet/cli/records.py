@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.engine.runtime.dispatch import Written
+from discreet.engine.runtime.dispatch import WritesRecords
 from discreet.errors import DataError
 from discreet.model.score import Score
 
@@ -18,7 +18,7 @@ def write_records(scores: Mapping[str, Score], target: Path, *, overwrite: bool 
     from discreet.convert import write_target
     from discreet.model.microdata import Microdata
 
-    if scores and all(isinstance(score, Written) for score in scores.values()):
+    if scores and all(isinstance(score, WritesRecords) for score in scores.values()):
         remote: Any = next(iter(scores.values()))
         remote.write_all(scores, str(target), overwrite=overwrite)
         return

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from discreet.engine.cells.midpoints import is_number
 from discreet.engine.encoding.columns import encode_series
-from discreet.engine.encoding.record_links import links_or_raise
+from discreet.engine.encoding.record_links import require_original_rows
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import LossMeasure
@@ -58,7 +58,7 @@ class Entropy(LossMeasure):
         names = list(self.attributes) or [name for name in known if name in masked.columns]
         if not names:
             raise DataError(f"entropy: {original.source} and {masked.source} share no attribute to compare")
-        links = links_or_raise(masked, original, self.name)
+        links = require_original_rows(masked, original, self.name)
         rows = np.flatnonzero(links >= 0)
         labelled = [name in masked.cells for name in names]
         found = [

@@ -1,4 +1,4 @@
-"""The Masked Microdata Generator (seed 002, section 2): a list of methods applied one at a time."""
+"""The Masked Microdata Generator (Truta et al., section 2): the masking methods of a plan, applied one after the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.draws.fingerprint import table_fingerprint
 from discreet.engine.draws.secret import plan_secret
 from discreet.engine.encoding.shared_codes import as_text
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DiscreetError, PolicyError, nearest
 from discreet.model.contracts import MaskingMethod
 from discreet.model.microdata import Microdata
@@ -24,8 +24,8 @@ from discreet.model.results import Release, StepLog
 
 
 @dataclass(frozen=True)
-class _Run:
-    """One step that runs: its place in the plan, and its method with the step's parameters."""
+class _StepRun:
+    """An enabled step: its number in the plan, and its method with the step's parameters."""
 
     number: int
     step: Step
@@ -33,62 +33,63 @@ class _Run:
 
 
 def generate(data: Microdata, plan: Plan, secret: bytes | None = None) -> Release:
-    """Run a plan: each step gets the previous step's table, and draws that come from the secret and the release's context.
+    """Run a plan: each step masks the previous step's table with draws that depend on the secret and the release's context.
 
-    Without a secret it is that of the plan's numeric seed, or a new one that is not kept; see :func:`discreet.mask`.
+    ``secret`` defaults to that of the plan's numeric seed or, without one, to a new random secret that is not stored; see
+    :func:`discreet.mask`.
     """
     key = release_key(data, plan, secret)
-    runs = _runs(data, plan)
+    runs = _load_steps(data, plan)
     entries: list[StepLog] = []
     tables = [data]
     for run in runs:
-        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
-        entry, made = _run(run, tables[-1], key)
+        report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
+        entry, masked = _run_step(run, tables[-1], key)
         entries.append(entry)
-        tables.append(made)
-    warnings = conflicts(plan, data.policy) + [
-        f"step {run.number} ({run.step.method}): {sentence}"
-        for at, (run, entry) in enumerate(zip(runs, entries, strict=True))
-        for sentence in run.method.broken(tables[at], tables[at + 1], tables[-1], entry.columns)
+        tables.append(masked)
+    warnings = conflict_warnings(plan, data.policy) + [
+        f"step {run.number} ({run.step.method}): {warning}"
+        for index, (run, entry) in enumerate(zip(runs, entries, strict=True))
+        for warning in run.method.broken(tables[index], tables[index + 1], tables[-1], entry.columns)
     ]
     return Release(data, tables[-1], plan, tuple(entries), tuple(warnings), key, tuple(tables[1:]))
 
 
 def release_key(data: Microdata, plan: Plan, secret: bytes | None = None) -> bytes:
-    """The key of all draws of the release that a plan makes of a table."""
-    made = plan_secret(plan) if secret is None else secret
-    return draw_key(made, data.policy, plan, table_fingerprint(data, made))
+    """The key of all random draws of the release of this table under this plan."""
+    release_secret = plan_secret(plan) if secret is None else secret
+    return draw_key(release_secret, data.policy, plan, table_fingerprint(data, release_secret))
 
 
-def masked_by(
-    data: Microdata, plan: Plan, before: Callable[[Step, Microdata], bool] | None = None, secret: bytes | None = None
+def mask_without_log(
+    data: Microdata, plan: Plan, needs_running: Callable[[Step, Microdata], bool] | None = None, secret: bytes | None = None
 ) -> Microdata:
-    """The table that ``generate`` would release, without its log: for one who tries many plans and keeps none of the tables.
+    """The table that ``generate`` would release, without its log: for a search that tries many plans and stores no tables.
 
-    ``before`` is called with each step and the table it will be given; it may raise to give the plan up, and says whether the
-    step has anything to do: one that would change nothing is left out.
+    ``needs_running`` is called with each step and the table that the step would mask. It returns false for a step that would
+    change nothing, which is then skipped, and may raise to abandon the plan.
     """
     key, table = release_key(data, plan, secret), data
-    for run in _runs(data, plan):
-        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
-        with _told(run):
-            if before is not None and not before(run.step, table):
+    for run in _load_steps(data, plan):
+        report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
+        with _errors_name_step(run):
+            if needs_running is not None and not needs_running(run.step, table):
                 continue
-            table = run.method.mask(table, _checked(table, run), KeyedDraw(key, run.number, run.step.method))
+            table = run.method.mask(table, _check_columns(table, run), KeyedDraw(key, run.number, run.step.method))
     return table
 
 
-def _runs(data: Microdata, plan: Plan) -> list[_Run]:
-    """The enabled steps with their methods, made before any of them runs, so that a wrong parameter changes nothing."""
+def _load_steps(data: Microdata, plan: Plan) -> list[_StepRun]:
+    """The enabled steps with their methods, all built before the first one runs, so that a wrong parameter changes nothing."""
     return [
-        _Run(number, *registry.resolve_step(step, data.policy, origin=f"{data.policy.origin}, step {number}"))
+        _StepRun(number, *registry.resolve_step(step, data.policy, origin=f"{data.policy.origin}, step {number}"))
         for number, step in enumerate(plan.steps, 1)
         if step.enabled
     ]
 
 
-def conflicts(plan: Plan, policy: Policy) -> list[str]:
-    """Warnings of steps that measure a risk otherwise than the policy's risk section does."""
+def conflict_warnings(plan: Plan, policy: Policy) -> list[str]:
+    """Warnings about steps whose risk parameters differ from those in the policy's risk section."""
     return [
         f"step {number} ({step.method}): {sentence}"
         for number, step in enumerate(plan.steps, 1)
@@ -97,20 +98,21 @@ def conflicts(plan: Plan, policy: Policy) -> list[str]:
     ]
 
 
-def _run(run: _Run, data: Microdata, key: bytes) -> tuple[StepLog, Microdata]:
+def _run_step(run: _StepRun, data: Microdata, key: bytes) -> tuple[StepLog, Microdata]:
+    """Mask a table by one step; returns the log entry and the masked table."""
     started = time.perf_counter()
-    with _told(run):
-        columns = _checked(data, run)
-        made = run.method.mask(data, columns, KeyedDraw(key, run.number, run.step.method))
+    with _errors_name_step(run):
+        columns = _check_columns(data, run)
+        masked = run.method.mask(data, columns, KeyedDraw(key, run.number, run.step.method))
         seconds = time.perf_counter() - started
-        notes = tuple(run.method.notes(data, made, columns))
-    changed, removed, added = _changes(data, made)
-    return StepLog(run.number, run.step.method, columns, changed, removed, added, seconds, notes), made
+        notes = tuple(run.method.notes(data, masked, columns))
+    changed, removed, added = _count_changes(data, masked)
+    return StepLog(run.number, run.step.method, columns, changed, removed, added, seconds, notes), masked
 
 
 @contextmanager
-def _told(run: _Run) -> Iterator[None]:
-    """Errors say in which step they were met; numbers near the end of their range become infinite or null, without a word."""
+def _errors_name_step(run: _StepRun) -> Iterator[None]:
+    """Errors name the step in which they arose; numbers out of range become infinite or null without a warning."""
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             yield
@@ -118,8 +120,8 @@ def _told(run: _Run) -> Iterator[None]:
         raise type(error)(f"step {run.number} ({run.step.method}): {error}") from error
 
 
-def _checked(data: Microdata, run: _Run) -> tuple[str, ...]:
-    """The columns a step works on, which it can."""
+def _check_columns(data: Microdata, run: _StepRun) -> tuple[str, ...]:
+    """The columns of a step, after checking that they exist and that the method can mask them."""
     columns = tuple(run.method.choose(data)) if run.step.columns is None else run.step.columns
     for name in columns:
         if name not in data.columns:
@@ -128,26 +130,29 @@ def _checked(data: Microdata, run: _Run) -> tuple[str, ...]:
     return columns
 
 
-def _changes(before: Microdata, after: Microdata) -> tuple[int, int, int]:
-    """Values changed, records removed and records added, counted on the tables themselves."""
+def _count_changes(before: Microdata, after: Microdata) -> tuple[int, int, int]:
+    """Counts of values changed, records removed and records added, from a comparison of the two tables.
+
+    A value in a dropped column counts as changed. Records are matched by their record numbers.
+    """
     aligned = len(before) == len(after) and bool((before.records == after.records).all())
-    kept = np.ones(len(before), np.bool_) if aligned else np.isin(before.records, after.records)
-    came = kept if aligned else np.isin(after.records, before.records)
-    old = before.frame.filter(kept) if not kept.all() else before.frame
-    new = after.frame.filter(came) if not came.all() else after.frame
-    order_old, order_new = np.argsort(before.records[kept], kind="stable"), np.argsort(after.records[came], kind="stable")
+    retained = np.ones(len(before), np.bool_) if aligned else np.isin(before.records, after.records)
+    matched = retained if aligned else np.isin(after.records, before.records)
+    old_frame = before.frame.filter(retained) if not retained.all() else before.frame
+    new_frame = after.frame.filter(matched) if not matched.all() else after.frame
+    order_old, order_new = np.argsort(before.records[retained], kind="stable"), np.argsort(after.records[matched], kind="stable")
     changed = 0
     for name in before.columns:
         if name not in after.columns:
             changed += len(before)
             continue
-        one, other = old[name], new[name]
+        old_values, new_values = old_frame[name], new_frame[name]
         if not aligned:
-            one, other = one[order_old], other[order_new]
-        if one.dtype != other.dtype:
-            if one.dtype.is_numeric() and other.dtype.is_numeric():
-                one, other = one.cast(float), other.cast(float)
+            old_values, new_values = old_values[order_old], new_values[order_new]
+        if old_values.dtype != new_values.dtype:
+            if old_values.dtype.is_numeric() and new_values.dtype.is_numeric():
+                old_values, new_values = old_values.cast(float), new_values.cast(float)
             else:
-                one, other = as_text(one), as_text(other)
-        changed += int(one.ne_missing(other).sum())
-    return changed, int((~kept).sum()), int((~came).sum())
+                old_values, new_values = as_text(old_values), as_text(new_values)
+        changed += int(old_values.ne_missing(new_values).sum())
+    return changed, int((~retained).sum()), int((~matched).sum())

@@ -14,9 +14,9 @@ from discreet import registry
 from discreet.engine.draws.context import draw_key
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.draws.secret import plan_secret
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError, DiscreetError, PolicyError, nearest
-from discreet.masking.generate import conflicts
+from discreet.masking.generate import conflict_warnings
 from discreet.model.contracts import MaskingMethod
 from discreet.model.policy import Plan, Step
 from discreet.model.results import Release, StepLog
@@ -51,7 +51,7 @@ def generate_on_engine(data: Any, plan: Plan, secret: bytes | None = None) -> Re
     release_secret = plan_secret(plan) if secret is None else secret
     key = draw_key(release_secret, data.policy, plan, table.fingerprint(release_secret))
     for run in steps:
-        tell(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
+        report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         started = time.perf_counter()
         with _errors_name_step(run.number, run.step):
             columns = _check_columns(table, run.step, run.method)
@@ -62,7 +62,7 @@ def generate_on_engine(data: Any, plan: Plan, secret: bytes | None = None) -> Re
         log.append(StepLog(run.number, run.step.method, columns, 0, masked.removed, 0, seconds, notes))
     final, changed = counts.finish(table)
     entries = tuple(replace(entry, values_changed=changed[entry.step]) for entry in log)
-    return DistributedRelease(data, final, plan, entries, tuple(conflicts(plan, data.policy)), key)
+    return DistributedRelease(data, final, plan, entries, tuple(conflict_warnings(plan, data.policy)), key)
 
 
 def _load_steps(data: Any, plan: Plan) -> list[_EngineStep]:

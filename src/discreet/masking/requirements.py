@@ -1,4 +1,4 @@
-"""What the methods ask of a table before they change anything, said once so that all say it alike."""
+"""Checks that several methods make before they change a table, so that all raise the same errors; and strata."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import group_columns
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Level, Role
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def need_columns(method: str, columns: Sequence[str], what: str) -> None:
-    """There must be something to work on, and each column once."""
+    """Require at least one column, and no column twice; ``what`` names the columns in the message."""
     if not columns:
         raise DataError(f"{method} needs columns: name {what}")
     for name in columns:
@@ -28,7 +28,7 @@ def need_columns(method: str, columns: Sequence[str], what: str) -> None:
 
 
 def need_values(method: str, data: Microdata, columns: Sequence[str]) -> None:
-    """A column without a single value cannot be masked, and says that something else went wrong before."""
+    """Require a value in every column: an empty column cannot be masked and points to an earlier mistake."""
     for name in columns:
         if data.frame[name].null_count() == len(data):
             raise DataError(
@@ -37,7 +37,7 @@ def need_values(method: str, data: Microdata, columns: Sequence[str]) -> None:
 
 
 def need_numbers(method: str, data: Microdata, columns: Sequence[str], *, dates: bool = False) -> None:
-    """Numbers (or dates, where the method can do with them), by the column's type and by the owner's word."""
+    """Require finite numbers (or dates, where the method accepts them), by the column's type and by its level in the policy."""
     need_columns(method, columns, "the numeric attributes")
     for name in columns:
         level, dtype = data.level(name), data.frame.schema[name]
@@ -51,7 +51,7 @@ def need_numbers(method: str, data: Microdata, columns: Sequence[str], *, dates:
 
 
 def need_other_columns(method: str, data: Microdata, parameter: str, names: Sequence[str], columns: Sequence[str] = ()) -> None:
-    """Columns that a parameter names must exist, and must not be those that the step changes."""
+    """Require that the columns named by a parameter exist and are not changed by the step itself."""
     for name in names:
         if name not in data.columns:
             raise ParameterError(f"{method}.{parameter} names '{name}', which is not a column; {nearest(name, data.columns)}")
@@ -60,13 +60,13 @@ def need_other_columns(method: str, data: Microdata, parameter: str, names: Sequ
 
 
 def maskable(data: Microdata, *levels: Level) -> list[str]:
-    """Key and confidential columns of these levels: what a method takes where the step names none."""
+    """Key and confidential columns of these levels: the default columns of a method."""
     return [name for name in data.named(Role.KEY, Role.CONFIDENTIAL) if data.level(name) in levels]
 
 
 @dataclass(frozen=True)
 class Strata:
-    """Records by equal values of the stratifying columns, a null being one more value."""
+    """Groups of records with equal values in the stratifying columns; null counts as a value of its own."""
 
     names: tuple[str, ...]
     ids: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Strata:
 
     @classmethod
     def of(cls, data: Microdata, names: Sequence[str]) -> Strata:
-        ids, number = groups_of(encode(data, names), len(data))
+        ids, number = group_columns(encode(data, names), len(data))
         return cls(tuple(names), ids, number)
 
     @property
@@ -82,12 +82,12 @@ class Strata:
         return np.bincount(self.ids, minlength=self.number)
 
     def rows(self) -> list[NDArray[np.int64]]:
-        """The positions of each stratum's records, in their order."""
+        """The row positions of each stratum, in the order of the table."""
         order = np.argsort(self.ids, kind="stable")
         return np.split(order, np.cumsum(self.sizes)[:-1]) if self.number else []
 
     def title(self, data: Microdata, stratum: int) -> str:
-        """A stratum as a person would call it: ``state = IN``."""
+        """A stratum's title for messages: ``state = IN``."""
         if not self.names:
             return "the table"
         first = int(np.argmax(self.ids == stratum))

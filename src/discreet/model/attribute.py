@@ -112,7 +112,7 @@ class Attribute(BaseModel):
 
     def listed_key(self, value: Any) -> str | None:
         """The entry of ``values`` that a value falls under: its own text or number, or the first interval that holds it."""
-        for text in printed(value):
+        for text in text_forms(value):
             if text in self.values:
                 return text
         number = _number(value)
@@ -142,7 +142,7 @@ def _read_keys(keys: tuple[str, ...]) -> tuple[dict[float, str], list[tuple[str,
     return numbers, [(key, interval) for key in keys if (interval := parse_interval(key))]
 
 
-def printed(value: Any) -> tuple[str, ...]:
+def text_forms(value: Any) -> tuple[str, ...]:
     """The texts by which a policy may name a value: as it prints, and a whole float without its '.0'."""
     if isinstance(value, bool):
         return ("true", "True", "TRUE") if value else ("false", "False", "FALSE")

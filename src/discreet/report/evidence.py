@@ -93,7 +93,7 @@ def collect(
         "coverage": coverage_rows(assessment),
         "histograms": _histograms(assessment),
         "adversaries": [_adversary(name, assessment, original, redactor) for name in assessment.after],
-        "not_measured": [name for name in registry.names("risk") if name not in assessment.after],
+        "not_measured": [name for name in registry.installed_names("risk") if name not in assessment.after],
         "riskiest": [_riskiest(name, assessment, original, table, redactor, rows) for name in measured] if rows else [],
         "tried": None if selection is None else describe_search(selection, redactor),
         "losses": [_loss(score, redactor) for score in assessment.losses.values()],
@@ -153,7 +153,7 @@ def _histograms(assessment: Assessment) -> list[dict[str, Any]]:
 
 def _adversary(name: str, assessment: Assessment, original: Microdata, redactor: Redactor) -> dict[str, Any]:
     plugin = registry.load("risk", name)
-    measure = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
+    measure = registry.create("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
     before, after = assessment.before[name].to_dict(), assessment.after[name].to_dict()
     informed = assessment.informed[name].to_dict() if name in assessment.informed else {}
     fields = [
@@ -186,7 +186,7 @@ def _riskiest(
     name: str, assessment: Assessment, original: Microdata, table: Microdata, redactor: Redactor, row_numbers: RowNumbers
 ) -> dict[str, Any]:
     """The riskiest released records by one measure, with their rows in the release and in the source."""
-    measure = registry.make("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
+    measure = registry.create("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
     before = assessment.before[name]
     ranked_by = ranking_field(before) if before.riskiest is None else None
     risks_before = before.per_record if ranked_by is not None else None

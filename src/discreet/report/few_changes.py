@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from discreet.engine.encoding.record_links import linked
+from discreet.engine.encoding.record_links import original_rows
 from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.microdata import Microdata
 from discreet.report.small_counts import is_small
@@ -25,7 +25,7 @@ def attributes_with_few_changes(original: Microdata, masked: Microdata) -> list[
     >>> attributes_with_few_changes(before, after)
     ['age']
     """
-    links = linked(masked, original)
+    links = original_rows(masked, original)
     rows = None if links is None else np.flatnonzero(links >= 0)
     names = []
     for name in original.columns:

@@ -47,7 +47,7 @@ def render(evidence: Mapping[str, Any]) -> str:
         specs=Markup(collection.specs()),  # noqa: S704 - only our own charts, numbers and script are not escaped
         script=Markup(script),  # noqa: S704
         csp=content_security_policy(script),
-        directions={limit["limit"]: registry.direction(limit["limit"])[3] for limit in evidence["verdict"]["limits"]},
+        directions={limit["limit"]: registry.resolve_limit(limit["limit"])[3] for limit in evidence["verdict"]["limits"]},
         any_informed=any("informed" in row for entry in evidence["histograms"] for row in entry["rows"]),
         withheld=WITHHELD in evidence["policy"],
     )

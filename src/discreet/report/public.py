@@ -180,7 +180,7 @@ def _coarsen_notes(notes: Iterable[str]) -> list[str]:
 
 def _search(entry: Mapping[str, Any], limits: Sequence[str], digits: int) -> dict[str, Any]:
     """The plans of a search with rounded numbers, without the sentences that repeat numbers of the verdict."""
-    measures = {axis: registry.direction(entry[axis])[1:3] for axis in ("risk", "loss")}
+    measures = {axis: registry.resolve_limit(entry[axis])[1:3] for axis in ("risk", "loss")}
     rows = [
         {**row, **{axis: _round_coordinate(*measures[axis], row[axis], digits) for axis in measures}} for row in entry["rows"]
     ]

@@ -58,7 +58,7 @@ def _numbers(adversaries: Sequence[Mapping[str, Any]], losses: Sequence[Mapping[
 
 
 def _show_limit(limit: Mapping[str, Any], public_numbers: _PublicNumbers, records: int) -> dict[str, Any]:
-    better = registry.direction(limit["limit"])[3]
+    better = registry.resolve_limit(limit["limit"])[3]
     public = {**limit, **{name: _show_measured(limit, limit[name], public_numbers, better, records) for name in _MEASURED_FIELDS}}
     if limit["found"] is None:
         return {**public, "sentence": coarsen_sentence(limit["sentence"])}
@@ -94,7 +94,7 @@ def _show_measured(
 
 
 def _kind(limit: str, number: float | None) -> Kind:
-    family, measure, field, _ = registry.direction(limit)
+    family, measure, field, _ = registry.resolve_limit(limit)
     meaning = (registry.load("risk", measure) if family == "risk" else registry.load("loss", measure)).meaning.get(field, "")
     if kind_of(measure, field, 0.5, meaning) == "extreme":
         return "extreme"

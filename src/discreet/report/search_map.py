@@ -49,7 +49,7 @@ def describe_search(selection: Selection | Mapping[str, Any], redactor: Redactor
     return {
         "risk": search["risk"]["name"],
         "loss": search["loss"]["name"],
-        "better": registry.direction(search["risk"]["name"])[3],
+        "better": registry.resolve_limit(search["risk"]["name"])[3],
         "met": bool(search["met"]),
         "tried": int(search["tried"]),
         "tried_on_sample": int(search["tried_on_sample"]),
@@ -67,7 +67,7 @@ def selection_content(selection: Selection | Mapping[str, Any]) -> Mapping[str, 
 
 def _plan_rows(search: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One row per plan: all that were tried on the whole table where the search lists them, else those of the frontier."""
-    sign = -1.0 if registry.direction(search["risk"]["name"])[3] == "high" else 1.0
+    sign = -1.0 if registry.resolve_limit(search["risk"]["name"])[3] == "high" else 1.0
     frontier = {plan["name"] for plan in search["frontier"]}
     chosen = (float(search["risk"]["value"]), float(search["loss"]["value"]))
     plans = search.get("placed") or search["frontier"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from discreet.engine.encoding.record_links import linked, rows_of
+from discreet.engine.encoding.record_links import original_rows, positions_of_records
 from discreet.engine.runtime.dispatch import is_distributed
-from discreet.masking.release import released
+from discreet.masking.release import release_table
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
 
@@ -35,11 +35,11 @@ class RowNumbers:
         """
         if not isinstance(masked, Release):
             has_link = not masked.is_initial
-            return cls(linked(masked, original) if has_link else None, np.arange(len(masked)))
-        source_rows = linked(masked.masked, original)
+            return cls(original_rows(masked, original) if has_link else None, np.arange(len(masked)))
+        source_rows = original_rows(masked.masked, original)
         if is_distributed(masked.masked):
             return cls(source_rows, None)
-        return cls(source_rows, rows_of(masked.masked.records, released(masked).records))
+        return cls(source_rows, positions_of_records(masked.masked.records, release_table(masked).records))
 
     def in_source(self, record: int) -> int | None:
         """The source row of a record, from 0; None for a synthetic record and where it is not known."""

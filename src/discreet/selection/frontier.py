@@ -1,7 +1,7 @@
-"""The risk-utility map: releases of one table by one risk and one loss, and which of them nothing else beats.
+"""The risk-utility map (R-U map): releases of one table by a risk and a loss, and those that no other release dominates.
 
 Duncan, G. T., Keller-McNulty, S. A. & Stokes, S. L. (2001). Disclosure risk vs. data utility: the R-U confidentiality map.
-A release is dominated where another has no more risk and no more loss, and less of one. What is not dominated is the frontier.
+A release is dominated if another has no more risk and no more loss, and less of at least one. The others are the frontier.
 """
 
 from __future__ import annotations
@@ -19,102 +19,110 @@ from discreet.model.results import Release
 
 
 @dataclass(frozen=True)
-class Placed:
-    """One release on the map; less risk and less loss are better, whatever the measures' own direction."""
+class MapPoint:
+    """A release on the map. Less is better on both axes: a risk of which more is safer has its sign reversed."""
 
     name: str
     risk: float
     loss: float
     kept: bool = True
+    """Whether the release meets every limit."""
     dominated: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def place(points: Sequence[Placed]) -> list[Placed]:
-    """The points with the dominated ones marked, in their order.
+def mark_dominated(points: Sequence[MapPoint]) -> list[MapPoint]:
+    """The points in the same order, with the dominated ones marked.
 
-    >>> [one.dominated for one in place([Placed("a", 0.1, 0.5), Placed("b", 0.2, 0.6), Placed("c", 0.3, 0.1)])]
+    >>> [point.dominated for point in mark_dominated([MapPoint("a", 0.1, 0.5), MapPoint("b", 0.2, 0.6), MapPoint("c", 0.3, 0.1)])]
     [False, True, False]
     """
-    order = sorted(range(len(points)), key=lambda at: (points[at].risk, points[at].loss))
+    order = sorted(range(len(points)), key=lambda index: (points[index].risk, points[index].loss))
     marked = list(points)
-    safer = math.inf  # least loss of all that have strictly less risk
-    for _, group in itertools.groupby(order, key=lambda at: points[at].risk):
-        level = list(group)
-        best = points[level[0]].loss
-        for at in level:
-            marked[at] = replace(points[at], dominated=safer <= points[at].loss or best < points[at].loss)
-        safer = min(safer, best)
+    least_loss_of_safer = math.inf  # over all points with strictly less risk
+    for _, group in itertools.groupby(order, key=lambda index: points[index].risk):
+        same_risk = list(group)
+        least_loss = points[same_risk[0]].loss
+        for index in same_risk:
+            loss = points[index].loss
+            marked[index] = replace(points[index], dominated=least_loss_of_safer <= loss or least_loss < loss)
+        least_loss_of_safer = min(least_loss_of_safer, least_loss)
     return marked
 
 
-def frontier(points: Sequence[Placed]) -> list[Placed]:
-    """What nothing dominates, by rising risk; of equal points the first."""
-    seen: dict[tuple[float, float], Placed] = {}
-    for one in place(points):
-        if not one.dominated:
-            seen.setdefault((one.risk, one.loss), one)
-    return sorted(seen.values(), key=lambda one: (one.risk, one.loss))
+def frontier(points: Sequence[MapPoint]) -> list[MapPoint]:
+    """The points that are not dominated, by increasing risk; of equal points the first."""
+    by_place: dict[tuple[float, float], MapPoint] = {}
+    for point in mark_dominated(points):
+        if not point.dominated:
+            by_place.setdefault((point.risk, point.loss), point)
+    return sorted(by_place.values(), key=lambda point: (point.risk, point.loss))
 
 
-def hypervolume(points: Sequence[Placed], worst: tuple[float, float]) -> float:
-    """The area between the frontier and the worst corner (risk, loss): how much of the map the points conquer.
+def hypervolume(points: Sequence[MapPoint], worst: tuple[float, float]) -> float:
+    """The hypervolume indicator: the area that the frontier dominates, up to the reference point ``worst`` (risk, loss).
 
-    >>> hypervolume([Placed("a", 0.0, 0.5), Placed("b", 0.5, 0.0)], (1.0, 1.0))
+    >>> hypervolume([MapPoint("a", 0.0, 0.5), MapPoint("b", 0.5, 0.0)], (1.0, 1.0))
     0.75
     """
-    area, ceiling = 0.0, worst[1]
-    for one in frontier([one for one in points if one.risk < worst[0] and one.loss < worst[1]]):
-        area += (worst[0] - one.risk) * (ceiling - one.loss)
-        ceiling = one.loss
+    area, previous_loss = 0.0, worst[1]
+    for point in frontier([point for point in points if point.risk < worst[0] and point.loss < worst[1]]):
+        area += (worst[0] - point.risk) * (previous_loss - point.loss)
+        previous_loss = point.loss
     return area
 
 
 def compare(
     original: Microdata, releases: Mapping[str, Release | Microdata], *, risk: str = "k_anonymity.classes", loss: str = "ncp.loss"
-) -> list[Placed]:
-    """Any number of releases of one table, by any risk and any loss a limit could name; dominated ones are marked."""
-    made = []
+) -> list[MapPoint]:
+    """Releases of one table by any risk and any loss that a limit can name, as MEASURE.FIELD; dominated ones are marked."""
+    points = []
     for name, release in releases.items():
         table = release.masked if isinstance(release, Release) else release
-        made.append(Placed(name, _number(original, table, risk, "risk"), _number(original, table, loss, "loss")))
-    return place(made)
+        risk_value = _measure_coordinate(original, table, risk, "risk")
+        points.append(MapPoint(name, risk_value, _measure_coordinate(original, table, loss, "loss")))
+    return mark_dominated(points)
 
 
-def explain(points: Sequence[Placed], chosen: str) -> list[str]:
-    """Sentences on where one release stands among the others."""
-    placed = place(points)
-    one = next((point for point in placed if point.name == chosen), None)
-    if one is None:
+def explain(points: Sequence[MapPoint], chosen: str) -> list[str]:
+    """Sentences that compare one release with the others."""
+    marked = mark_dominated(points)
+    release = next((point for point in marked if point.name == chosen), None)
+    if release is None:
         raise DataError(f"there is no release '{chosen}' on the map")
-    told = [f"{chosen} has a risk of {one.risk:.6g} and a loss of {one.loss:.6g}, among {len(placed):,} releases."]
-    better = [point.name for point in placed if _beats(point, one)]
+    sentences = [f"{chosen} has a risk of {release.risk:.6g} and a loss of {release.loss:.6g}, among {len(marked):,} releases."]
+    better = [point.name for point in marked if _dominates(point, release)]
     if better:
-        return [*told, f"It is dominated: {', '.join(better[:5])} has no more risk and no more loss, and less of one."]
-    told.append("Nothing dominates it: whatever has less risk has more loss, and whatever has less loss has more risk.")
-    safer = [point for point in placed if point.risk < one.risk and not point.dominated]
+        return [*sentences, f"It is dominated: {', '.join(better[:5])} has no more risk and no more loss, and less of one."]
+    sentences.append(
+        "It is not dominated: every release with less risk has more loss, and every release with less loss has more risk."
+    )
+    safer = [point for point in marked if point.risk < release.risk and not point.dominated]
     if safer:
         next_safer = max(safer, key=lambda point: point.risk)
-        told.append(f"The next safer is {next_safer.name}: risk {next_safer.risk:.6g} for a loss of {next_safer.loss:.6g}.")
-    return told
+        sentences.append(
+            f"The next safer release is {next_safer.name}: risk {next_safer.risk:.6g} at a loss of {next_safer.loss:.6g}."
+        )
+    return sentences
 
 
-def _beats(one: Placed, other: Placed) -> bool:
-    return one.risk <= other.risk and one.loss <= other.loss and (one.risk < other.risk or one.loss < other.loss)
+def _dominates(point: MapPoint, other: MapPoint) -> bool:
+    return point.risk <= other.risk and point.loss <= other.loss and (point.risk < other.risk or point.loss < other.loss)
 
 
-def _number(original: Microdata, table: Microdata, limit: str, kind: str) -> float:
-    found_kind, name, field, better = registry.direction(limit, origin="the map")
-    if found_kind != kind:
+def _measure_coordinate(original: Microdata, table: Microdata, limit: str, kind: str) -> float:
+    """The value of MEASURE.FIELD for a release, with its sign reversed if more of it is better."""
+    kind_of_measure, name, field, better = registry.resolve_limit(limit, origin="the map")
+    if kind_of_measure != kind:
         raise DataError(f"'{limit}' is not a {kind}; the map needs a risk and a loss")
-    said = original.policy.risk if kind == "risk" else original.policy.loss
+    parameters = (original.policy.risk if kind == "risk" else original.policy.loss).get(name)
     if kind == "risk":
-        measure = registry.make("risk", name, said.get(name), origin=original.policy.origin)
+        measure = registry.create("risk", name, parameters, origin=original.policy.origin)
         score = measure.measure(table, original=original if measure.needs_original(table) else None)
     else:
-        score = registry.make("loss", name, said.get(name), origin=original.policy.origin).measure(original, table)
+        score = registry.create("loss", name, parameters, origin=original.policy.origin).measure(original, table)
     value = score.summary.get(field)
     if value is None or isinstance(value, Mapping):
         raise DataError(f"{limit} could not be measured on {table.source}")

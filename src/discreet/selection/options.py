@@ -1,4 +1,4 @@
-"""What the owner may tell the wizard: its budget, its seed, its sample, and what risk and loss are worth."""
+"""The options of the search: its budget, its seed, its sample, and the weights of risk and loss."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from discreet.errors import PolicyError
 from discreet.model.policy import Policy, explain
 
-_TRIALS = 100
+_DEFAULT_TRIALS = 100
 
 
 class Cost(BaseModel):
-    """One number for owners who think in one: risk x (its share of the risk before) + loss x (its loss)."""
+    """Weights of a single objective: risk x (remaining risk as a share of the risk before) + loss x (information loss)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     risk: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(default=1.0, description="weight of the remaining risk")
-    loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(default=1.0, description="weight of the loss")
+    loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(default=1.0, description="weight of the information loss")
 
 
 class SelectOptions(BaseModel):
@@ -26,28 +26,36 @@ class SelectOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    seconds: Annotated[float, Field(gt=0)] | None = Field(default=None, description="how long to search")
+    seconds: Annotated[float, Field(gt=0)] | None = Field(default=None, description="time limit of the search, in seconds")
     trials: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description=f"how many plans to try; {_TRIALS} where neither it nor seconds is said"
+        default=None, description=f"number of plans to try; default: {_DEFAULT_TRIALS} if seconds is not set either"
     )
-    seed: Annotated[int, Field(ge=0)] = Field(default=0, description="of the search; the same seed and trials find the same plan")
+    seed: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="seed of the search; the same seed and trials find the same plan"
+    )
     sample: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="records to start on; 20,000 or more by the limits where absent"
+        default=None,
+        description="records of the sample that is searched first; default: 20,000, or more if a limit on k needs it",
     )
-    risk: str | None = Field(default=None, description="the risk of the map, MEASURE.FIELD; known_sets.mean or the first limited")
-    loss: str = Field(default="ncp.loss", description="the loss to make least, MEASURE.FIELD")
-    cost: Cost | None = Field(default=None, description="choose by weighed risk and loss instead of by loss alone")
+    risk: str | None = Field(
+        default=None, description="risk axis of the map, MEASURE.FIELD; default: known_sets.mean, or the first risk with a limit"
+    )
+    loss: str = Field(default="ncp.loss", description="information loss to minimise, MEASURE.FIELD")
+    cost: Cost | None = Field(default=None, description="choose by a weighted sum of risk and loss; default: by loss alone")
 
     @classmethod
-    def of(cls, policy: Policy, **said: Any) -> Self:
-        """The policy's options, and over them those of the call that are not None."""
-        content = policy.select | {name: value for name, value in said.items() if value is not None}
-        if "seconds" in said and said["seconds"] is not None and said.get("trials") is None:
+    def from_policy(cls, policy: Policy, **overrides: Any) -> Self:
+        """The options of the policy's ``select`` section, replaced by those of the call that are not None.
+
+        A time limit in the call replaces the policy's number of plans as well.
+        """
+        content = policy.select | {name: value for name, value in overrides.items() if value is not None}
+        if overrides.get("seconds") is not None and overrides.get("trials") is None:
             content.pop("trials", None)
         try:
-            made = cls.model_validate(content)
+            options = cls.model_validate(content)
         except ValidationError as error:
             raise PolicyError(f"{policy.origin}: {explain(error, cls, 'select')}") from None
-        if made.seconds is None and made.trials is None:
-            made = made.model_copy(update={"trials": _TRIALS})
-        return made
+        if options.seconds is None and options.trials is None:
+            options = options.model_copy(update={"trials": _DEFAULT_TRIALS})
+        return options

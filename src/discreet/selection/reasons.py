@@ -1,4 +1,7 @@
-"""Why this plan, in sentences."""
+"""Sentences that explain the choice of a plan.
+
+Reports recognise "The plan:", "a risk of" and "largest" (discreet.report.public): keep these phrases.
+"""
 
 from __future__ import annotations
 
@@ -11,96 +14,113 @@ from discreet.model.policy import Step
 from discreet.model.results import Assessment
 from discreet.selection.evaluate import Evaluator
 from discreet.selection.options import SelectOptions
-from discreet.selection.search import Tried
+from discreet.selection.search import TriedPlan
 
 
-def reasons(
-    chosen: Tried, found: Sequence[Tried], assessment: Assessment, axes: tuple[str, str], before: float, options: SelectOptions
+def explain_choice(
+    chosen: TriedPlan,
+    tried: Sequence[TriedPlan],
+    assessment: Assessment,
+    axes: tuple[str, str],
+    before: float,
+    options: SelectOptions,
 ) -> list[str]:
-    """What was tried, what was chosen and why, what each limit came to, and what stands in the way."""
+    """What was tried, which plan was chosen and why, how each limit was judged, and which limits are not met.
+
+    ``axes`` are the risk and the loss of the map, ``before`` the risk of the original table.
+    """
     risk, loss = axes
-    kept = [one for one in found if one.outcome.kept]
-    failed = Counter(one.outcome.error for one in found if one.outcome.error is not None)
-    told = [
-        f"{len(found):,} plans were measured on all {assessment.records_before:,} records; {len(kept):,} meet every limit"
-        + (f", {failed.total():,} cannot run on these data" if failed else "")
+    meeting = [plan for plan in tried if plan.outcome.meets_limits]
+    errors = Counter(plan.outcome.error for plan in tried if plan.outcome.error is not None)
+    sentences = [
+        f"{len(tried):,} plans were measured on all {assessment.records_before:,} records; {len(meeting):,} meet every limit"
+        + (f", {errors.total():,} cannot run on these data" if errors else "")
         + "."
     ]
-    if failed and not kept:
-        told.append(f"Most often one cannot run because {failed.most_common(1)[0][0]}.")
-    steps = "; ".join(f"{at}. {step_text(step)}" for at, step in enumerate(chosen.plan.steps, 1)) or "nothing: no step is needed"
-    told.append(f"The plan: {steps}.")
-    place = f"{risk} goes from {_number(before)} to {_number(chosen.outcome.risk)}, {loss} is {_number(chosen.outcome.loss)}"
-    if kept and options.cost is None:
-        told.append(f"Of those that meet every limit it has the least loss: {place}.")
-    elif kept:
-        weighed = f"{options.cost.risk:g} x risk + {options.cost.loss:g} x loss" if options.cost else ""
-        told.append(f"Of those that meet every limit it costs least by {weighed}: {place}.")
+    if errors and not meeting:
+        sentences.append(f"The most frequent reason why a plan cannot run: {errors.most_common(1)[0][0]}.")
+    numbered = [f"{number}. {format_step(step)}" for number, step in enumerate(chosen.plan.steps, 1)]
+    sentences.append(f"The plan: {'; '.join(numbered) or 'nothing: no step is needed'}.")
+    numbers = (
+        f"{risk} changes from {_format_number(before)} to {_format_number(chosen.outcome.risk)}, "
+        f"{loss} is {_format_number(chosen.outcome.loss)}"
+    )
+    if meeting and options.cost is None:
+        sentences.append(f"Of the plans that meet every limit it has the least loss: {numbers}.")
+    elif meeting:
+        cost = f"{options.cost.risk:g} x risk + {options.cost.loss:g} x loss" if options.cost else ""
+        sentences.append(f"Of the plans that meet every limit it has the least cost, {cost}: {numbers}.")
     else:
-        told.append(f"No plan meets every limit; this is the nearest: {place}.")
-    told += [f"{one.sentence}." for one in assessment.verdicts]
-    if not kept:
-        told += _standing(chosen, found)
+        sentences.append(f"No plan meets every limit; this is the closest: {numbers}.")
+    sentences += [f"{verdict.sentence}." for verdict in assessment.verdicts]
+    if not meeting:
+        sentences += _explain_missed_limits(chosen, tried)
     else:
-        told += _runner_up(chosen, kept)
-    return told
+        sentences += _describe_runner_up(chosen, meeting)
+    return sentences
 
 
-def out_of_reach(evaluate: Evaluator, standing: Collection[str]) -> list[str]:
-    """Whether a missed limit on high-risk records cannot be kept by masking what is known, however much: told with numbers."""
-    if "known_sets.high_risk" not in standing and "known_sets.high_risk_share" not in standing:
+def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -> list[str]:
+    """A sentence, with numbers, if no masking of the known attributes can meet an unmet limit on high-risk records.
+
+    The lower bound of the risk is measured on a table whose known attributes are all blank, so that all records agree on them.
+    """
+    if "known_sets.high_risk" not in unmet and "known_sets.high_risk_share" not in unmet:
         return []
     data, measure = evaluate.data, evaluate.risks["known_sets"]
-    alike = {
+    blank = {
         name: pl.repeat(None, len(data), dtype=data.frame.schema[name], eager=True)
         for name in data.columns
         if data.attribute(name).known > 0 and not data.attribute(name).sensitivity
     }
-    # what is sensitive itself is taken for known to nobody, so that this is the least risk of all
+    # sensitive attributes count as known to nobody, so that this is a lower bound of the risk
     attributes = {
-        name: one.model_copy(update={"known": 0.0}) if one.sensitivity else one for name, one in data.policy.attributes.items()
+        name: attribute.model_copy(update={"known": 0.0}) if attribute.sensitivity else attribute
+        for name, attribute in data.policy.attributes.items()
     }
-    least = measure.measure(data.with_columns(alike).with_policy(data.policy.with_(attributes=attributes))).summary
+    least = measure.measure(data.with_columns(blank).with_policy(data.policy.with_(attributes=attributes))).summary
     if not least["high_risk"]:
         return []
-    told = (
-        f"The threshold is out of reach for {least['high_risk']:,} of {len(data):,} records: even if all were alike in whatever"
-    )
-    told += f" can be known, the largest risk would be {least['max']:.4g}."
-    return [f"{told} A larger threshold, or blanks where something would be learnt, can help."]
+    return [
+        (
+            f"The threshold is out of reach for {least['high_risk']:,} of {len(data):,} records: even if all records agreed on "
+            f"every known attribute, the largest risk would be {least['max']:.4g}. "
+            "A larger threshold, or suppressed sensitive values, can help."
+        )
+    ]
 
 
-def step_text(step: Step) -> str:
-    """A step as a person would say it."""
-    said = ", ".join(
+def format_step(step: Step) -> str:
+    """A step in words: its method, columns and parameters."""
+    parameters = ", ".join(
         f"{name} {'yes' if value is True else 'no' if value is False else value}" for name, value in step.parameters.items()
     )
-    return step.method + (f" of {', '.join(step.columns)}" if step.columns else "") + (f" ({said})" if said else "")
+    return step.method + (f" of {', '.join(step.columns)}" if step.columns else "") + (f" ({parameters})" if parameters else "")
 
 
-def _standing(chosen: Tried, found: Sequence[Tried]) -> list[str]:
-    """Which limits no plan kept at all, and which are kept only apart."""
-    limits = chosen.outcome.missed
-    told = []
-    for limit in limits:
-        best = [one.outcome.found.get(limit) for one in found if one.outcome.error is None and limit not in one.outcome.missed]
-        if not best:
-            told.append(f"{limit} stands in the way: no plan that was tried meets it.")
+def _explain_missed_limits(chosen: TriedPlan, tried: Sequence[TriedPlan]) -> list[str]:
+    """For each limit that the chosen plan misses, whether any plan meets it."""
+    sentences = []
+    for limit in chosen.outcome.missed:
+        meeting = sum(plan.outcome.error is None and limit not in plan.outcome.missed for plan in tried)
+        if not meeting:
+            sentences.append(f"{limit} is not met by any plan that was tried.")
         else:
-            told.append(f"{limit} stands in the way: {len(best):,} plans meet it, but none of them meets the others as well.")
-    return told
+            sentences.append(f"{limit} is not met: {meeting:,} plans meet it, but none of them meets the other limits as well.")
+    return sentences
 
 
-def _runner_up(chosen: Tried, kept: Sequence[Tried]) -> list[str]:
-    others = [one for one in kept if one.plan != chosen.plan]
+def _describe_runner_up(chosen: TriedPlan, meeting: Sequence[TriedPlan]) -> list[str]:
+    others = [plan for plan in meeting if plan.plan != chosen.plan]
     if not others:
         return []
-    other = min(others, key=lambda one: (one.outcome.loss, one.outcome.risk))
-    steps = "; ".join(step_text(step) for step in other.plan.steps)
-    return [f"The next best: {steps}, with a loss of {_number(other.outcome.loss)} and a risk of {_number(other.outcome.risk)}."]
+    runner_up = min(others, key=lambda plan: (plan.outcome.loss, plan.outcome.risk))
+    steps = "; ".join(format_step(step) for step in runner_up.plan.steps)
+    loss, risk = _format_number(runner_up.outcome.loss), _format_number(runner_up.outcome.risk)
+    return [f"The next best plan: {steps}, with a loss of {loss} and a risk of {risk}."]
 
 
-def _number(value: float) -> str:
-    """Four digits, and no power of ten before it is needed; a risk that is better high is kept negative, and told as it is."""
-    size = abs(value)
-    return f"{size:,.0f}" if 1000 <= size < 1e15 else f"{size:.4g}"
+def _format_number(value: float) -> str:
+    """Four significant digits, in full below 1e15. The sign is left out: a risk of which more is safer is stored negated."""
+    magnitude = abs(value)
+    return f"{magnitude:,.0f}" if 1000 <= magnitude < 1e15 else f"{magnitude:.4g}"

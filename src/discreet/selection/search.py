@@ -1,11 +1,8 @@
-"""The search: multi-objective (risk, loss) under the limits as constraints, with Optuna's TPE and a local search.
+"""The search: multi-objective (risk, loss) with the limits as constraints, by Optuna's TPE sampler and a local search.
 
 Ozaki, Y. et al. (2020). Multiobjective tree-structured Parzen estimator for computationally expensive optimization problems.
-GECCO. Of four points two are neighbours of the best so far, which a model of the whole space would be slow to try, and one of
-a plan on the frontier, so that it grows along its whole length.
-
-Whatever is drawn depends on the seed and on the number of plans finished before, all of which the journal holds: a search
-that was stopped goes on as if it had not been.
+GECCO. Of four points the sampler draws one; two are neighbours of the best plan so far, which a model of the whole space would
+be slow to propose, and one is a neighbour of a plan on the frontier, so that the frontier grows along its whole length.
 """
 
 from __future__ import annotations
@@ -16,259 +13,274 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.engine.runtime.progress import OutOfTimeError, tell, until
+from discreet.engine.runtime.progress import OutOfTimeError, report_progress, stop_after
 from discreet.errors import PolicyError, SourceError
 from discreet.model.policy import Plan
 from discreet.selection.evaluate import Evaluator, Outcome
-from discreet.selection.frontier import Placed, frontier
+from discreet.selection.frontier import MapPoint, frontier
 from discreet.selection.space import Point, Space
-from discreet.selection.trials import Teller
+from discreet.selection.trials import TrialReporter
 
 if TYPE_CHECKING:
     from optuna.study import Study
 
-How = Literal["guided", "random"]
-_AT_ONCE = 6
-"""Starts that are tried before anything else; the others take turns with the search, so that a small budget tunes as well."""
-_FINE = ("weight", "suppression", "k")
-"""Dimensions that tune finely: they are changed more often than what changes the kind of plan."""
-_ASKS_A_PLAN = 6
-"""Points that make a plan already tried cost nothing and do not count, but there must be an end."""
-
-
-_LONGEST = 0.2
-"""Share of a search's time that a single plan may take; only a search by the clock stops one."""
+SearchMode = Literal["guided", "random"]
+_STARTS_TRIED_FIRST = 6
+"""Starting points that are tried before anything else; the others alternate with the search, so that a small budget tunes too."""
+_FINE_DIMENSIONS = ("weight", "suppression", "k")
+"""Dimensions that tune a plan: they are changed more often than those that change its methods."""
+_MOST_DRAWS_PER_PLAN = 6
+"""A point whose plan was tried before costs nothing and does not count as a trial; this bounds how many are drawn."""
+_LONGEST_PLAN_SHARE = 0.2
+"""Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
+_MUTATIONS_TRIED = 20
+"""Attempts to find a neighbouring point whose plan is new."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Whichever ends first: so many different plans, or a moment of the clock.
+    """A number of different plans and a deadline (of ``time.monotonic``), whichever is reached first.
 
-    ``ending`` are the seconds that will be needed after the search, besides twice those of the plan that it finds.
+    ``reserved`` are the seconds needed after the search, besides twice those of the best plan, which is run again.
     """
 
     trials: int | None
     deadline: float | None
-    ending: float = 0.0
+    reserved: float = 0.0
 
-    def left(self, tried: int, last: float, best: float) -> bool:
-        """Whether another plan fits in, one as long as the last, where the best so far took so many seconds."""
+    def allows_another(self, tried: int, expected_seconds: float, best_seconds: float) -> bool:
+        """Whether another plan fits in, if it takes the expected time; ``best_seconds`` is the time of the best plan so far."""
         if self.trials is not None and tried >= self.trials:
             return False
-        return self.deadline is None or time.monotonic() + last < self.end(best)
+        return self.deadline is None or time.monotonic() + expected_seconds < self.search_end(best_seconds)
 
-    def end(self, best: float) -> float:
+    def search_end(self, best_seconds: float) -> float:
         """When the search itself must have ended."""
-        return math.inf if self.deadline is None else self.deadline - self.ending - (2 * best if self.ending else 0.0)
+        if self.deadline is None:
+            return math.inf
+        return self.deadline - self.reserved - (2 * best_seconds if self.reserved else 0.0)
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A plan that was tried, with the point that made it."""
+class TriedPlan:
+    """A plan that was tried, the point that it was built from, and its outcome."""
 
     point: Point
     plan: Plan
     outcome: Outcome
 
 
-def storage_of(journal: Path | None) -> Any:
-    """Where a search is kept: a file that survives, or memory."""
+def open_storage(journal: Path | None) -> Any:
+    """The storage of a search: a journal file that an interrupted search can be resumed from, or memory."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if journal is None:
         return optuna.storages.InMemoryStorage()
-    from discreet.selection.journal import backend
+    from discreet.selection.journal import open_journal
 
     try:
-        return optuna.storages.JournalStorage(backend(journal))
+        return optuna.storages.JournalStorage(open_journal(journal))
     except OSError as error:
-        raise SourceError(f"{journal}: the search cannot be kept there: {error.strerror}") from None
+        raise SourceError(f"{journal}: the search cannot be recorded in this file: {error.strerror}") from None
     except ValueError:
         raise SourceError(f"{journal}: this is not the file of an earlier search; name a new file") from None
 
 
 class Search:
-    """One study: points to plans to outcomes, kept in a storage."""
+    """An Optuna study: points, their plans and their outcomes, recorded in a storage.
+
+    Every draw depends only on the seed, the name of the search and ``draws``, the number of points drawn before. A resumed
+    search counts its draws from the storage, so it continues exactly where it stopped.
+    """
 
     def __init__(
         self, name: str, space: Space, build: Callable[[Point], Plan], evaluate: Evaluator, storage: Any, *,
-        limits: Sequence[str], seed: int, fingerprint: str, how: How = "guided", teller: Teller | None = None, whole: bool = True,
-        key: str | None = None,
+        limits: Sequence[str], seed: int, fingerprint: str, mode: SearchMode = "guided", reporter: TrialReporter | None = None,
+        whole: bool = True, key: str | None = None,
     ) -> None:  # fmt: skip
         import optuna
 
-        self.name, self.space, self.build, self.evaluate, self.seed, self.how = name, space, build, evaluate, seed, how
+        self.name, self.space, self.build, self.evaluate, self.seed, self.mode = name, space, build, evaluate, seed, mode
         self.limits = tuple(limits)
-        self.teller, self.whole = teller or Teller(None), whole
+        self.reporter, self.whole = reporter or TrialReporter(None), whole
         self.study: Study = optuna.create_study(
             storage=storage, study_name=name, directions=["minimize", "minimize"], load_if_exists=True
         )
-        known = self.study.user_attrs.get("fingerprint")
-        if known is None:
+        recorded_fingerprint = self.study.user_attrs.get("fingerprint")
+        if recorded_fingerprint is None:
             self.study.set_user_attr("fingerprint", fingerprint)
             self.study.set_user_attr("key", key)
-        elif known != fingerprint:
+        elif recorded_fingerprint != fingerprint:
             raise PolicyError(
                 "the file to resume from belongs to a search on other data, another policy or another seed; name a new file"
             )
         self.distributions = {name: _distribution(space, name) for name in space.choices}
         self.seconds = 0.0
-        self.tried: list[Tried] = []
-        self.seen: dict[str, Outcome] = {}
-        self.asked = 0
+        self.tried: list[TriedPlan] = []
+        self.outcomes: dict[str, Outcome] = {}
+        """The outcome of each plan tried, by the plan as JSON: different points can have the same plan."""
+        self.draws = 0
         self._load()
 
     def _load(self) -> None:
-        """What an earlier run has left; a trial that it did not finish is given up, and its turn comes again."""
+        """Load the trials of an earlier run; one that it did not finish is marked as failed, so that its point is drawn again."""
         from optuna.trial import TrialState
 
         for trial in self.study.get_trials(deepcopy=False):
             if trial.state is TrialState.COMPLETE:
-                self.asked += 1
+                self.draws += 1
                 if "outcome" in trial.user_attrs:
-                    self._keep(dict(trial.params), Outcome(**trial.user_attrs["outcome"]))
+                    self._record(dict(trial.params), Outcome.from_journal(trial.user_attrs["outcome"]))
             elif trial.state is TrialState.WAITING:
-                self.study.tell(self.study.ask(), state=TrialState.FAIL)  # only what was asked for can be given up
+                self.study.tell(self.study.ask(), state=TrialState.FAIL)  # a waiting trial must be asked for before it can fail
             elif not trial.state.is_finished():
                 self.study.tell(trial.number, state=TrialState.FAIL)
 
-    def run(self, budget: Budget, starts: Sequence[Point]) -> list[Tried]:
-        """Try plans until the budget is spent, the starts first; a plan that the clock stops is not the search's any more."""
-        last, best, first = 0.0, 0.0, time.monotonic()
-        while budget.left(len(self.tried), last, best) and self.asked < _ASKS_A_PLAN * (budget.trials or 10**9):
-            number = len(self.tried)
-            self._tell(budget)
-            longest = None if budget.deadline is None else _LONGEST * (budget.deadline - first)
-            end = budget.end(best)
+    def run(self, budget: Budget, starts: Sequence[Point]) -> list[TriedPlan]:
+        """Try plans until the budget is spent, the starting points first; a plan that the deadline stops is not recorded."""
+        expected_seconds, best_seconds, began = 0.0, 0.0, time.monotonic()
+        most_draws = _MOST_DRAWS_PER_PLAN * (budget.trials or 10**9)
+        while budget.allows_another(len(self.tried), expected_seconds, best_seconds) and self.draws < most_draws:
+            tried_before = len(self.tried)
+            self._report_progress(budget)
+            longest = None if budget.deadline is None else _LONGEST_PLAN_SHARE * (budget.deadline - began)
             try:
-                tried = self._one(starts, end, longest)
+                is_new = self._try_next_point(starts, budget.search_end(best_seconds), longest)
             except OutOfTimeError:
                 break
-            if tried:
-                ran = [one.outcome.seconds for one in self.tried if one.outcome.error is None]
-                best = 0.0 if self.best().outcome.error is not None else self.best().outcome.seconds
-                # as long as half of the plans are: one that is longer is stopped when the time is over
-                last = median(ran) if ran else 0.0
-            elif budget.trials is None and self.asked > _ASKS_A_PLAN * (number + 50):
-                break  # only a search by the clock: there is nothing new left to try
-        self.seconds += time.monotonic() - first
+            if is_new:
+                seconds = [plan.outcome.seconds for plan in self.tried if plan.outcome.error is None]
+                best = self.best().outcome
+                best_seconds = 0.0 if best.error is not None else best.seconds
+                # the median: a plan that takes longer is stopped at the deadline
+                expected_seconds = median(seconds) if seconds else 0.0
+            elif budget.trials is None and self.draws > _MOST_DRAWS_PER_PLAN * (tried_before + 50):
+                break  # a search with a time limit alone that finds nothing new to try
+        self.seconds += time.monotonic() - began
         return self.tried
 
-    def _one(self, starts: Sequence[Point], end: float, longest: float | None) -> bool:
-        """One turn: draw a point, and try its plan unless it was tried before."""
+    def _try_next_point(self, starts: Sequence[Point], end: float, longest: float | None) -> bool:
+        """Draw a point and try its plan; False if the plan was tried before."""
         from optuna.samplers import RandomSampler, TPESampler
 
-        key = int.from_bytes(hashlib.blake2b(f"{self.seed}:{self.name}:{self.asked}".encode(), digest_size=4).digest())
-        point = self._given(starts, random.Random(key))  # noqa: S311 - a search, not a secret
+        draw_seed = int.from_bytes(hashlib.blake2b(f"{self.seed}:{self.name}:{self.draws}".encode(), digest_size=4).digest())
+        point = self._propose_point(starts, random.Random(draw_seed))  # noqa: S311 - a search, not a secret
         if point is not None:
             self.study.enqueue_trial(point)
-        self.study.sampler = RandomSampler(key) if self.how == "random" else TPESampler(seed=key, n_startup_trials=1)
+        is_random = self.mode == "random"
+        self.study.sampler = RandomSampler(draw_seed) if is_random else TPESampler(seed=draw_seed, n_startup_trials=1)
         trial = self.study.ask(self.distributions)
         plan = self.build(dict(trial.params))
-        known = self.seen.get(_text(plan))
-        outcome = known or self._outcome(trial.number, plan, end, longest)
+        earlier = self.outcomes.get(_plan_as_json(plan))
+        outcome = earlier or self._evaluate_in_time(trial.number, plan, end, longest)
         trial.set_constraint("runs", 0.0 if outcome.error is None else 1.0)
         for limit in self.limits:
             trial.set_constraint(limit, outcome.missed.get(limit, 0.0 if outcome.error is None else 1.0))
-        if known is None:
-            trial.set_user_attr("outcome", asdict(outcome) | {"seconds": 0.0})
+        if earlier is None:
+            trial.set_user_attr("outcome", replace(outcome, seconds=0.0).to_journal())
         self.study.tell(trial, [outcome.risk, outcome.loss])
-        self.asked += 1
-        if known is None:
-            self._keep(dict(trial.params), outcome)
-        return known is None
+        self.draws += 1
+        if earlier is None:
+            self._record(dict(trial.params), outcome)
+        return earlier is None
 
-    def _outcome(self, number: int, plan: Plan, end: float, longest: float | None) -> Outcome:
-        """What a plan leads to; one that takes too long is one that cannot be used, unless the search itself is over."""
+    def _evaluate_in_time(self, trial_number: int, plan: Plan, end: float, longest: float | None) -> Outcome:
+        """The outcome of a plan; a plan that takes too long cannot be used. Raises OutOfTimeError if the search is over."""
         from optuna.trial import TrialState
 
         began = time.monotonic()
         try:
-            with until(None if longest is None else min(end, began + longest)):
+            with stop_after(None if longest is None else min(end, began + longest)):
                 return self.evaluate(plan)
         except OutOfTimeError:
             seconds = time.monotonic() - began
             if time.monotonic() >= end:
-                self.study.tell(number, state=TrialState.FAIL)
+                self.study.tell(trial_number, state=TrialState.FAIL)
                 raise
             return Outcome(self.evaluate.worst, 1.0, error=f"it was stopped after {seconds:.0f} seconds", seconds=seconds)
 
-    def _given(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
-        """A start that is left, or a neighbour of the best or of the frontier; None where the sampler is to draw."""
-        at = self.asked if self.asked < _AT_ONCE else _AT_ONCE + (self.asked - _AT_ONCE) // 2
-        if at < len(starts) and (self.asked < _AT_ONCE or (self.asked - _AT_ONCE) % 2 == 0):
-            return dict(starts[at])
-        if self.how == "random" or (self.asked % 4 == 0 and at >= len(starts)) or not self.tried:
+    def _propose_point(self, starts: Sequence[Point], rng: random.Random) -> Point | None:
+        """The next starting point, or a neighbour of the best plan or of a frontier plan; None: the sampler draws a point."""
+        later_draws = self.draws - _STARTS_TRIED_FIRST
+        start = self.draws if later_draws < 0 else _STARTS_TRIED_FIRST + later_draws // 2
+        if start < len(starts) and (later_draws < 0 or later_draws % 2 == 0):
+            return dict(starts[start])
+        if self.mode == "random" or (self.draws % 4 == 0 and start >= len(starts)) or not self.tried:
             return None
-        around = self._edge(rng) if self.asked % 4 == 3 else self.best()
-        names = list(self.space.choices)
-        likely = [_likely(name, around.outcome.lost) for name in names]
-        for _ in range(20):
-            point = dict(around.point)
-            for name in dict.fromkeys(rng.choices(names, likely, k=rng.choice((1, 1, 2, 3)))):
+        return self._draw_neighbour(self._draw_frontier_plan(rng) if self.draws % 4 == 3 else self.best(), rng)
+
+    def _draw_neighbour(self, origin: TriedPlan, rng: random.Random) -> Point | None:
+        """A point that differs from that of a plan in one to three dimensions, and whose plan is new; None if none was drawn."""
+        dimensions = list(self.space.choices)
+        weights = [_mutation_weight(name, origin.outcome.loss_by_attribute) for name in dimensions]
+        for _ in range(_MUTATIONS_TRIED):
+            point = dict(origin.point)
+            for name in dict.fromkeys(rng.choices(dimensions, weights, k=rng.choice((1, 1, 2, 3)))):
                 choices = list(self.space.choices[name])
-                at = choices.index(point[name])
                 if name in self.space.ordered:
-                    at = min(max(at + rng.choice((-2, -1, 1, 2)), 0), len(choices) - 1)
+                    index = min(max(choices.index(point[name]) + rng.choice((-2, -1, 1, 2)), 0), len(choices) - 1)
                 else:
-                    at = rng.randrange(len(choices))
-                point[name] = choices[at]
-            if _text(self.build(point)) not in self.seen:
+                    index = rng.randrange(len(choices))
+                point[name] = choices[index]
+            if _plan_as_json(self.build(point)) not in self.outcomes:
                 return point
         return None
 
-    def _edge(self, rng: random.Random) -> Tried:
-        """A plan of the frontier, of those within the limits where there are any."""
-        ran = [one for one in self.tried if one.outcome.error is None]
-        some = [one for one in ran if one.outcome.kept] or ran or self.tried
-        places = [Placed(str(at), one.outcome.risk, one.outcome.loss) for at, one in enumerate(some)]
-        return some[int(rng.choice(frontier(places)).name)]
+    def _draw_frontier_plan(self, rng: random.Random) -> TriedPlan:
+        """A plan of the frontier of the plans that meet all limits; of all that ran if none does."""
+        ran = [plan for plan in self.tried if plan.outcome.error is None]
+        candidates = [plan for plan in ran if plan.outcome.meets_limits] or ran or self.tried
+        points = [MapPoint(str(index), plan.outcome.risk, plan.outcome.loss) for index, plan in enumerate(candidates)]
+        return candidates[int(rng.choice(frontier(points)).name)]
 
-    def best(self) -> Tried:
-        """The plan that keeps all limits at the least loss; the nearest to it where none does."""
-        return min(self.tried, key=lambda one: one.outcome.rank)
+    def best(self) -> TriedPlan:
+        """The plan that meets all limits at the least loss; the closest one if none does."""
+        return min(self.tried, key=lambda plan: plan.outcome.rank)
 
-    def _keep(self, point: Point, outcome: Outcome) -> None:
+    def _record(self, point: Point, outcome: Outcome) -> None:
         plan = self.build(point)
-        self.seen[_text(plan)] = outcome
-        self.tried.append(Tried(point, plan, outcome))
-        self.teller.tell(plan, outcome, whole=self.whole)
+        self.outcomes[_plan_as_json(plan)] = outcome
+        self.tried.append(TriedPlan(point, plan, outcome))
+        self.reporter.report(plan, outcome, whole=self.whole)
 
-    def _tell(self, budget: Budget) -> None:
+    def _report_progress(self, budget: Budget) -> None:
         if not self.tried:
-            told = "searching"
+            status = "searching"
         else:
-            one = self.best().outcome
-            told = f"best so far: loss {one.loss:.4g}" + ("" if one.kept else f", not within {', '.join(one.missed) or 'limits'}")
-        number = "1 plan" if len(self.tried) == 1 else f"{len(self.tried):,} plans"
-        tell(f"select, {self.name}, {number}, {told}", len(self.tried), budget.trials or 0)
+            best = self.best().outcome
+            status = f"best so far: loss {best.loss:.4g}"
+            if not best.meets_limits:
+                status += f", not met: {', '.join(best.missed) or 'limits'}"
+        plans = "1 plan" if len(self.tried) == 1 else f"{len(self.tried):,} plans"
+        report_progress(f"select, {self.name}, {plans}, {status}", len(self.tried), budget.trials or 0)
 
 
-def _likely(name: str, lost: Mapping[str, float]) -> float:
-    """How often a dimension is changed: those that tune finely more often, of attributes those that lose most."""
-    kind, _, attribute = name.partition(":")
+def _mutation_weight(dimension: str, loss_by_attribute: Mapping[str, float]) -> float:
+    """How often a dimension is changed: tuning dimensions more often, and attributes by their information loss."""
+    kind, _, attribute = dimension.partition(":")
     if not attribute:
-        return 4.0 if kind in _FINE else 1.0
-    total = sum(lost.values())
-    # as much for all attributes together as for a few other dimensions, half of it by what they lose
-    share = (lost.get(attribute, 0.0) / total if total else 0.0) + 1 / max(len(lost), 6)
+        return 4.0 if kind in _FINE_DIMENSIONS else 1.0
+    total = sum(loss_by_attribute.values())
+    # all attributes together weigh as much as a few other dimensions; half of that follows their losses
+    share = (loss_by_attribute.get(attribute, 0.0) / total if total else 0.0) + 1 / max(len(loss_by_attribute), 6)
     return 6.0 * share
 
 
-def _text(plan: Plan) -> str:
+def _plan_as_json(plan: Plan) -> str:
     return json.dumps(plan.model_dump(mode="json"), sort_keys=True)
 
 
-def _distribution(space: Space, name: str) -> Any:
+def _distribution(space: Space, dimension: str) -> Any:
+    """The distribution that Optuna draws a dimension from: integers where the choices are 0, 1, 2, ... in order."""
     from optuna.distributions import CategoricalDistribution, IntDistribution
 
-    choices = list(space.choices[name])
-    if name in space.ordered and choices == list(range(len(choices))) and len(choices) > 1:
+    choices = list(space.choices[dimension])
+    if dimension in space.ordered and choices == list(range(len(choices))) and len(choices) > 1:
         return IntDistribution(0, len(choices) - 1)
     return CategoricalDistribution(choices)

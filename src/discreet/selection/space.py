@@ -1,20 +1,22 @@
-"""What the wizard may vary: the dimensions of the search, made by rules from roles, levels and limits.
+"""The search space of the wizard: its dimensions, derived by rules from roles, levels of measurement and limits.
 
-A point is a choice a dimension; :mod:`discreet.selection.build` makes it a plan. Dimensions are:
+A point holds one choice per dimension; :mod:`discreet.selection.build` turns it into a plan. The dimensions are:
 
-    finish        which method makes the classes of the limit on k, and its settings (k, suppression, publish, scale, weight:NAME,
-                  and weight, that of all numbers beside names where classes are made of near records)
-    over          whether classes are made over the keys, or over all that an intruder may know
-    target        which method lowers the risk of single records where known_sets is limited
-    level:NAME    how coarse an attribute is recoded: 0 as it is, the last says nothing
-    numbers:KEY   what is done to a numeric key that is not recoded
-    hide          how many sensitive attributes are blanked, those in the riskiest records first
+    finish        the method that builds the equivalence classes for the limit on k, with its settings (k, suppression, publish,
+                  scale, missing, weight:NAME per column, and weight, common to all numbers where near records are grouped)
+    over          whether the classes are built over the keys, or over every attribute that an intruder may know
+    target        the method that lowers the risk of single records where known_sets has a limit, and its order in the plan
+    level:NAME    the hierarchy level that an attribute is recoded to: 0 is unchanged, the last level is a single value
+    numbers:KEY   the treatment of a numeric key that is not recoded
+    hide          the number of sensitive attributes that are blanked, those of the riskiest records first
+
+Journals of earlier searches hold the names of dimensions and their choices: do not rename or reorder them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,146 +25,199 @@ from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
-from discreet.selection.proposals import knowable
+from discreet.selection.proposals import knowable_attributes
 
 Choice = str | int | float
 Point = dict[str, Choice]
 
-GENERALIZED = "targeted_generalization"
-_TARGETS = ("targeted_suppression sensitive", "targeted_suppression cheapest", "targeted_suppression known", GENERALIZED)
-"""Methods with the side they take: what would be learnt, what finds the record, or whichever costs less."""
-_TIMES = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 480, 640)
-"""What the least k is multiplied by: large classes are what limits on known_sets need."""
+TARGETED_GENERALIZATION = "targeted_generalization"
+_TARGETS = (
+    "targeted_suppression sensitive",
+    "targeted_suppression cheapest",
+    "targeted_suppression known",
+    TARGETED_GENERALIZATION,
+)
+"""Targeted methods, each with the side that it changes: sensitive values, known values, or whichever costs less."""
+_K_MULTIPLES = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 480, 640)
+"""Factors for the required k: limits on known_sets need classes much larger than k."""
 _FEWEST_CLASSES = 20
-_WIDEST_LATTICE = 50_000
-_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
-_NUMBERS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-"""What numbers may weigh beside names: little where names are what is lost, much where their correlations must stay."""
-_STEPS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+"""A k is offered only if the table has records for at least this many classes of that size."""
+_LARGEST_LATTICE = 50_000
+"""Full-domain recoding over all known attributes is offered only up to this many nodes of the generalization lattice."""
+_COLUMN_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
+_NUMERIC_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+"""Weights of numbers relative to categories: small where mostly categories are lost, large where correlations must be kept."""
+_CLASS_METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "full_domain": ("generalization", {"k": 2, "algorithm": "full_domain"}),
     "partition": ("generalization", {"k": 2, "algorithm": "partition"}),
     "balanced_partition": ("balanced_partition", {"k": 2, "criterion": "records"}),
     "microaggregation": ("microaggregation", {"size": 2, "how": "mdav"}),
     "local_suppression": ("local_suppression", {"k": 2}),
 }
-"""The methods that make classes, with parameters to ask whether they can."""
-BESIDE_NAMES = (16.0, 1.0)
-"""What numbers weigh beside names to begin with, where near records are grouped: so that correlations stay, and alike."""
-LIGHT = (0.25, 0.0625, 0.5)
-"""What numbers weigh to begin with: a mean is off by a share of the range, where a changed name is lost altogether."""
+"""The methods that build classes, with parameters for checking whether they can work on a set of columns."""
+STARTING_NUMERIC_WEIGHTS = (16.0, 1.0)
+"""Starting weights of numbers where near records are grouped: first one that keeps correlations, then equal weights."""
+LIGHT_NUMERIC_WEIGHTS = (0.25, 0.0625, 0.5)
+"""Starting weights of numeric keys: a published mean is off by a share of the range, a changed category is lost entirely."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """The dimensions with their choices, in a fixed order; ``ordered`` ones have neighbours."""
+    """The dimensions with their choices, in a fixed order; the choices of ``ordered`` dimensions have neighbours."""
 
     choices: Mapping[str, Sequence[Choice]]
     ordered: frozenset[str]
     keys: tuple[str, ...]
     heights: Mapping[str, int]
-    hidable: tuple[str, ...]
+    """The highest hierarchy level of each known attribute, at which all values are one."""
+    blankable: tuple[str, ...]
+    """The sensitive attributes that can be blanked, those of the riskiest records first."""
     numeric: tuple[str, ...]
     known: tuple[str, ...] = ()
-    wide: frozenset[str] = frozenset()
-    """The finishes that can make classes over all that an intruder may know."""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """How many values each attribute of names has that an intruder may know: what is a name stays one when it is recoded."""
+    """The attributes that an intruder may know, the keys first."""
+    finishes_over_known: frozenset[str] = frozenset()
+    """The finishes that can build classes over all known attributes."""
+    category_counts: Mapping[str, int] = field(default_factory=dict)
+    """The number of values of each categorical known attribute; a recoded category is still a category."""
 
-    def plain(self) -> Point:
-        """The point that changes nothing."""
+    def unchanged_point(self) -> Point:
+        """The point whose plan changes nothing."""
         return {name: 1.0 if name.startswith("weight") else choices[0] for name, choices in self.choices.items()}
 
 
-def space_of(data: Microdata, *, top: Sequence[str] = ()) -> Space:
-    """The dimensions for a table under its (completed) policy; ``top`` are the sensitive attributes, the riskiest first."""
-    limits = data.policy.limits
-    keys = tuple(_keys(data))
-    known = [*keys, *(name for name in knowable(data) if name not in keys)]
+def build_space(data: Microdata, *, top: Sequence[str] = ()) -> Space:
+    """The search space of a table whose policy has all hierarchies; ``top``: the sensitive attributes, riskiest first."""
+    keys = tuple(_keys_of_classes(data))
+    known = (*keys, *(name for name in knowable_attributes(data) if name not in keys))
     numeric = tuple(name for name in known if _is_number(data, name))
     heights = {name: hierarchy_of(data, name).height for name in known}
-    limited = {limit.split(".")[0] for limit in limits}
-    choices: dict[str, Sequence[Choice]] = {"finish": _finishes(data, keys, limited)}
-    wide = _wide(data, keys, known, heights, choices["finish"]) if "known_sets" in limited else []
-    learnt = [name for name in top if _worth_blanking(data, name)]
-    ordered = {"k", "suppression", "hide", "weight"}
+    limited = {limit.split(".")[0] for limit in data.policy.limits}
+    limits_known_sets = "known_sets" in limited
+    finishes = _list_finishes(data, keys, limited)
+    over_known = _list_finishes_over_known(data, keys, known, heights, finishes) if limits_known_sets else []
+    blankable = tuple(name for name in top if _can_lower_weight(data, name))
+    # the order of the dimensions decides which of them a draw changes: keep it, so that a seed finds the same plans
+    choices: dict[str, Sequence[Choice]] = {"finish": finishes}
     if keys:
-        least = max(2, math.ceil(limits.get("k_anonymity.k", 2)))
-        choices["k"] = [least * times for times in _TIMES if times == 1 or least * times * _FEWEST_CLASSES <= len(data)]
-        choices["suppression"] = [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
-        choices["publish"] = ["means", "ranges"]
-        choices["scale"] = ["range", "std", "none"]
-        for name in known if wide else keys:
-            choices[f"weight:{name}"] = list(_WEIGHTS)
-        if "microaggregation" in choices["finish"] and numeric:
-            choices["weight"] = list(_NUMBERS)
-        if "microaggregation" in choices["finish"] and any(data.frame[name].has_nulls() for name in known):
-            choices["missing"] = ["category", "apart"]
-    if wide:
+        choices |= _class_choices(data, known, numeric, finishes, weighted=known if over_known else keys)
+    if over_known:
         choices["over"] = ["keys", "all"]
-    if targets := [one for one in _TARGETS if "known_sets" in limited and _can_target(one, data)]:
-        choices["target"] = ["none", *targets]
-        choices["order"] = ["last", "first"]
+    if limits_known_sets:
+        choices |= _target_choices(data)
+    choices |= _recoding_choices(keys, known, numeric, heights)
+    if blankable and limits_known_sets:
+        choices["hide"] = list(range(len(blankable) + 1))
+    ordered = {"k", "suppression", "hide", "weight"} | {name for name in choices if name.startswith(("level:", "weight:"))}
+    categorical = [name for name in known if data.level(name) in (Level.NOMINAL, Level.ORDINAL)]
+    return Space(
+        choices,
+        frozenset(ordered),
+        keys,
+        heights,
+        blankable,
+        numeric,
+        known,
+        frozenset(over_known),
+        {name: data.frame[name].n_unique() for name in categorical},
+    )
+
+
+def _class_choices(
+    data: Microdata, known: Sequence[str], numeric: Sequence[str], finishes: Sequence[Choice], *, weighted: Sequence[str]
+) -> dict[str, Sequence[Choice]]:
+    """The settings of the methods that build classes; each of the ``weighted`` columns gets a weight."""
+    required_k = max(2, math.ceil(data.policy.limits.get("k_anonymity.k", 2)))
+    choices: dict[str, Sequence[Choice]] = {
+        "k": [
+            required_k * multiple
+            for multiple in _K_MULTIPLES
+            if multiple == 1 or required_k * multiple * _FEWEST_CLASSES <= len(data)
+        ],
+        "suppression": [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4],
+        "publish": ["means", "ranges"],
+        "scale": ["range", "std", "none"],
+    }
+    choices |= {f"weight:{name}": list(_COLUMN_WEIGHTS) for name in weighted}
+    if "microaggregation" in finishes and numeric:
+        choices["weight"] = list(_NUMERIC_WEIGHTS)
+    if "microaggregation" in finishes and any(data.frame[name].has_nulls() for name in known):
+        choices["missing"] = ["category", "apart"]
+    return choices
+
+
+def _target_choices(data: Microdata) -> dict[str, Sequence[Choice]]:
+    """The methods that lower the risk of single records, before or after classes are built; empty if none can."""
+    targets = [target for target in _TARGETS if _can_target(target, data)]
+    return {"target": ["none", *targets], "order": ["last", "first"]} if targets else {}
+
+
+def _recoding_choices(
+    keys: Collection[str], known: Sequence[str], numeric: Collection[str], heights: Mapping[str, int]
+) -> dict[str, Sequence[Choice]]:
+    """The hierarchy levels of each known attribute, and the treatments of numeric keys."""
+    choices: dict[str, Sequence[Choice]] = {}
     for name in known:
         choices[f"level:{name}"] = list(range(heights[name] + 1))
         if name in numeric and name in keys:
             choices[f"numbers:{name}"] = ["as is", "microaggregation", "top_bottom_coding"]
-    if learnt and "known_sets" in limited:
-        choices["hide"] = list(range(len(learnt) + 1))
-    ordered |= {name for name in choices if name.startswith(("level:", "weight:"))}
-    counts = {name: data.frame[name].n_unique() for name in known if data.level(name) in (Level.NOMINAL, Level.ORDINAL)}
-    return Space(choices, frozenset(ordered), keys, heights, tuple(learnt), numeric, tuple(known), frozenset(wide), counts)
+    return choices
 
 
 def _is_number(data: Microdata, name: str) -> bool:
     return data.level(name) is Level.NUMERIC and data.frame.schema[name].is_numeric()
 
 
-def _worth_blanking(data: Microdata, name: str) -> bool:
-    """Whether a value of a sensitive attribute can weigh more than none does: only then nothing is learnt from a blank."""
+def _can_lower_weight(data: Microdata, name: str) -> bool:
+    """Whether some value of a sensitive attribute weighs more than a blank: only then does blanking reduce what is learnt."""
     attribute = data.attribute(name)
     return attribute.sensitivity > 0 and max(attribute.values.values(), default=0.0) > attribute.unlisted
 
 
 def _can_target(target: str, data: Microdata) -> bool:
     method, _, side = target.partition(" ")
-    if method not in registry.names("masking"):
+    if method not in registry.installed_names("masking"):
         return False
-    return side not in ("sensitive", "cheapest") or any(_worth_blanking(data, name) for name in data.columns)
+    return side not in ("sensitive", "cheapest") or any(_can_lower_weight(data, name) for name in data.columns)
 
 
-def _wide(
+def _list_finishes_over_known(
     data: Microdata, keys: Sequence[str], known: Sequence[str], heights: Mapping[str, int], finishes: Sequence[Choice]
 ) -> list[str]:
-    """The finishes that can work over all that may be known, in a time that is worth it."""
+    """The finishes that can build classes over all known attributes in acceptable time; none if only keys are known."""
     if len(known) == len(keys):
         return []
-    lattice = math.prod(heights[name] + 1 for name in known)
-    slow = {"full_domain"} if lattice > _WIDEST_LATTICE else set()
-    return [str(one) for one in finishes if one in _STEPS and one not in slow and _fits(data, str(one), known)]
+    lattice_nodes = math.prod(heights[name] + 1 for name in known)
+    too_slow = {"full_domain"} if lattice_nodes > _LARGEST_LATTICE else set()
+    return [
+        str(finish)
+        for finish in finishes
+        if finish in _CLASS_METHODS and finish not in too_slow and _can_build_classes(data, str(finish), known)
+    ]
 
 
-def _fits(data: Microdata, finish: str, columns: Sequence[str]) -> bool:
-    """Whether a method that makes classes says that it can do so over these columns."""
-    name, parameters = _STEPS[finish]
+def _can_build_classes(data: Microdata, finish: str, columns: Sequence[str]) -> bool:
+    """Whether the check of a method that builds classes accepts these columns."""
+    name, parameters = _CLASS_METHODS[finish]
     try:
-        registry.make("masking", name, parameters, origin="select").check(data, columns)
+        registry.create("masking", name, parameters, origin="select").check(data, columns)
     except DiscreetError:
         return False
     return True
 
 
-def _keys(data: Microdata) -> list[str]:
-    said = data.policy.risk.get("k_anonymity", {}).get("keys") or ()
-    return [name for name in said if name in data.columns] or data.named(Role.KEY)
+def _keys_of_classes(data: Microdata) -> list[str]:
+    """The keys that the policy names for k_anonymity; default: all attributes with the role key."""
+    named = data.policy.risk.get("k_anonymity", {}).get("keys") or ()
+    return [name for name in named if name in data.columns] or data.named(Role.KEY)
 
 
-def _finishes(data: Microdata, keys: Sequence[str], limited: set[str]) -> list[Choice]:
-    """The methods that can make classes here, the plainest first."""
-    made: list[Choice] = ["none"]
+def _list_finishes(data: Microdata, keys: Sequence[str], limited: Collection[str]) -> list[Choice]:
+    """The methods that can build classes on this table: none, the policy's own plan ("given"), then the class methods."""
+    finishes: list[Choice] = ["none"]
     if data.policy.plan.steps and any(step.method != "remove_identifiers" for step in data.policy.plan.steps):
-        made.append("given")
+        finishes.append("given")
     if keys:
-        made += [one for one in _STEPS if _fits(data, one, keys)]
+        finishes += [finish for finish in _CLASS_METHODS if _can_build_classes(data, finish, keys)]
         if "repeated_records" in limited and data.named(Role.PERSON):
-            made += ["balanced_persons", "balanced"]
-    return made
+            finishes += ["balanced_persons", "balanced"]
+    return finishes

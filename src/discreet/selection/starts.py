@@ -1,4 +1,4 @@
-"""The rules: points that a statistician would try first, from roles, levels and the risk profile."""
+"""The starting points of the search: what a statistician would try first, given roles, levels and the riskiest records."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.selection.proposals import released
-from discreet.selection.space import BESIDE_NAMES, GENERALIZED, LIGHT, Choice, Point, Space
+from discreet.selection.proposals import released_attributes
+from discreet.selection.space import (
+    LIGHT_NUMERIC_WEIGHTS,
+    STARTING_NUMERIC_WEIGHTS,
+    TARGETED_GENERALIZATION,
+    Choice,
+    Point,
+    Space,
+)
 
-_FIRST = (
+_PREFERRED_FINISHES = (
     "balanced_partition",
     "full_domain",
     "partition",
@@ -22,102 +29,187 @@ _FIRST = (
     "balanced",
     "microaggregation",
     "local_suppression",
+    "given",
+    "none",
 )
-_MANY = 30
-"""Values of a name from which on groups of near records are made of coarser ones to begin with."""
+_MANY_CATEGORIES = 30
+"""Attributes with more categories are recoded before near records are grouped: few of a group would agree otherwise."""
+_RISKIEST_RECORDS = 1000
+_SUPPRESSION = 0.02
+"""Share of records that full-domain recoding may suppress in most starting points."""
+_MOST_DROPPED = 3
+"""Attributes of the riskiest known sets that starting points recode to a single value, one more at a time."""
 
 
-def risk_profile(data: Microdata, known: Score | None = None) -> tuple[list[str], list[str]]:
-    """The attributes of the sets by which the riskiest records are found, and the sensitive ones in those records.
+def rank_risky_attributes(data: Microdata, known: Score | None = None) -> tuple[list[str], list[str]]:
+    """The attributes in the top known sets of the thousand riskiest records, and the sensitive attributes of those records.
 
-    Both fall by how many of the thousand riskiest records they concern; empty where known_sets cannot be measured. It is
-    measured unless it was before, and is given as ``known``.
+    Both are ordered by the number of records concerned, most first; both are empty where known_sets cannot be measured.
+    ``known`` is the score of known_sets on this table; default: it is measured.
     """
     try:
-        measure = registry.make("risk", "known_sets", data.policy.risk.get("known_sets"), origin=data.policy.origin)
+        measure = registry.create("risk", "known_sets", data.policy.risk.get("known_sets"), origin=data.policy.origin)
         table = (known or measure.measure(data)).per_record
     except DiscreetError:
         return [], []
     if table is None or not table.height:
         return [], []
-    order = np.argsort(-table["risk"].to_numpy(), kind="stable")[:1000]
-    names = set(data.columns)
-    sets = Counter(
-        name for text in table["top_set"].gather(order.tolist()).to_list() for name in text.split("+") if name in names
+    riskiest = np.argsort(-table["risk"].to_numpy(), kind="stable")[:_RISKIEST_RECORDS].tolist()
+    columns = set(data.columns)
+    in_top_sets = Counter(
+        name for top_set in table["top_set"].gather(riskiest).to_list() for name in top_set.split("+") if name in columns
     )
     sensitive: Counter[str] = Counter()
-    for name in released(data):
+    for name in released_attributes(data):
         attribute = data.attribute(name)
         if attribute.sensitivity > 0:
-            values = data.frame[name].gather(order.tolist()).to_list()
+            values = data.frame[name].gather(riskiest).to_list()
             sensitive[name] = sum(attribute.value_weight(value) > 0 for value in values)
-    return [name for name, _ in sets.most_common()], [name for name, _ in sensitive.most_common()]
+    return [name for name, _ in in_top_sets.most_common()], [name for name, _ in sensitive.most_common()]
 
 
-def starts(space: Space, top: Sequence[str] = ()) -> list[Point]:
-    """Points to begin with, the most promising first; ``top`` are the attributes of the riskiest known sets."""
-    listed = list(space.choices["finish"])
-    finishes = [name for name in _FIRST if name in listed] + [name for name in ("given", "none") if name in listed]
-    offered = space.choices.get("target", ["none"])
-    targets = [name for name in offered if name not in ("none", GENERALIZED)] or ["none"]
-    hide = len(space.hidable) if "hide" in space.choices and targets == ["none"] else 0
-    made: list[Point] = []
+def starting_points(space: Space, top: Sequence[str] = ()) -> list[Point]:
+    """The points to start with, the most promising first; ``top`` are the attributes of the riskiest known sets.
 
-    def add(**changes: Choice) -> None:
-        point = space.plain() | {name: value for name, value in changes.items() if name in space.choices}
-        if point not in made:
-            made.append(point)
+    The search tries them in this order: another order finds other plans with the same seed.
+    """
+    starts = _Starts(space)
+    starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[:1])
+    starts.add_large_groups()
+    starts.add_targeted_generalization()
+    starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[1:])
+    starts.add_generalizations()
+    starts.add_other_finishes_over_known()
+    starts.add_other_targets()
+    starts.add_every_finish()
+    starts.add_dropped_attributes(top)
+    starts.add_coarser_levels()
+    starts.add_larger_classes()
+    starts.add_suppression_limits()
+    starts.add_targeting_first()
+    starts.add_least_information()
+    return starts.points
 
-    def weighing(weight: float) -> dict[str, Choice]:
-        return {f"weight:{name}": weight for name in space.numeric}
 
-    lead, first = finishes[0], targets[0]
-    quick = [name for name in ("full_domain", "partition") if name in finishes]
-    light = LIGHT if lead == "balanced_partition" else ()
-    for weight in light[:1]:
-        add(finish=lead, target=first, hide=hide, **weighing(weight))
-    # classes so large that hardly anybody in them is above the threshold, and then what is left
-    finds = next((name for name in targets if str(name).endswith(" known")), first)
-    grouped = [name for name in ("microaggregation", "partition", lead) if name in space.wide]
-    sizes = list(space.choices.get("k", ()))
-    large = sizes[4:][::3] or sizes[-1:]
-    # of names with many values hardly two in a class agree
-    coarse: dict[str, Choice] = {
-        f"level:{name}": space.heights[name] - 1
-        for name, count in space.counts.items()
-        if count > _MANY and space.heights[name] > 1
-    }
-    for levels in (coarse, {}) if grouped else ():
-        for weight in BESIDE_NAMES:
-            for k in large:
-                add(finish=grouped[0], over="all", target=finds, k=k, weight=weight, **levels)
-    if GENERALIZED in offered:  # by itself: it starts from values, and what it makes coarse no other method takes further
-        add(finish="none", target=GENERALIZED)
-    for weight in light[1:]:
-        add(finish=lead, target=first, hide=hide, **weighing(weight))
-    for finish in quick or finishes[:1]:
-        add(finish=finish, target=first, hide=hide, suppression=0.02)
-    for finish in grouped[1:]:
-        add(finish=finish, over="all", target=finds, k=large[0])
-    for target in targets[1:]:
-        for finish in dict.fromkeys((*quick, lead)):
-            add(finish=finish, target=target, suppression=0.02, **weighing(LIGHT[0]))
-    for finish in finishes:
-        add(finish=finish, target=first, hide=hide, suppression=0.02)
-    away: dict[str, Choice] = {}
-    for name in [name for name in top if f"level:{name}" in space.choices][:3]:
-        away[f"level:{name}"] = space.heights[name]
-        for finish in dict.fromkeys((*quick[:1], lead)):
-            add(finish=finish, target=targets[-1], hide=hide, suppression=0.02, **weighing(LIGHT[0]), **away)
-    for level in (1, 2):
-        coarser: dict[str, Choice] = {f"level:{name}": min(level, max(height - 1, 0)) for name, height in space.heights.items()}
-        add(finish="local_suppression" if "local_suppression" in finishes else lead, target=first, hide=hide, **coarser)
-    for k in list(space.choices.get("k", ()))[2:4]:
-        add(finish=lead, target=first, hide=hide, k=k)
-    for suppression in (0.0, 0.1, 0.4):
-        if "full_domain" in finishes:
-            add(finish="full_domain", target=first, hide=hide, suppression=suppression)
-    add(finish=lead, target=targets[-1], order="first", hide=hide)
-    # nothing but what every record says alike: if this does not meet a limit on risk, nothing here will
-    add(finish="none", hide=len(space.hidable), **{f"level:{name}": height for name, height in space.heights.items()})
-    return made
+class _Starts:
+    """Collects starting points, without repetitions; each ``add_...`` method is one rule."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.points: list[Point] = []
+        self.finishes = [name for name in _PREFERRED_FINISHES if name in space.choices["finish"]]
+        self.best_finish = self.finishes[0]
+        self.generalizations = [name for name in ("full_domain", "partition") if name in self.finishes]
+        self.offered_targets = space.choices.get("target", ["none"])
+        # targeted generalization has a rule of its own
+        combined = [target for target in self.offered_targets if target not in ("none", TARGETED_GENERALIZATION)]
+        self.targets: list[Choice] = combined or ["none"]
+        self.known_side_target = next((target for target in self.targets if str(target).endswith(" known")), self.targets[0])
+        # sensitive attributes are blanked where no target lowers the risk of single records
+        self.blanked = len(space.blankable) if "hide" in space.choices and self.targets == ["none"] else 0
+        self.over_known = [
+            name for name in ("microaggregation", "partition", self.best_finish) if name in space.finishes_over_known
+        ]
+        self.class_sizes = list(space.choices.get("k", ()))
+        self.large_class_sizes = self.class_sizes[4:][::3] or self.class_sizes[-1:]
+
+    def add(self, **changes: Choice) -> None:
+        """Add the point with these changes; those of dimensions that the space does not have are ignored."""
+        point = self.space.unchanged_point() | {name: value for name, value in changes.items() if name in self.space.choices}
+        if point not in self.points:
+            self.points.append(point)
+
+    def _add_with_first_target(self, **changes: Choice) -> None:
+        self.add(target=self.targets[0], hide=self.blanked, **changes)
+
+    def _numeric_weights(self, weight: float) -> dict[str, Choice]:
+        return {f"weight:{name}": weight for name in self.space.numeric}
+
+    def add_light_numbers(self, weights: Sequence[float]) -> None:
+        """Balanced partitioning with light numbers."""
+        if self.best_finish == "balanced_partition":
+            for weight in weights:
+                self._add_with_first_target(finish=self.best_finish, **self._numeric_weights(weight))
+
+    def add_large_groups(self) -> None:
+        """Classes over all known attributes, so large that few records stay above the threshold; a target lowers those.
+
+        Attributes with many categories are made coarser first: hardly two records of a class would agree on them.
+        """
+        coarser: dict[str, Choice] = {
+            f"level:{name}": self.space.heights[name] - 1
+            for name, count in self.space.category_counts.items()
+            if count > _MANY_CATEGORIES and self.space.heights[name] > 1
+        }
+        for finish in self.over_known[:1]:
+            for levels in (coarser, {}):
+                for weight in STARTING_NUMERIC_WEIGHTS:
+                    for k in self.large_class_sizes:
+                        self.add(finish=finish, over="all", target=self.known_side_target, k=k, weight=weight, **levels)
+
+    def add_targeted_generalization(self) -> None:
+        """Alone: it starts from original values, and no other method takes its coarse values further."""
+        if TARGETED_GENERALIZATION in self.offered_targets:
+            self.add(finish="none", target=TARGETED_GENERALIZATION)
+
+    def add_generalizations(self) -> None:
+        """Generalization, which is fast; the best finish where it cannot be used."""
+        for finish in self.generalizations or self.finishes[:1]:
+            self._add_with_first_target(finish=finish, suppression=_SUPPRESSION)
+
+    def add_other_finishes_over_known(self) -> None:
+        """The other finishes over all known attributes, with the smallest of the large class sizes."""
+        for finish in self.over_known[1:]:
+            self.add(finish=finish, over="all", target=self.known_side_target, k=self.large_class_sizes[0])
+
+    def add_other_targets(self) -> None:
+        """Each other target after generalization and after the best finish."""
+        for target in self.targets[1:]:
+            for finish in dict.fromkeys((*self.generalizations, self.best_finish)):
+                weights = self._numeric_weights(LIGHT_NUMERIC_WEIGHTS[0])
+                self.add(finish=finish, target=target, suppression=_SUPPRESSION, **weights)
+
+    def add_every_finish(self) -> None:
+        """Each finish with the first target."""
+        for finish in self.finishes:
+            self._add_with_first_target(finish=finish, suppression=_SUPPRESSION)
+
+    def add_dropped_attributes(self, top: Sequence[str]) -> None:
+        """The attributes of the riskiest known sets recoded to a single value, one more at a time."""
+        dropped: dict[str, Choice] = {}
+        for name in [name for name in top if f"level:{name}" in self.space.choices][:_MOST_DROPPED]:
+            dropped[f"level:{name}"] = self.space.heights[name]
+            for finish in dict.fromkeys((*self.generalizations[:1], self.best_finish)):
+                weights = self._numeric_weights(LIGHT_NUMERIC_WEIGHTS[0])
+                self.add(
+                    finish=finish, target=self.targets[-1], hide=self.blanked, suppression=_SUPPRESSION, **weights, **dropped
+                )
+
+    def add_coarser_levels(self) -> None:
+        """All known attributes recoded to level 1, then 2, but never to a single value."""
+        finish = "local_suppression" if "local_suppression" in self.finishes else self.best_finish
+        for level in (1, 2):
+            coarser: dict[str, Choice] = {
+                f"level:{name}": min(level, max(height - 1, 0)) for name, height in self.space.heights.items()
+            }
+            self._add_with_first_target(finish=finish, **coarser)
+
+    def add_larger_classes(self) -> None:
+        """The best finish with the third and the fourth class size."""
+        for k in self.class_sizes[2:4]:
+            self._add_with_first_target(finish=self.best_finish, k=k)
+
+    def add_suppression_limits(self) -> None:
+        """Full-domain recoding with less and with more suppression."""
+        if "full_domain" in self.finishes:
+            for suppression in (0.0, 0.1, 0.4):
+                self._add_with_first_target(finish="full_domain", suppression=suppression)
+
+    def add_targeting_first(self) -> None:
+        """The target before the classes are built."""
+        self.add(finish=self.best_finish, target=self.targets[-1], order="first", hide=self.blanked)
+
+    def add_least_information(self) -> None:
+        """Every known attribute a single value: if this does not meet a limit on risk, nothing in the space will."""
+        highest: dict[str, Choice] = {f"level:{name}": height for name, height in self.space.heights.items()}
+        self.add(finish="none", hide=len(self.space.blankable), **highest)

@@ -1,4 +1,4 @@
-"""What the wizard tells of each plan it has tried, while it searches."""
+"""Reports of the plans that the wizard tries, one by one, while it searches."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from discreet.selection.evaluate import Outcome
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of the map, as it was found.
+    """A plan that was tried: a point of the map.
 
     ``number`` counts from 1 over the whole search; ``plan`` is the content of a policy's ``plan`` section. ``risk`` and
-    ``loss`` are the place on the map, less of either is better (a risk that is better high has its sign turned); ``risks``
-    and ``losses`` are the numbers of the limits and of the map by MEASURE.FIELD, as their measures give them. ``kept`` says
-    whether every limit is met, ``missed`` by how much each of the others is, in shares of what stood there before, and
-    ``best`` whether no plan before it on the same table was better. Only a trial with ``whole`` was measured on the whole
-    table; the numbers of the others guide the search on a sample, against limits brought to its size, and say nothing of a
-    release. ``error`` is why a plan could not run; it has no numbers then.
+    ``loss`` are the coordinates on the map, less of either is better (a risk of which more is safer has its sign reversed);
+    ``risks`` and ``losses`` are the measured values of the limits and of the axes, by MEASURE.FIELD, in the direction of their
+    measures. ``kept`` says whether every limit is met, ``missed`` by how much each unmet limit is missed (see
+    :class:`~discreet.selection.evaluate.Outcome`), and ``best`` whether no earlier plan on the same table was better.
+
+    Only trials with ``whole`` were measured on the whole table. The others were measured on a sample, against limits scaled to
+    its size: they guide the search and say nothing about a release. ``error`` is the reason why a plan could not run; such a
+    trial has no measured values.
     """
 
     number: int
@@ -37,36 +39,37 @@ class Trial:
     error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """As JSON values."""
         return asdict(self)
 
 
 OnTrial = Callable[[Trial], None]
 
 
-class Teller:
-    """Numbers the trials and tells whoever asked; ``tell`` is called once a plan, in the order in which they were tried."""
+class TrialReporter:
+    """Numbers the trials and passes them to ``on_trial``; ``report`` is called once per plan, in the order of the trials."""
 
     def __init__(self, on_trial: OnTrial | None) -> None:
         self.on_trial = on_trial
         self.number = 0
-        self.best: dict[bool, tuple[float, float, float]] = {}
+        self.best_ranks: dict[bool, tuple[float, float, float]] = {}
+        """The best rank so far, on the whole table (True) and on the sample (False)."""
 
-    def tell(self, plan: Plan, outcome: Outcome, *, whole: bool) -> None:
+    def report(self, plan: Plan, outcome: Outcome, *, whole: bool) -> None:
         self.number += 1
-        best = outcome.error is None and (whole not in self.best or outcome.rank < self.best[whole])
+        best = outcome.error is None and (whole not in self.best_ranks or outcome.rank < self.best_ranks[whole])
         if best:
-            self.best[whole] = outcome.rank
+            self.best_ranks[whole] = outcome.rank
         if self.on_trial is None:
             return
-        kinds = {name: registry.direction(name, origin="select")[0] for name in outcome.found}
+        kinds = {name: registry.resolve_limit(name, origin="select")[0] for name in outcome.measured}
         risks, losses = (
-            {name: value for name, value in outcome.found.items() if kinds[name] == kind} for kind in ("risk", "loss")
+            {name: value for name, value in outcome.measured.items() if kinds[name] == kind} for kind in ("risk", "loss")
         )
         content = plan.model_dump(mode="json", exclude_defaults=True)
         self.on_trial(
             Trial(
-                self.number, content, outcome.risk, outcome.loss, risks, losses, outcome.kept, dict(outcome.missed), whole, best,
-                outcome.error,
+                self.number, content, outcome.risk, outcome.loss, risks, losses, outcome.meets_limits, dict(outcome.missed),
+                whole, best, outcome.error,
             )
         )  # fmt: skip

@@ -53,7 +53,7 @@ def _named(findings: Findings, cls: type[Plugin], kind: registry.Kind) -> None:
         return
     rule = "use small letters, digits and underscores, a letter first"
     findings.need(bool(re.fullmatch(r"[a-z][a-z0-9_]*", name)), f"its name '{name}' cannot stand in a policy or a limit; {rule}")
-    if name in registry.names(kind):
+    if name in registry.installed_names(kind):
         try:
             taken = registry.load(cast("Any", kind), name)
         except DiscreetError as error:

@@ -72,7 +72,7 @@ def test_a_relation_holds_exactly_the_cells_that_share_a_value(column: Cells, da
     if data.draw(st.booleans()):  # true values ask
         asking = Cells.of(column.number, [frozenset({atom}) for atom in range(column.number)])
     null = data.draw(st.sampled_from([None, *np.flatnonzero(column.blank).tolist()])) if asking is column else None
-    relation = relate(asking, column, null=null, null_asks=null, name="a")
+    relation = relate(asking, column, null=null, queried_null=null, name="a")
     for code, cell in enumerate(asking.sets):
         wanted = [agree(cell, other) for other in column.sets]
         if null is not None:  # a null of its own agrees with blanks and itself
@@ -106,7 +106,7 @@ def test_counts_over_overlapping_cells_are_those_of_nested_loops(
     plain = [all(one is not None and len(one) == 1 for one in column.sets) for column in made]
     plain = [flag and len({*column.sets}) == len(column.sets) for flag, column in zip(plain, made, strict=True)]
     relations = [
-        Relation.equal(len(column.sets)) if flag else relate(column, column, null=None, null_asks=None, name="a")
+        Relation.equal(len(column.sets)) if flag else relate(column, column, null=None, queried_null=None, name="a")
         for flag, column in zip(plain, made, strict=True)
     ]
     codes = [one.place[rows[:, at]] for at, one in enumerate(relations)]

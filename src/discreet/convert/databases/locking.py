@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import SourceError
 
 _FOREIGN_LOCK_TIMEOUT = 60.0
@@ -48,7 +48,7 @@ def _acquire(lock: Path, path: Path) -> int:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            tell(f"waiting for another process that writes to {path.name}", 0, 1)
+            report_progress(f"waiting for another process that writes to {path.name}", 0, 1)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), lock.stat()):

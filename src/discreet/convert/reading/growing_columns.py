@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.encoding.columns import Column, encode_series, in_order, width_for
+from discreet.engine.encoding.columns import Column, code_type, encode_series, reorder_codes
 from discreet.model.attribute import Attribute
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class GrowingColumn:
             if self._null is None:
                 self._null, self._next = self._next, self._next + 1
             number_of_code = np.append(number_of_code, self._null)
-        wide = width_for(max(self._next - 1, 0))
+        wide = code_type(max(self._next - 1, 0))
         if np.dtype(wide).itemsize > self._numbers.itemsize:
             self._numbers = _widen(self._numbers, self._size, wide)
         end = self._size + len(encoded.codes)
@@ -86,7 +86,7 @@ class GrowingColumn:
     def finish(self, attribute: Attribute | None = None, labelled: bool = False) -> Column:
         """The complete column, with codes in the order of its values."""
         if self._first is not None:
-            return self._first if attribute is None or attribute.order is None else in_order(self._first, attribute, labelled)
+            return self._first if attribute is None or attribute.order is None else reorder_codes(self._first, attribute, labelled)
         known = self._known
         assert known is not None, "a column without chunks"
         known = known.sort("value")
@@ -94,9 +94,9 @@ class GrowingColumn:
         has_null = self._null is not None
         ranks = np.arange(len(values) + has_null)
         if attribute is not None and attribute.order is not None:
-            ordered = in_order(Column(self.name, ranks, values, has_null), attribute, labelled)
+            ordered = reorder_codes(Column(self.name, ranks, values, has_null), attribute, labelled)
             ranks, values = ordered.codes, ordered.values
-        code_of_number = np.zeros(self._next, dtype=width_for(len(values)))
+        code_of_number = np.zeros(self._next, dtype=code_type(len(values)))
         code_of_number[numbers] = ranks[: len(values)]
         if self._null is not None:
             code_of_number[self._null] = len(values)

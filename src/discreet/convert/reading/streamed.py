@@ -22,9 +22,9 @@ from discreet.convert.reading.chunks import iterate_chunks, largest_chunk, row_g
 from discreet.convert.reading.growing_columns import GrowingColumn
 from discreet.convert.reading.memory_check import sample_across
 from discreet.convert.reading.source import format_of_existing, is_url, prepare, read_source
-from discreet.engine.encoding.columns import Column, encode_series, threads, width_for
+from discreet.engine.encoding.columns import Column, code_type, encode_series, thread_count
 from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_memory
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import SourceError
 from discreet.model.contracts import RiskMeasure
 from discreet.model.encoded import Encoded
@@ -127,11 +127,11 @@ def _read_codes(
     if not names:
         return Encoded.of(scan.shape, int(scan.lazy.select(pl.len()).collect().item()), {}, lambda: _read_whole(scan))
     size, lazy = 0, scan.lazy.select(names)
-    with ThreadPoolExecutor(threads()) as pool:
+    with ThreadPoolExecutor(thread_count()) as pool:
         for chunk in iterate_chunks(lazy, scan.groups, CHUNK_RECORDS) if large else [lazy.collect(engine="streaming")]:
             list(pool.map(lambda column: column.append(chunk[column.name]), growing))  # noqa: B023 - finished before the next chunk is read
             size += chunk.height
-            tell("reading", size, max(size, scan.records))
+            report_progress("reading", size, max(size, scan.records))
     _check_unchanged(scan)
     columns = {
         column.name: column.finish(scan.shape.attribute(column.name), column.name in scan.shape.cells) for column in growing
@@ -188,4 +188,4 @@ def _code_bytes(column: Column, seen: int, records: int) -> int:
     values = column.cardinality
     if values > seen / 4:
         values = values * records // max(seen, 1)
-    return np.dtype(width_for(values)).itemsize
+    return np.dtype(code_type(values)).itemsize

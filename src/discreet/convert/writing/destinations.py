@@ -17,7 +17,7 @@ from discreet.convert.databases.address import SCHEMES, Address, parse_address
 from discreet.convert.files.cells_file import SUFFIX
 from discreet.convert.reading.source import is_url
 from discreet.convert.writing.atomic import refuse_key_ring, target_exists_error
-from discreet.engine.encoding.policy_paths import place as place_of
+from discreet.engine.encoding.policy_paths import resolve_path as place_of
 from discreet.errors import DiscreetError, SourceError, redact_credentials
 from discreet.model.policy import Policy
 

@@ -1,5 +1,6 @@
-"""What a released cell stands for: the one reader that every measure asks.
+"""The meaning of a released cell, read in one place for every measure.
 
-``positions`` places values of a kind on an axis, ``reader`` finds the cell behind each distinct value of a column, ``atoms``
-turns the cells of several columns into sets of atoms of one domain, on which agreement and containment are decided.
+``positions`` maps values of an ordered kind to positions on an axis, ``reader`` reads each distinct value of a column as a value
+or a cell, and ``atoms`` turns the cells of several columns into sets of atoms of one domain, on which agreement and containment
+are decided.
 """

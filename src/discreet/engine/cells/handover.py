@@ -1,7 +1,8 @@
-"""What a masking method hands over with its column: the cell that each label stands for.
+"""The meaning of labels that a masking method writes: the cell that each label of a masked column stands for.
 
-A label needs an entry only where the grammar does not explain it for the column's kind of values. Where a step works on
-labels that an earlier step wrote, the meaning is composed: a label stands for all that the labels behind it stood for.
+A label needs an entry only where the grammar does not already give it that meaning for the column's kind of values. Where a step
+recodes labels of an earlier step, the meanings are composed: a new label stands for everything that the labels it replaces stood
+for.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 
 
-def kind_in(data: Microdata, name: str) -> Kind:
-    """The kind of the original values behind a column, which may hold labels by now."""
+def original_kind(data: Microdata, name: str) -> Kind:
+    """The kind of the original values of a column, which may hold labels of an earlier step."""
     own = data.cells.get(name)
     return own.kind if own is not None else kind_of(data.frame.schema[name])
 
 
-def describe(
+def describe_labels(
     data: Microdata,
     name: str,
     released: pl.Series,
@@ -47,17 +48,17 @@ def describe(
     nominal: Mapping[str, Cell | str] | None = None,
     hierarchy: Hierarchy | None = None,
 ) -> ColumnCells | None:
-    """What the texts of a released column stand for; None where it still holds values of its own type.
+    """The meaning of the labels of a masked column; None where the column is not text, so that it holds plain values.
 
-    ``data`` is the table before the step. ``sources`` are the values that a label was made of, ``nominal`` the cell that the
+    ``data`` is the table before the step. ``sources`` are the values that each label replaces, ``nominal`` the cell that the
     method means by it; labels of the ``hierarchy`` stand for their leaves.
     """
     if released.dtype != pl.String:
         return None
-    return _Describer(data, name, hierarchy, sources or {}, nominal or {}).describe(released)
+    return _LabelDescriber(data, name, hierarchy, sources or {}, nominal or {}).describe(released)
 
 
-class _Describer:
+class _LabelDescriber:
     def __init__(
         self,
         data: Microdata,
@@ -66,7 +67,7 @@ class _Describer:
         sources: Mapping[str, Iterable[str]],
         nominal: Mapping[str, Cell | str],
     ) -> None:
-        self.kind, self.own = kind_in(data, name), data.cells.get(name)
+        self.kind, self.own = original_kind(data, name), data.cells.get(name)
         self.sources, self.nominal = sources, nominal
         self.hierarchy, self.groups = hierarchy, hierarchy.groups if hierarchy is not None else {}
 
@@ -78,20 +79,20 @@ class _Describer:
         for text in sorted(candidates.to_list()):
             if text == EVERYTHING:
                 continue
-            meant = self._meaning(text)
-            if meant is not None and meant != (parse_cell(text, self.kind) or text):
-                labels[text] = str(meant)
+            meaning = self._meaning(text)
+            if meaning is not None and meaning != (parse_cell(text, self.kind) or text):
+                labels[text] = str(meaning)
         return ColumnCells(kind=self.kind, labels=labels)
 
     def _meaning(self, text: str) -> Cell | str | None:
-        """The cell that a released label stands for."""
-        read = parse_cell(text, self.kind) or (text if parse_value(text, self.kind) is not None else None)
-        said = self.nominal.get(text, read)
+        """The cell that a label stands for: what the method states, extended where an input value lies outside it."""
+        parsed = parse_cell(text, self.kind) or (text if parse_value(text, self.kind) is not None else None)
+        stated = self.nominal.get(text, parsed)
         inputs = [self._resolve(source) for source in self._inputs(text)]
         if not inputs:
-            return said
-        if said is not None and all(covers(said, one, self.kind) for one in inputs):
-            return said
+            return stated
+        if stated is not None and all(covers(stated, cell, self.kind) for cell in inputs):
+            return stated
         if text in self.nominal:
             return union([self.nominal[text], *inputs], self.kind)
         return self._compact(text, union(inputs, self.kind))
@@ -108,7 +109,7 @@ class _Describer:
         return group.members if group is not None and not known.isdisjoint(group.members) else ()
 
     def _resolve(self, text: str) -> Cell | str:
-        """What a value or label of the table before the step stood for."""
+        """The meaning of a value or label of the table before the step."""
         if self.own is not None and text in self.own.labels:
             return meaning_of(text, self.kind, self.own) or text
         if text in self.groups and (self.hierarchy is None or text not in self.hierarchy.position):
@@ -116,7 +117,7 @@ class _Describer:
         return parse_cell(text, self.kind) or text
 
     def _compact(self, text: str, cell: Cell | str) -> Cell | str:
-        """A range instead of a list of leaves, where no other leaf of the hierarchy lies in it."""
+        """An interval instead of a list of leaves, where no other leaf of the hierarchy lies in it."""
         if self.kind in ("text", "boolean") or self.hierarchy is None or not isinstance(cell, Group) or cell.parts:
             return cell
         values = {leaf: value for leaf in self.hierarchy.leaves if (value := parse_value(leaf, self.kind)) is not None}
@@ -128,15 +129,17 @@ class _Describer:
 
 
 def covers(cell: Cell | str, other: Cell | str, kind: Kind) -> bool:
-    """Whether one cell (or the text of a value) holds all of another; False where that is not plain to see."""
+    """Whether a cell (or the text of a value) contains another; False where this cannot be decided from their form."""
     if cell in (EVERYTHING, other):
         return True
     if isinstance(other, str):
-        return other != EVERYTHING and _holds(cell, other, kind)
+        return other != EVERYTHING and _contains_value(cell, other, kind)
     if isinstance(other, Group):
         if other.others:
             return False
-        return all(_holds(cell, member, kind) for member in other.members) and all(covers(cell, one, kind) for one in other.parts)
+        return all(_contains_value(cell, member, kind) for member in other.members) and all(
+            covers(cell, part, kind) for part in other.parts
+        )
     if isinstance(cell, Interval) and isinstance(other, Interval):
         return union([cell, other], kind) == cell
     if isinstance(cell, Prefix) and isinstance(other, Prefix):
@@ -144,7 +147,7 @@ def covers(cell: Cell | str, other: Cell | str, kind: Kind) -> bool:
     return False
 
 
-def _holds(cell: Cell | str, text: str, kind: Kind) -> bool:
+def _contains_value(cell: Cell | str, text: str, kind: Kind) -> bool:
     if isinstance(cell, Prefix):
         return text in cell
     value = parse_value(text, kind)
@@ -159,16 +162,16 @@ def _holds(cell: Cell | str, text: str, kind: Kind) -> bool:
     return (value in members or any(parts)) != cell.others
 
 
-def local_units(labels: Iterable[str], zone: str | None) -> dict[str, Cell | str]:
-    """Units of time in a zone of its own as intervals in UTC; nothing where the grammar reads them rightly."""
+def local_time_units_in_utc(labels: Iterable[str], zone: str | None) -> dict[str, Cell | str]:
+    """Labels of time units in a time zone as intervals in UTC; empty for UTC, where the grammar reads them correctly."""
     if zone in (None, "UTC"):
         return {}
-    made: dict[str, Cell | str] = {}
+    intervals: dict[str, Cell | str] = {}
     for label in labels:
         cell = parse_cell(label, "datetime")
         if isinstance(cell, Interval):
-            made[label] = Interval(_in_utc(cell.lower, zone), _in_utc(cell.upper, zone))
-    return made
+            intervals[label] = Interval(_in_utc(cell.lower, zone), _in_utc(cell.upper, zone))
+    return intervals
 
 
 def _in_utc(bound: datetime.datetime | float, zone: str | None) -> datetime.datetime | float:

@@ -1,8 +1,8 @@
-"""Hierarchies made from a policy's words and the data's values.
+"""Generalization hierarchies, built from a policy's specification and the values of a column.
 
-A specification (:class:`~discreet.model.hierarchy.HierarchySpec`) says where the coarser values come from; the values of
-the column say which leaves there are. A file is read in the form that ARX's users have: a line a leaf,
-``leaf;level1;…;*``. A hierarchy that misses values of the data is an error that names them.
+A specification (:class:`~discreet.model.hierarchy.HierarchySpec`) defines the coarser values; the column's values are the
+leaves. A hierarchy file has the format of ARX: one line per leaf, ``leaf;level1;…;*``. Values that a hierarchy does not cover
+raise an error that names them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import polars as pl
 from discreet.engine.cells.intervals import quantile_levels, width_levels
 from discreet.engine.cells.positions import native_positions, text_positions
 from discreet.engine.encoding.columns import Column, encode
-from discreet.engine.encoding.policy_paths import place
-from discreet.engine.encoding.policy_tables import written
+from discreet.engine.encoding.policy_paths import resolve_path
+from discreet.engine.encoding.policy_tables import file_version
 from discreet.errors import DataError, SourceError
-from discreet.model.attribute import printed
+from discreet.model.attribute import text_forms
 from discreet.model.cells import number_text
 from discreet.model.hierarchy import Hierarchy, HierarchySpec
 from discreet.model.microdata import Microdata
@@ -35,7 +35,7 @@ _SEPARATORS = (";", "\t", ",")
 
 
 def hierarchy_of(data: Microdata, name: str) -> Hierarchy:
-    """The hierarchy of a column as its policy says; leaf -> ``*`` where it says nothing.
+    """The hierarchy of a column from the policy; default: each leaf directly below ``*``.
 
     >>> from discreet import Policy
     >>> import polars as pl
@@ -44,19 +44,19 @@ def hierarchy_of(data: Microdata, name: str) -> Hierarchy:
     (('48201', '48202'), ('4820*', '4820*'), ('482**', '482**'), ('*', '*'))
     """
     spec = data.attribute(name).hierarchy
-    kept: dict[Any, Hierarchy] = data.cache.setdefault("hierarchies", {})
-    file = written(spec.file, data.policy) if spec is not None and spec.file else None
+    cached: dict[Any, Hierarchy] = data.cache.setdefault("hierarchies", {})
+    file = file_version(spec.file, data.policy) if spec is not None and spec.file else None
     key = (name, spec.model_dump_json() if spec is not None else "", file)  # policy and file may change under the same values
-    if key not in kept:
+    if key not in cached:
         (column,) = encode(data, [name])
-        made = hierarchy_from(column, spec, data)
-        leaf_codes(column, made)
-        kept[key] = made
-    return kept[key]
+        hierarchy = build_hierarchy(column, spec, data)
+        leaf_codes(column, hierarchy)
+        cached[key] = hierarchy
+    return cached[key]
 
 
 def usable_hierarchy(data: Microdata, name: str) -> Hierarchy | None:
-    """The hierarchy that the policy gives a column, or None where there is none or it does not fit the column's values."""
+    """The hierarchy that the policy gives a column; None where there is none or it does not cover the column's values."""
     if name not in data.columns or data.attribute(name).hierarchy is None:
         return None
     try:
@@ -71,38 +71,38 @@ def leaf_codes(column: Column, hierarchy: Hierarchy) -> NDArray[np.int64]:
     Raises DataError naming the values that the hierarchy does not cover.
     """
     position = hierarchy.position
-    found = np.full(column.cardinality, -1, dtype=np.int64)
+    leaves = np.full(column.cardinality, -1, dtype=np.int64)
     missing: list[str] = []
     for code, value in enumerate(column.values.to_list()):
-        leaf = next((position[text] for text in printed(value) if text in position), None)
+        leaf = next((position[text] for text in text_forms(value) if text in position), None)
         if leaf is None:
-            missing.append(printed(value)[-1])
+            missing.append(text_forms(value)[-1])
         else:
-            found[code] = leaf
+            leaves[code] = leaf
     if missing:
         shown = ", ".join(f"'{value}'" for value in missing[:_MOST_NAMED])
         more = f" and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
         raise DataError(f"the hierarchy of '{column.name}' does not cover {shown}{more}; add a line for each")
-    return found
+    return leaves
 
 
 def level_codes(hierarchy: Hierarchy) -> list[tuple[NDArray[np.int64], list[str]]]:
-    """For each level a dense label number a leaf, and the labels by number."""
-    made = []
+    """For each level the dense label number of each leaf, and the labels by number."""
+    levels = []
     for labels in hierarchy.labels:
         numbers: dict[str, int] = {}
         codes = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
-        made.append((codes, list(numbers)))
-    return made
+        levels.append((codes, list(numbers)))
+    return levels
 
 
 def leaf_text(value: Any) -> str:
-    """A value as a leaf is written: whole floats without '.0', booleans in lower case."""
-    return number_text(value) if isinstance(value, float) else printed(value)[0]
+    """A value in the notation of leaves: whole floats without '.0', booleans in lower case."""
+    return number_text(value) if isinstance(value, float) else text_forms(value)[0]
 
 
 def read_rows(path: Path, attribute: str) -> list[list[str]]:
-    """The rows of a hierarchy file; the separator is the one that splits its first line."""
+    """The rows of a hierarchy file; the separator is the first of ``; tab ,`` that occurs in its first line."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -114,61 +114,61 @@ def read_rows(path: Path, attribute: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=separator))
 
 
-def hierarchy_from(column: Column, spec: HierarchySpec | None, data: Microdata) -> Hierarchy:
-    """The hierarchy that a specification makes of a column's values."""
+def build_hierarchy(column: Column, spec: HierarchySpec | None, data: Microdata) -> Hierarchy:
+    """Build the hierarchy of a column's values from a specification."""
     name = column.name
     if spec is not None and spec.file:
-        return Hierarchy.from_rows(read_rows(place(data.policy, spec.file), name), attribute=name)
+        return Hierarchy.from_rows(read_rows(resolve_path(data.policy, spec.file), name), attribute=name)
     if not len(column.values):
-        return Hierarchy((("*",), ("*",)))  # a column of nulls has nothing to make coarser
+        return Hierarchy((("*",), ("*",)))  # a column of nulls has no values to generalize
     values = column.values.to_list()
     leaves = [leaf_text(value) for value in values]
     levels: list[list[str]] = []
     if spec is None:
         levels = []
     elif spec.widths:
-        levels = width_levels(_numbers(column), spec.widths, spec.origin, name)
+        levels = width_levels(_exact_numbers(column), spec.widths, spec.origin, name)
     elif spec.quantiles:
         counts = np.bincount(column.codes, minlength=column.cardinality)[: len(values)]
-        levels = quantile_levels(_numbers(column), counts, spec.quantiles, name)
+        levels = quantile_levels(_exact_numbers(column), counts, spec.quantiles, name)
     elif spec.prefixes:
-        levels = [[_prefix(leaf, kept) for leaf in leaves] for kept in spec.prefixes]
+        levels = [[_prefix(leaf, length) for leaf in leaves] for length in spec.prefixes]
     elif spec.dates:
-        days = _days(column)
+        days = _dates_of(column)
         levels = [[_DATE_LABELS[unit](day) for day in days] for unit in spec.dates]
     else:
-        levels = _grouped(leaves, spec.groups, name)
+        levels = _group_levels(leaves, spec.groups, name)
     return Hierarchy.from_rows(zip(leaves, *levels, strict=True), attribute=name)
 
 
-def _numbers(column: Column) -> NDArray[Any]:
-    """The values as exact numbers."""
+def _exact_numbers(column: Column) -> NDArray[Any]:
+    """The column's values as exact numbers; raises DataError where a value is no number."""
     if column.values.dtype.is_numeric():
         return native_positions(column.values)
     texts = column.values.cast(pl.String)
-    found, plain = text_positions(texts, "number")
+    numbers, plain = text_positions(texts, "number")
     if not plain.all():
-        odd = texts.filter(pl.Series(~plain))[0]
-        raise DataError(f"a hierarchy of widths or quantiles needs numbers, but '{column.name}' holds '{odd}'")
-    return found
+        wrong = texts.filter(pl.Series(~plain))[0]
+        raise DataError(f"a hierarchy of widths or quantiles needs numbers, but '{column.name}' holds '{wrong}'")
+    return numbers
 
 
-def _prefix(text: str, kept: int) -> str:
-    return "*" if kept == 0 else text[:kept] + "*" * max(0, len(text) - kept)
+def _prefix(text: str, length: int) -> str:
+    return "*" if length == 0 else text[:length] + "*" * max(0, len(text) - length)
 
 
-def _days(column: Column) -> list[datetime.date]:
+def _dates_of(column: Column) -> list[datetime.date]:
     values = column.values
     if values.dtype == pl.String:
-        found = values.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+        dates = values.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
     elif values.dtype == pl.Date or isinstance(values.dtype, pl.Datetime):
-        found = values.cast(pl.Date)
+        dates = values.cast(pl.Date)
     else:
         raise DataError(f"a hierarchy of dates needs dates, but '{column.name}' is {values.dtype}")
-    if found.null_count():
-        odd = values.filter(found.is_null())[0]
-        raise DataError(f"a hierarchy of dates needs dates such as 2014-05-31, but '{column.name}' holds '{odd}'")
-    return found.to_list()
+    if dates.null_count():
+        wrong = values.filter(dates.is_null())[0]
+        raise DataError(f"a hierarchy of dates needs dates such as 2014-05-31, but '{column.name}' holds '{wrong}'")
+    return dates.to_list()
 
 
 _DATE_LABELS: dict[str, Callable[[datetime.date], str]] = {
@@ -180,7 +180,7 @@ _DATE_LABELS: dict[str, Callable[[datetime.date], str]] = {
 }
 
 
-def _grouped(leaves: Sequence[str], groups: Sequence[dict[str, tuple[str, ...]]], name: str) -> list[list[str]]:
+def _group_levels(leaves: Sequence[str], groups: Sequence[dict[str, tuple[str, ...]]], name: str) -> list[list[str]]:
     """Labels level by level; a group's members are leaves or labels of the level below."""
     levels: list[list[str]] = []
     below = list(leaves)
@@ -192,12 +192,12 @@ def _grouped(leaves: Sequence[str], groups: Sequence[dict[str, tuple[str, ...]]]
                     raise DataError(
                         f"level {number} of the hierarchy of '{name}' puts '{member}' in '{label_of[member]}' and in '{label}'"
                     )
-        found = [label_of.get(under, label_of.get(leaf)) for leaf, under in zip(leaves, below, strict=True)]
-        missing = [leaf for leaf, label in zip(leaves, found, strict=True) if label is None]
+        labels = [label_of.get(label_below, label_of.get(leaf)) for leaf, label_below in zip(leaves, below, strict=True)]
+        missing = [leaf for leaf, label in zip(leaves, labels, strict=True) if label is None]
         if missing:
             shown = ", ".join(f"'{leaf}'" for leaf in missing[:_MOST_NAMED])
             more = f" and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
             raise DataError(f"the hierarchy of '{name}' has no group for {shown}{more} on level {number}")
-        below = [label for label in found if label is not None]
+        below = [label for label in labels if label is not None]
         levels.append(below)
     return levels

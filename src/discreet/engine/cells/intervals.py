@@ -1,7 +1,7 @@
-"""Nested intervals over numbers: of fixed widths, or equally filled.
+"""Nested intervals over numbers: of fixed widths, or with about equal numbers of records (quantiles).
 
-Bounds are multiples of the width as people write it (3 x 0.1 is 0.3), computed exactly, so that every number lies in the
-interval that is written for it, however many digits it has.
+Bounds are multiples of the decimal width (3 x 0.1 is 0.3, not 0.30000000000000004), computed exactly, so that every number lies
+in the interval of its label, however many digits it has.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def width_levels(numbers: NDArray[Any], widths: Sequence[float], origin: float, 
                 raise DataError(
                     f"each width of the hierarchy of '{name}' is a multiple of the one before; {width} is none of {before}"
                 )
-        # from the finest bins, so that rounding can never tear the tree
+        # every level is derived from the finest bins, so that rounding can never break the nesting of the hierarchy
         ratio = round(width / widths[0])
         bins = (finest // ratio).tolist()
         labels = {number: str(interval_of_bin(number, widths[0], origin, ratio)) for number in set(bins)}
@@ -61,13 +61,13 @@ def interval_bins(numbers: NDArray[Any], width: float, origin: float) -> NDArray
 
 
 def _exact_bins(numbers: NDArray[Any], width: float, origin: float) -> NDArray[Any]:
-    made = np.empty(len(numbers), dtype=object)
-    made[:] = [_exact_bin(number, width, origin) for number in numbers.tolist()]
-    return made
+    bins = np.empty(len(numbers), dtype=object)
+    bins[:] = [_exact_bin(number, width, origin) for number in numbers.tolist()]
+    return bins
 
 
 def _float_bins(numbers: NDArray[np.float64], width: float, origin: float) -> NDArray[Any]:
-    """By division, then one to the side where the bound as it is written lies on the other side of the number."""
+    """Bins by floating-point division, moved by one where the decimal bound lies on the other side of the number."""
     bins = np.floor((numbers - origin) / width).astype(np.int64)
     for _ in range(2):
         occurring, back = np.unique(bins, return_inverse=True)
@@ -81,7 +81,7 @@ def _float_bins(numbers: NDArray[np.float64], width: float, origin: float) -> ND
 
 
 def _exact_bin(number: Any, width: float, origin: float) -> int:
-    bin_number = math.floor((_written(number) - _written(origin)) / _written(width))
+    bin_number = math.floor((_decimal_fraction(number) - _decimal_fraction(origin)) / _decimal_fraction(width))
     for near in (bin_number, bin_number - 1, bin_number + 1):
         if number in interval_of_bin(near, width, origin):
             return near
@@ -89,13 +89,13 @@ def _exact_bin(number: Any, width: float, origin: float) -> int:
 
 
 def interval_of_bin(number: int, width: float, origin: float, times: int = 1) -> Interval:
-    """The interval with a number, ``times`` widths wide."""
-    low = _written(origin) + number * times * _written(width)
-    return Interval(_bound(low), _bound(low + times * _written(width)))
+    """The interval of a bin that is ``times`` widths wide."""
+    low = _decimal_fraction(origin) + number * times * _decimal_fraction(width)
+    return Interval(_bound(low), _bound(low + times * _decimal_fraction(width)))
 
 
-def _written(number: float) -> Fraction:
-    """A number as its digits say: 0.1 is one tenth."""
+def _decimal_fraction(number: float) -> Fraction:
+    """A number as the exact value of its decimal digits: 0.1 is one tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(Decimal(repr(float(number))))
 
 
@@ -113,12 +113,12 @@ def quantile_levels(numbers: NDArray[Any], counts: NDArray[np.int64], quantiles:
     ordered, upto = numbers[order], np.cumsum(counts[order])
     total = int(upto[-1])
     levels = []
-    for at, parts in enumerate(quantiles):
-        if at and (quantiles[at - 1] % parts or parts >= quantiles[at - 1]):
+    for level, parts in enumerate(quantiles):
+        if level and (quantiles[level - 1] % parts or parts >= quantiles[level - 1]):
             raise DataError(
-                f"each number of quantiles of '{name}' divides the one before; {parts} does not divide {quantiles[at - 1]}"
+                f"each number of quantiles of '{name}' divides the one before; {parts} does not divide {quantiles[level - 1]}"
             )
-        # the first value behind i/parts of the records; ranks as integers, so coarser cuts are among the finer ones
+        # cut at the first value behind i/parts of the records; integer ranks make the coarser cuts a subset of the finer ones
         ranks = np.array([i * total // parts for i in range(1, parts)], dtype=np.int64)
         cuts = np.unique(ordered[np.minimum(np.searchsorted(upto, ranks, side="right"), len(ordered) - 1)])
         cuts = cuts[cuts > ordered[0]]

@@ -1,25 +1,27 @@
-"""Values that a policy names and the table does not hold: a typing error, or a value that does not occur in this table.
+"""Values that a policy lists and the table does not hold: a typing error, or a value that does not occur in this table.
 
-A listed value that matches nothing weighs nothing, so a typing error makes the risk 0 without a word. What is an error:
+A listed value that matches nothing weighs nothing, so that a typing error would make the risk 0 silently. Errors are:
 
-* no listed value (or interval) of an attribute matches anything that occurs;
-* a listed value does not occur, but one that differs by a slip of the pen does, and is not listed itself.
+* a listed value or interval that matches nothing, if it weighs more than a value that is not listed;
+* a listed value that does not occur where one does that differs by a misspelling only and is not listed itself, also in the
+  groups of a hierarchy or of a step;
+* a group of which no value occurs.
 
-Any other listed value that does not occur is told in a warning: it may be missing from a small table. ``allow_absent: true`` at
-the attribute ends both, where one policy serves several tables.
+Any other listed value that does not occur gives a warning. ``allow_absent: true`` at the attribute turns both off, for a policy
+that serves several tables.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rapidfuzz.distance import OSA
 
 from discreet.engine.encoding.columns import Column, encode
-from discreet.errors import PolicyError, nearest
-from discreet.model.attribute import Attribute, printed
+from discreet.errors import ParameterError, PolicyError, nearest
+from discreet.model.attribute import Attribute, text_forms
 from discreet.model.cells import parse_group, parse_interval
 from discreet.model.microdata import Microdata
 
@@ -52,7 +54,7 @@ def check_column(column: Column, attribute: Attribute, origin: str, *, initial: 
         return []  # cells of a release stand for values that do not occur any more
     warnings = _check_weights(column.name, values, attribute, origin, initial=initial)
     groups = attribute.hierarchy.groups[0] if attribute.hierarchy is not None and attribute.hierarchy.groups else {}
-    texts = {text for value in values for text in printed(value)}
+    texts = {text for value in values for text in text_forms(value)}
     for where, listed in (
         ("order", attribute.order or ()),
         ("hierarchy.groups", [one for part in groups.values() for one in part]),
@@ -68,23 +70,37 @@ def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origi
     absent = [key for key in attribute.values if key not in matched]
     if not absent:
         return []
-    texts = {text for value in values if attribute.listed_key(value) is None for text in printed(value)[:1]}
+    texts = {text for value in values if attribute.listed_key(value) is None for text in text_forms(value)[:1]}
     where = f"{name}.values"
     _find_slips(where, [key for key in absent if parse_interval(key) is None], texts, origin, every=attribute.values)
-    if not matched and initial:
+    weighing = [key for key in absent if attribute.values[key] > attribute.unlisted] if matched else absent
+    if weighing and initial:
+        matching = f"names {_quoted(weighing)}, which {_verb(weighing)} not occur in this table"
+        if not matched:
+            matching = f"matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur"
         raise PolicyError(
-            f"{origin}: '{where}' matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur; "
-            f"{nearest(absent[0], texts)}; allow_absent: true at '{name}' if that is right"
+            f"{origin}: '{where}' {matching}; {nearest(weighing[0], texts or matched)}; "
+            f"set allow_absent: true at '{name}' if that is right"
         )
-    return [
-        f"'{where}' names {_quoted(absent)}, which {_verb(absent)} not occur in this table; {nearest(absent[0], texts)}"
-        if texts
-        else f"'{where}' names {_quoted(absent)}, which {_verb(absent)} not occur in this table"
-    ]
+    suggestion = f"; {nearest(absent[0], texts)}" if texts else ""
+    return [f"'{where}' names {_quoted(absent)}, which {_verb(absent)} not occur in this table{suggestion}"]
+
+
+def check_groups(column: Column, groups: Mapping[str, Sequence[str]], attribute: Attribute, method: str) -> None:
+    """Raise ParameterError for a group of a step of which no value occurs, or PolicyError for a misspelt value."""
+    if attribute.allow_absent or not len(column.values):
+        return
+    texts = {text for value in column.values.to_list() for text in text_forms(value)}
+    for label, members in groups.items():
+        if texts.isdisjoint(members):
+            suggestion = nearest(members[0] if members else "", texts)
+            raise ParameterError(f"{method}.groups: no value of '{column.name}' stands in the group '{label}'; {suggestion}")
+    if len(texts) <= _MANY:
+        _find_slips(f"{column.name}: groups", [one for members in groups.values() for one in members], texts, method)
 
 
 def _find_slips(where: str, listed: Iterable[str], texts: set[str], origin: str, every: Iterable[str] = ()) -> None:
-    """Raise where a listed value does not occur and one that is nearly the same does."""
+    """Raise PolicyError where a listed value does not occur and one that is nearly the same does."""
     listed = list(listed)
     absent = [one for one in listed if one not in texts]
     free = texts - set(listed) - set(every)
@@ -94,7 +110,7 @@ def _find_slips(where: str, listed: Iterable[str], texts: set[str], origin: str,
         if meant is not None:
             raise PolicyError(
                 f"{origin}: '{where}' names '{one}', which does not occur; did you mean '{meant}'? "
-                f"(allow_absent: true at '{where.split('.', maxsplit=1)[0]}' if both are right)"
+                f"(allow_absent: true at '{re.split('[.:]', where)[0]}' if both are right)"
             )
 
 

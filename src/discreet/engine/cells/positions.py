@@ -1,8 +1,8 @@
 """Values of an ordered kind as exact positions on an axis.
 
-Numbers are themselves; dates and datetimes are microseconds since 1970 (UTC), times microseconds since midnight, durations
-microseconds, truth values 0 and 1. Integers are never rounded: an axis is int64 where all fit, float64 where that loses
-nothing, and else an array of Python numbers, which compare exactly.
+A number is its own position; dates and datetimes are microseconds since 1970 (UTC), times microseconds since midnight, durations
+microseconds, booleans 0 and 1. Integers are never rounded: an axis is int64 where all values fit, float64 where that is lossless,
+and else an array of Python numbers, which compare exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def kind_of(dtype: pl.DataType) -> Kind:
-    """The kind of values that a column of this type holds."""
+    """The kind of the values in a column of this type."""
     if dtype.is_numeric():
         return "number"
     if dtype == pl.Date:
@@ -41,13 +41,13 @@ def kind_of(dtype: pl.DataType) -> Kind:
 
 
 def is_native(dtype: pl.DataType, kind: Kind) -> bool:
-    """Whether a column of this type holds values of the kind as they are, so that only labels could be anything else."""
+    """Whether a column of this type holds plain values of the kind, so that only declared labels could be cells."""
     own = kind_of(dtype)
     return own == kind or {own, kind} == {"date", "datetime"}
 
 
 def native_positions(values: pl.Series) -> NDArray[Any]:
-    """The positions of values whose type is ordered; none of them null."""
+    """The positions of the values of an ordered type; the series must not hold nulls."""
     dtype = values.dtype
     if dtype == pl.Boolean:
         return values.cast(pl.Int64).to_numpy()
@@ -81,18 +81,18 @@ def position(value: Any) -> int | float:
         return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
     if isinstance(value, datetime.timedelta):
         return value // _MICROSECOND
-    raise TypeError(f"{value!r} has no place on an axis")
+    raise TypeError(f"{value!r} has no position on an axis")
 
 
 def text_positions(texts: pl.Series, kind: Kind) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The positions of texts that are single values of the kind, and which of the texts are."""
+    """The positions of texts that are single values of the kind, and a flag per text that says whether it is one."""
     if kind == "number":
         return _number_positions(texts)
     if kind == "date":
-        found = texts.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
-        plain = found.is_not_null() & (texts.str.strip_chars().str.len_chars() == 10)
+        dates = texts.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
+        plain = dates.is_not_null() & (texts.str.strip_chars().str.len_chars() == 10)
         if plain.all():
-            return found.to_physical().cast(pl.Int64).to_numpy() * DAY, np.ones(len(texts), dtype=np.bool_)
+            return dates.to_physical().cast(pl.Int64).to_numpy() * DAY, np.ones(len(texts), dtype=np.bool_)
     parsed = [parse_value(text, kind) for text in texts.to_list()]
     flags = np.array([value is not None for value in parsed], dtype=np.bool_)
     return _exact([0 if value is None else position(value) for value in parsed]), flags
@@ -104,9 +104,9 @@ def _number_positions(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_]
     plain = floats.is_not_null().to_numpy()
     ints = stripped.cast(pl.Int64, strict=False)
     whole = ints.is_not_null().to_numpy()
-    made = floats.fill_null(0.0).to_numpy() + 0.0
-    if not len(made) or np.abs(made[np.isfinite(made)]).max(initial=0) <= _EXACT:
-        return made, plain
+    positions = floats.fill_null(0.0).to_numpy() + 0.0
+    if not len(positions) or np.abs(positions[np.isfinite(positions)]).max(initial=0) <= _EXACT:
+        return positions, plain
     if (whole | ~plain).all():
         return ints.fill_null(0).to_numpy(), plain
     exact = [parse_value(text, "number") if flag else 0 for text, flag in zip(stripped.to_list(), plain.tolist(), strict=True)]
@@ -114,13 +114,13 @@ def _number_positions(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_]
 
 
 def same_scale(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Positions of several columns and bounds as arrays of one type that orders all of them exactly."""
-    held = [part for part in parts if len(part)]
-    if all(part.dtype.kind in "iu" for part in held):
+    """Arrays of positions converted to one type in which all of them compare exactly."""
+    nonempty = [part for part in parts if len(part)]
+    if all(part.dtype.kind in "iu" for part in nonempty):
         return [part.astype(np.int64) for part in parts]
-    if all(part.dtype.kind == "f" or _small(part) for part in held):
+    if all(part.dtype.kind == "f" or _fits_float(part) for part in nonempty):
         return [part.astype(np.float64) for part in parts]
-    return [np.array([_plain(value) for value in part.tolist()], dtype=object) for part in parts]
+    return [np.array([_python_number(value) for value in part.tolist()], dtype=object) for part in parts]
 
 
 def exact_array(values: Iterable[int | float]) -> NDArray[Any]:
@@ -135,14 +135,14 @@ def _exact(values: list[Any]) -> NDArray[Any]:
         return np.array(values, dtype=object)
     if all(isinstance(value, float) or abs(value) <= _EXACT for value in values):
         return np.array(values, dtype=np.float64) + 0.0
-    return np.array([_plain(value) for value in values], dtype=object)
+    return np.array([_python_number(value) for value in values], dtype=object)
 
 
-def _small(part: NDArray[Any]) -> bool:
+def _fits_float(part: NDArray[Any]) -> bool:
     if part.dtype == object:
         return all(isinstance(value, float) or abs(value) <= _EXACT for value in part.tolist())
     return bool(np.abs(part.astype(np.float64)).max() < _EXACT)
 
 
-def _plain(value: Any) -> int | float:
+def _python_number(value: Any) -> int | float:
     return value + 0.0 if isinstance(value, float) else int(value)

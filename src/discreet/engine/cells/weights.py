@@ -1,4 +1,4 @@
-"""The sensitivity of coarse cells: as much as the heaviest value that a cell may stand for."""
+"""The sensitivity of coarse cells: the largest weight of a value that the cell may stand for."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 def cell_weights(column: Column, attribute: Attribute, cells: ColumnCells | None) -> NDArray[np.float64]:
     """W(A) x W(value) for every code of the column (Orooji & Knapp 2018a, eq. 4), null last, where some cells are coarse."""
-    made = value_weights(column, attribute)
+    weights = value_weights(column, attribute)
     if cells is None or not attribute.values:
-        return made
+        return weights
     for code, text in enumerate(printed_texts(column.values).to_list()):
         meaning = meaning_of(text, cells.kind, cells)
         if meaning is not None and meaning != EVERYTHING:
-            made[code] = attribute.sensitivity * heaviest(meaning, attribute, cells.kind)
-    return made
+            weights[code] = attribute.sensitivity * largest_weight(meaning, attribute, cells.kind)
+    return weights
 
 
-def heaviest(cell: Cell | str, attribute: Attribute, kind: Kind) -> float:
+def largest_weight(cell: Cell | str, attribute: Attribute, kind: Kind) -> float:
     """The largest weight of a value that a cell may stand for."""
     if isinstance(cell, str):
         value = parse_value(cell, kind)
@@ -41,4 +41,4 @@ def heaviest(cell: Cell | str, attribute: Attribute, kind: Kind) -> float:
         return max([attribute.unlisted, *inside, *across])
     if cell.others:
         return max([attribute.unlisted, *(weight for _, weight in listed)])
-    return max([*(heaviest(one, attribute, kind) for one in (*cell.members, *cell.parts)), 0.0])
+    return max([*(largest_weight(member, attribute, kind) for member in (*cell.members, *cell.parts)), 0.0])

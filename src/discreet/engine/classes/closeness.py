@@ -1,4 +1,4 @@
-"""Which ground distance t-closeness takes for a sensitive attribute, and the distance of every class under it."""
+"""The ground distance of t-closeness for a sensitive attribute, and the earth mover's distance of every class under it."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True)
-class Ground:
-    """A ground distance over the values of one attribute."""
+class GroundDistance:
+    """A ground distance between the values of one attribute; ``levels`` are the label codes of a hierarchy, level by level."""
 
     kind: Distance
     levels: tuple[NDArray[np.int64], ...] = ()
 
-    def emd(self, found: Histograms, whole: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The earth mover's distance of every class from the whole table."""
+    def emd(self, histograms: Histograms, whole: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The earth mover's distance of every class from the distribution in the whole table."""
         if self.kind == "ordered":
-            return emd_ordered(found, whole)
-        return emd_hierarchical(found, whole, self.levels) if self.kind == "hierarchical" else emd_equal(found, whole)
+            return emd_ordered(histograms, whole)
+        return emd_hierarchical(histograms, whole, self.levels) if self.kind == "hierarchical" else emd_equal(histograms, whole)
 
 
-def ground_distance(data: Microdata, column: Column, asked: Distance | None = None) -> Ground:
-    """The distance asked for, or by level: ordered for numbers, dates and ordinal values, else by hierarchy, else equal."""
+def choose_ground_distance(data: Microdata, column: Column, distance: Distance | None = None) -> GroundDistance:
+    """The ground distance of a column; default: ordered for numbers, dates and ordinal values, else hierarchical, else equal."""
     name = column.name
-    if asked is None:
+    if distance is None:
         if data.level(name) is not Level.NOMINAL:
-            asked = "ordered"
+            distance = "ordered"
         else:
-            asked = "hierarchical" if data.attribute(name).hierarchy is not None else "equal"
-    if asked != "hierarchical":
-        return Ground(asked)
+            distance = "hierarchical" if data.attribute(name).hierarchy is not None else "equal"
+    if distance != "hierarchical":
+        return GroundDistance(distance)
     hierarchy = hierarchy_of(data, name)
     leaves = leaf_codes(column, hierarchy)[: len(column.values)]
-    return Ground("hierarchical", tuple(codes[leaves] for codes, _ in level_codes(hierarchy)[:-1]))
+    return GroundDistance("hierarchical", tuple(codes[leaves] for codes, _ in level_codes(hierarchy)[:-1]))

@@ -1,4 +1,4 @@
-"""Compiled grouping of rows by sums of table entries."""
+"""Compiled kernels of class tables: group rows by integer keys, relabel codes, sum over flagged rows."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# codes[row, attribute]: code of each distinct row. counts[row]: records of the row. table[i, code]: contribution of a code of
+# attribute attributes[i] to the row's key, scaled so that different combinations of new labels have different keys. One pass,
+# O(rows x attributes). Trap: the arrays `first` and `totals` are allocated for the worst case, one class per row.
 @compiled
 def class_ids(
-    codes: NDArray[np.int32], counts: NDArray[np.int64], kept: NDArray[np.int64], table: NDArray[np.int64], room: int
+    codes: NDArray[np.int32], counts: NDArray[np.int64], attributes: NDArray[np.int64], table: NDArray[np.int64], key_count: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Classes of rows with equal key ``sum of table[place, codes[row, kept[place]]]``, numbered as they first occur.
+    """Classes of rows with equal key ``sum over i of table[i, codes[row, attributes[i]]]``, numbered as they first occur.
 
-    Returns the class of each row, the first row of each class and its records. Where ``room`` is given every key is below
-    it and is looked up directly; else by an open hash table.
+    Returns the class of each row, and the first row and the number of records of each class. Where ``key_count`` is positive, all
+    keys are below it and are looked up directly; else in a hash table with open addressing.
     """
-    size, width = len(codes), len(kept)
+    size, width = len(codes), len(attributes)
     ids = np.empty(size, dtype=np.int32)
     first = np.empty(size, dtype=np.int32)
     totals = np.empty(size, dtype=np.int64)
@@ -31,56 +34,56 @@ def class_ids(
         bits += 1
     mask = np.uint64((1 << bits) - 1)
     shift = np.uint64(64 - bits)
-    slots = np.full(room if room > 0 else 1 << bits, -1, dtype=np.int32)
-    keys = np.empty(size if room == 0 else 0, dtype=np.int64)
+    slots = np.full(key_count if key_count > 0 else 1 << bits, -1, dtype=np.int32)
+    keys = np.empty(size if key_count == 0 else 0, dtype=np.int64)
     for row in range(size):
         key = np.int64(0)
-        for at in range(width):
-            key += table[at, codes[row, kept[at]]]
-        if room > 0:
+        for index in range(width):
+            key += table[index, codes[row, attributes[index]]]
+        if key_count > 0:
             slot = np.uint64(key)
-            found = slots[slot]
+            class_id = slots[slot]
         else:
             slot = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift
-            found = slots[slot]
-            while found >= 0 and keys[found] != key:
+            class_id = slots[slot]
+            while class_id >= 0 and keys[class_id] != key:
                 slot = (slot + np.uint64(1)) & mask
-                found = slots[slot]
-        if found < 0:
-            found = np.int32(number)
-            slots[slot] = found
-            if room == 0:
+                class_id = slots[slot]
+        if class_id < 0:
+            class_id = np.int32(number)
+            slots[slot] = class_id
+            if key_count == 0:
                 keys[number] = key
             first[number] = row
             totals[number] = 0
             number += 1
-        ids[row] = found
-        totals[found] += counts[row]
+        ids[row] = class_id
+        totals[class_id] += counts[row]
     return ids, first[:number].copy(), totals[:number].copy()
 
 
 @compiled
 def relabel(
-    codes: NDArray[np.int32], rows: NDArray[np.int32], kept: NDArray[np.int64], maps: NDArray[np.int32]
+    codes: NDArray[np.int32], rows: NDArray[np.int32], attributes: NDArray[np.int64], maps: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """The new codes ``maps[place, code]`` of some rows."""
-    made = np.empty((len(rows), len(kept)), dtype=np.int32)
-    for at in range(len(rows)):
-        for place in range(len(kept)):
-            made[at, place] = maps[place, codes[rows[at], kept[place]]]
-    return made
+    """The new codes ``maps[i, code]`` of some rows in the attributes ``attributes[i]``."""
+    new_codes = np.empty((len(rows), len(attributes)), dtype=np.int32)
+    for index in range(len(rows)):
+        for column in range(len(attributes)):
+            new_codes[index, column] = maps[column, codes[rows[index], attributes[column]]]
+    return new_codes
 
 
 @compiled
-def added(
-    codes: NDArray[np.int32], counts: NDArray[np.int64], flags: NDArray[np.bool_], more: NDArray[np.float64]
+def sum_flagged_rows(
+    codes: NDArray[np.int32], counts: NDArray[np.int64], flags: NDArray[np.bool_], values: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.float64]]:
-    """Records of flagged rows, and for each attribute the sum of ``more[attribute, code]`` over them."""
-    sums = np.zeros(len(more))
+    """The number of records in flagged rows, and for each attribute the sum of ``values[attribute, code]`` over these records."""
+    sums = np.zeros(len(values))
     number = 0
     for row in range(len(codes)):
         if flags[row]:
             number += counts[row]
-            for at in range(len(more)):
-                sums[at] += more[at, codes[row, at]] * counts[row]
+            for attribute in range(len(values)):
+                sums[attribute] += values[attribute, codes[row, attribute]] * counts[row]
     return number, sums

@@ -1,4 +1,4 @@
-"""Class tables: distinct rows with how often each occurs, regrouped by coarser labels without going back to the records."""
+"""Class tables: the distinct rows of a table and their numbers of records, regrouped by coarser labels without the records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGEST_KEY = 1 << 62
 
 @dataclass(frozen=True)
 class ClassTable:
-    """Distinct rows: ``codes[row, attribute]`` of ``cards[attribute]`` codes each, and ``counts`` records a row."""
+    """Distinct rows: ``codes[row, attribute]`` is below ``cards[attribute]``, and ``counts[row]`` is the number of records."""
 
     codes: NDArray[np.int32]
     cards: tuple[int, ...]
@@ -41,22 +41,22 @@ class ClassTable:
     def classes(
         self, maps: Sequence[NDArray[np.int32]], cards: Sequence[int]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """A class number a row by new labels of the first attributes, a row of each class, and its records."""
+        """The class of each row under new labels of the first attributes, and a row and the number of records of each class."""
         from discreet.engine.classes.kernels import class_ids
 
-        room = math.prod(max(card, 1) for card in cards[: len(maps)])
-        if room > _LARGEST_KEY:
+        key_count = math.prod(max(card, 1) for card in cards[: len(maps)])
+        if key_count > _LARGEST_KEY:
             return self._by_refinement(maps, cards)
         steps = np.cumprod([1, *(max(card, 1) for card in cards[: len(maps)])], dtype=np.int64)[:-1]
         table = _padded(maps, self.cards).astype(np.int64) * steps[:, np.newaxis]
-        direct = room <= max(_TABLE_LEAST, _TABLE_PER_ROW * len(self))
-        return class_ids(self.codes, self.counts, np.arange(len(maps)), table, room if direct else 0)
+        direct = key_count <= max(_TABLE_LEAST, _TABLE_PER_ROW * len(self))
+        return class_ids(self.codes, self.counts, np.arange(len(maps)), table, key_count if direct else 0)
 
     def _by_refinement(
         self, maps: Sequence[NDArray[np.int32]], cards: Sequence[int]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """The same where the labels have more combinations than an integer can number."""
-        columns = [(one[self.codes[:, at]], cards[at]) for at, one in enumerate(maps)]
+        """The same where the combinations of labels exceed the range of an integer."""
+        columns = [(labels[self.codes[:, attribute]], cards[attribute]) for attribute, labels in enumerate(maps)]
         ids, number = group_ids(columns, len(self))
         first = np.empty(number, dtype=np.int32)
         first[ids[::-1]] = np.arange(len(self) - 1, -1, -1)
@@ -64,20 +64,20 @@ class ClassTable:
 
 
 def _padded(maps: Sequence[NDArray[np.int32]], cards: Sequence[int]) -> NDArray[np.int32]:
-    """Maps of different lengths as one array."""
-    made = np.zeros((len(maps), max(cards, default=1)), dtype=np.int32)
-    for at, one in enumerate(maps):
-        made[at, : len(one)] = one
-    return made
+    """Maps of different lengths as one array, padded with zeros."""
+    padded = np.zeros((len(maps), max(cards, default=1)), dtype=np.int32)
+    for attribute, labels in enumerate(maps):
+        padded[attribute, : len(labels)] = labels
+    return padded
 
 
 def class_table(columns: Sequence[tuple[NDArray[Any], int]], size: int) -> tuple[ClassTable, NDArray[np.int64]]:
-    """The distinct rows of ``(codes, cardinality)`` columns, and which of them each record is."""
+    """The distinct rows of ``(codes, cardinality)`` columns, and for each record the index of its row."""
     ids, number = group_ids(columns, size)
     first = np.empty(number, dtype=np.int64)
     first[ids[::-1]] = np.arange(size - 1, -1, -1)
     codes = np.empty((number, len(columns)), dtype=np.int32)
-    for at, (column, _) in enumerate(columns):
-        codes[:, at] = column[first]
+    for attribute, (column, _) in enumerate(columns):
+        codes[:, attribute] = column[first]
     counts = np.bincount(ids, minlength=number).astype(np.int64)
     return ClassTable(codes, tuple(cardinality for _, cardinality in columns), counts), ids

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from discreet.engine.encoding.policy_tables import load_table, written
-from discreet.engine.encoding.shared_codes import alike
+from discreet.engine.encoding.policy_tables import file_version, load_table
+from discreet.engine.encoding.shared_codes import to_common_type
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
@@ -111,7 +111,7 @@ def _loaded(file: DictionaryFile, data: Microdata) -> Dictionary:
     """A dictionary, kept with the microdata for as long as its file stays as it is; a table of a database is read each time."""
     kept: dict[Any, tuple[Any, Dictionary]] = data.cache.setdefault("dictionaries", {})
     key = (file.model_dump_json(), tuple(data.columns), data.policy.missing)
-    now = written(file.file, data.policy)
+    now = file_version(file.file, data.policy)
     if now is None or key not in kept or kept[key][0] != now:
         kept[key] = now, _checked(file, load_table(file.file, data.policy), data)
     return kept[key][1]
@@ -147,7 +147,7 @@ def _checked(file: DictionaryFile, frame: pl.DataFrame, data: Microdata) -> Dict
         )
     identifier = _identifier(data, frame)
     if identifier is not None and identifier in data.columns and len(data) and frame.height:
-        ours, theirs = alike(data.frame[identifier], frame[identifier])
+        ours, theirs = to_common_type(data.frame[identifier], frame[identifier])
         if ours.drop_nulls().len() and not ours.is_in(theirs.drop_nulls().implode()).any():
             raise DataError(
                 f"no value of the identifier '{identifier}' of {data.source} stands in the dictionary '{file.called}' "
@@ -175,7 +175,7 @@ def precedes(theta: Dictionary, eta: Dictionary, attributes: Sequence[str]) -> R
     who = theta.identifier
     if who is None or who != eta.identifier:
         return Relation(False, "they share no identifier by which a person of one could be found in the other")
-    ours, theirs = alike(theta.frame[who], eta.frame[who])
+    ours, theirs = to_common_type(theta.frame[who], eta.frame[who])
     if ours.null_count() or ours.n_unique() < ours.len():
         return Relation(False, f"the identifier '{who}' of '{theta.name}' is missing or stands twice")
     spoken = [name for name in attributes if name in eta.frame.columns and eta.frame[name].null_count() < len(eta)]
@@ -187,7 +187,7 @@ def precedes(theta: Dictionary, eta: Dictionary, attributes: Sequence[str]) -> R
     fits = np.ones(pairs.height, dtype=np.bool_)
     mine, other = pairs["row"].to_numpy(), pairs["other"].to_numpy()
     for name in spoken:
-        one, two = alike(theta.frame[name], eta.frame[name])
+        one, two = to_common_type(theta.frame[name], eta.frame[name])
         one, two = one[mine], two[other]
         fits &= (two.is_null() | one.eq_missing(two)).to_numpy()
     covered = np.zeros(len(theta), dtype=np.bool_)

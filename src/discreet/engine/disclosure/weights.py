@@ -12,7 +12,7 @@ import polars as pl
 from discreet.engine.disclosure.dictionaries import WHO, side_attributes
 from discreet.engine.disclosure.sensitivity import TOGETHER, Form, Sensitivity
 from discreet.engine.encoding.policy_tables import load_table
-from discreet.engine.encoding.shared_codes import alike
+from discreet.engine.encoding.shared_codes import to_common_type
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.microdata import Microdata
 
@@ -111,7 +111,7 @@ def _by_place(data: Microdata, frame: pl.DataFrame, file: str) -> NDArray[Any]:
 
 
 def _by_identifier(data: Microdata, frame: pl.DataFrame, who: str, file: str) -> NDArray[Any]:
-    ours, theirs = alike(data.frame[who], frame[who])
+    ours, theirs = to_common_type(data.frame[who], frame[who])
     if theirs.n_unique() < theirs.len():
         raise DataError(f"{file}: the identifier '{who}' stands twice")
     asked = pl.DataFrame({"who": ours, "at": np.arange(ours.len())})

@@ -18,7 +18,7 @@ from typing import Any
 
 from discreet.engine.draws.draw import KEY_BYTES
 from discreet.engine.draws.secret_bytes import SecretBytes
-from discreet.engine.encoding.policy_paths import place
+from discreet.engine.encoding.policy_paths import resolve_path
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
 
@@ -78,7 +78,7 @@ def _with_file_contents(policy: Policy, value: Any) -> Any:
 def _file_content(policy: Policy, name: str) -> str | None:
     """A file's name with a hash of its content; None where the policy may not read it, or there is no such file."""
     try:
-        path = place(policy, name)
+        path = resolve_path(policy, name)
         state = path.stat()
         return f"{path.name} {_hash_file(path, state.st_mtime_ns, state.st_size)}" if stat.S_ISREG(state.st_mode) else None
     except (DiscreetError, OSError, ValueError, RuntimeError):

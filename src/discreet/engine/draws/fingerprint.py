@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.draws.mixing import mix_texts, mix_words
-from discreet.engine.encoding.columns import threads
+from discreet.engine.encoding.columns import thread_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def column_sums(frame: pl.DataFrame, records: NDArray[np.int64], secret: bytes) 
 
     if len(records) < 1 << 16:
         return [work(name) for name in frame.columns]
-    with ThreadPoolExecutor(threads()) as pool:
+    with ThreadPoolExecutor(thread_count()) as pool:
         return list(pool.map(work, frame.columns))
 
 

@@ -1,7 +1,7 @@
-"""Encoded columns: each attribute once as dense integer codes, the base on which every count is taken.
+"""Dictionary-encoded columns: each attribute as dense integer codes, on which all counting is done.
 
-Codes run from 0 in the order of the values (the policy's order where it names one); a null has the code behind
-the last value. They have the smallest width that fits, and are made once a Microdata and kept in its cache.
+Codes run from 0 in the order of the values (the policy's order where it gives one); null has the code after the last value. Codes
+have the narrowest integer type that fits. A column is encoded once per Microdata and cached there.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ import polars as pl
 
 from discreet.engine.encoding.fixed_width import fixed_width_keys
 from discreet.errors import DataError
-from discreet.model.attribute import Attribute, printed
+from discreet.model.attribute import Attribute, text_forms
 from discreet.model.cells import is_coarse
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# a table of this many entries a record (and at least this many) is cheaper than sorting
+# a lookup table is used instead of sorting up to this many entries per record, and always up to _TABLE_LEAST entries
 _TABLE_PER_RECORD = 4
 _TABLE_LEAST = 1 << 16
 
 
 @dataclass(frozen=True)
 class Column:
-    """One attribute as codes: ``values[codes[i]]`` is the value of record i, or it is null."""
+    """One attribute as codes: ``values[codes[i]]`` is the value of record i; the code ``len(values)`` is null."""
 
     name: str
     codes: NDArray[Any]
@@ -44,7 +44,7 @@ class Column:
 
     @property
     def cardinality(self) -> int:
-        """The number of codes in use, that of null included."""
+        """The number of codes, including that of null where the column has one."""
         return len(self.values) + self.has_null
 
     @property
@@ -54,33 +54,33 @@ class Column:
         return np.asarray(self.codes == len(self.values))
 
 
-def threads() -> int:
-    """How many threads to work with: DISCREET_THREADS, or the cores this process may use."""
-    asked = os.environ.get("DISCREET_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else max(1, len(os.sched_getaffinity(0)))
+def thread_count() -> int:
+    """The number of threads to use: DISCREET_THREADS, default: the cores that this process may use."""
+    setting = os.environ.get("DISCREET_THREADS", "")
+    return max(1, int(setting)) if setting.isdigit() else max(1, len(os.sched_getaffinity(0)))
 
 
 def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
-    """The columns as codes, in the order asked for."""
+    """The named columns as codes, in the order of the names."""
     wanted = list(names)
-    kept: dict[str, Column] = data.cache.setdefault("columns", {})
-    todo = [name for name in dict.fromkeys(wanted) if name not in kept]
-    attributes = {name: data.attribute(name) for name in todo}
-    if len(todo) > 1 and len(data) > 50_000:
-        with ThreadPoolExecutor(threads()) as pool:
-            made = list(pool.map(lambda name: encode_series(data.frame[name], attributes[name], name in data.cells), todo))
+    cached: dict[str, Column] = data.cache.setdefault("columns", {})
+    missing = [name for name in dict.fromkeys(wanted) if name not in cached]
+    attributes = {name: data.attribute(name) for name in missing}
+    if len(missing) > 1 and len(data) > 50_000:
+        with ThreadPoolExecutor(thread_count()) as pool:
+            encoded = list(pool.map(lambda name: encode_series(data.frame[name], attributes[name], name in data.cells), missing))
     else:
-        made = [encode_series(data.frame[name], attributes[name], name in data.cells) for name in todo]
-    kept.update(zip(todo, made, strict=True))
-    return [kept[name] for name in wanted]
+        encoded = [encode_series(data.frame[name], attributes[name], name in data.cells) for name in missing]
+    cached.update(zip(missing, encoded, strict=True))
+    return [cached[name] for name in wanted]
 
 
 def encode_series(series: pl.Series, attribute: Attribute | None = None, labelled: bool = False) -> Column:
-    """One series as codes, in the attribute's order; ``labelled`` columns may hold labels that do not stand in it."""
-    made = _encode(series)
+    """A series as codes in the attribute's order; a ``labelled`` column may hold labels that are not in that order."""
+    column = _encode(series)
     if attribute is not None and attribute.order is not None:
-        made = in_order(made, attribute, labelled)
-    return made
+        column = reorder_codes(column, attribute, labelled)
+    return column
 
 
 def _encode(series: pl.Series) -> Column:
@@ -94,11 +94,11 @@ def _encode(series: pl.Series) -> Column:
     if dtype in (pl.Date, pl.Time, pl.Duration) or isinstance(dtype, pl.Datetime):
         return _encode_integers(series.to_physical(), series)
     if dtype == pl.String:
-        if (found := _encode_fixed_width(series)) is not None:
-            return found
+        if (column := _encode_fixed_width(series)) is not None:
+            return column
         values = series.unique().drop_nulls().sort()
         codes = series.cast(pl.Enum(values)).to_physical()
-        return _finish(series.name, codes, values)
+        return _column_from_codes(series.name, codes, values)
     if isinstance(dtype, pl.Categorical | pl.Enum):
         return _encode(series.cast(pl.String))
     if dtype.is_float():
@@ -107,7 +107,7 @@ def _encode(series: pl.Series) -> Column:
 
 
 def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
-    """Small ranges by a table of the values that occur; others by rank."""
+    """Encode integers of a small range with a lookup table of the values that occur, and others by rank."""
     low, high = physical.min(), physical.max()
     if low is None:
         return Column(series.name, np.zeros(len(series), np.uint8), series.head(0), len(series) > 0)
@@ -117,20 +117,20 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
         return _encode_by_rank(series)
     has_null = physical.null_count() > 0
     raw = (physical.fill_null(low) if has_null else physical).to_numpy()
-    small = width_for(span - 1)
+    small = code_type(span - 1)
     offsets = np.empty(len(raw), dtype=small)
     np.subtract(raw, least, out=offsets, casting="unsafe")
     present = np.zeros(span, dtype=np.bool_)
     block = max(_TABLE_LEAST, span)
     for begin in range(0, len(offsets), block):
         present[offsets[begin : begin + block]] = True
-        if present.all():  # most codes leave no gap, and show it early
+        if present.all():  # most columns of codes have no gaps, which shows after a few blocks
             break
     occurring = np.flatnonzero(present)
-    if has_null and not _any_at(offsets, physical, 0):
+    if has_null and not _occurs(offsets, physical, 0):
         occurring = occurring[1:]
     size = len(occurring)
-    width = width_for(size)
+    width = code_type(size)
     if size == span and not has_null and width == small:
         codes = offsets
     else:
@@ -144,18 +144,18 @@ def _encode_integers(physical: pl.Series, series: pl.Series) -> Column:
     return Column(series.name, codes, values.cast(series.dtype), has_null)
 
 
-def _any_at(offsets: NDArray[Any], physical: pl.Series, at: int) -> bool:
-    """Whether a record that is not null has this offset (nulls were filled with it)."""
-    return bool(((offsets == at) & physical.is_not_null().to_numpy()).any())
+def _occurs(offsets: NDArray[Any], physical: pl.Series, offset: int) -> bool:
+    """Whether a record that is not null has this offset, with which the nulls were filled."""
+    return bool(((offsets == offset) & physical.is_not_null().to_numpy()).any())
 
 
 def _encode_fixed_width(series: pl.Series) -> Column | None:
-    """Many texts of one width through a table of the keys they have; none for others."""
+    """Encode many texts of one width with a table of their integer keys; None where the texts do not have that form."""
     size = len(series) - series.null_count()
     most = min(max(_TABLE_LEAST, _TABLE_PER_RECORD * size), 1 << 31)
-    if size < _TABLE_LEAST or (made := fixed_width_keys(series.drop_nulls(), most)) is None:
+    if size < _TABLE_LEAST or (keys_and_span := fixed_width_keys(series.drop_nulls(), most)) is None:
         return None
-    keys = _encode_integers(pl.Series(made[0]), pl.Series(made[0]))
+    keys = _encode_integers(pl.Series(keys_and_span[0]), pl.Series(keys_and_span[0]))
     rows = np.empty(len(keys.values), dtype=np.uint32)
     has_null = size < len(series)
     if not has_null:
@@ -170,39 +170,39 @@ def _encode_fixed_width(series: pl.Series) -> Column | None:
 
 def _encode_by_rank(series: pl.Series) -> Column:
     values = series.unique().drop_nulls().sort()
-    return _finish(series.name, series.rank("dense") - 1, values)
+    return _column_from_codes(series.name, series.rank("dense") - 1, values)
 
 
-def _finish(name: str, codes: pl.Series, values: pl.Series) -> Column:
+def _column_from_codes(name: str, codes: pl.Series, values: pl.Series) -> Column:
     has_null = codes.null_count() > 0
     size = len(values)
     filled = codes.fill_null(size) if has_null else codes
-    if has_null and filled.null_count():  # an empty dictionary has no room for the fill value
+    if has_null and filled.null_count():  # the integer type of an empty dictionary cannot hold the fill value
         filled = pl.Series(name, np.full(len(codes), size))
-    return Column(name, filled.to_numpy().astype(width_for(size)), values, has_null)
+    return Column(name, filled.to_numpy().astype(code_type(size)), values, has_null)
 
 
-def width_for(largest: int) -> type[np.unsignedinteger[Any]]:
-    """The narrowest codes that hold a number."""
+def code_type(largest: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest unsigned integer type that holds a number."""
     if largest < 1 << 8:
         return np.uint8
     return np.uint16 if largest < 1 << 16 else np.uint32
 
 
-def in_order(column: Column, attribute: Attribute, labelled: bool = False) -> Column:
-    """The same column with codes in the owner's order; the coarser values of a release come behind it.
+def reorder_codes(column: Column, attribute: Attribute, labelled: bool = False) -> Column:
+    """The column with its codes in the order that the policy gives; the coarser cells of a release come after the ordered values.
 
-    ``labelled``: the column says itself what its labels stand for, so that a text outside the order is one of them.
+    ``labelled``: the labels of the column are declared, so that a text that is not in the order is a label.
     """
     order = attribute.order or ()
-    place = {text: index for index, text in enumerate(order)}
+    rank_of_text = {text: index for index, text in enumerate(order)}
     ranks = []
     for value in column.values.to_list():
-        rank = next((place[text] for text in printed(value) if text in place), None)
+        rank = next((rank_of_text[text] for text in text_forms(value) if text in rank_of_text), None)
         if rank is None and (labelled or attribute.hierarchy is not None or is_coarse(str(value))):
             rank = len(order)
         if rank is None:
-            raise DataError(f"the value '{value}' of '{column.name}' does not stand in its order: {', '.join(order)}")
+            raise DataError(f"the value '{value}' of '{column.name}' is not in its order: {', '.join(order)}")
         ranks.append(rank)
     permutation = np.argsort(np.array(ranks, dtype=np.int64), kind="stable")
     table = np.empty(column.cardinality, dtype=column.codes.dtype)
@@ -213,7 +213,7 @@ def in_order(column: Column, attribute: Attribute, labelled: bool = False) -> Co
 
 
 def value_weights(column: Column, attribute: Attribute) -> NDArray[np.float64]:
-    """W(A) x W(value) for every code of the column (seed 000, equation 4), null last."""
+    """W(A) x W(value) for every code of the column (Orooji & Knapp 2018a, eq. 4), null last."""
     weights = (
         [attribute.value_weight(value) for value in column.values.to_list()]
         if attribute.values

@@ -1,7 +1,7 @@
 """Tables that a parameter names: a dictionary, a list of targets, a file of weights.
 
-Measures and methods may not import the converter, and the engine lies below it: the function that reads a table is a
-service that the package provides (:mod:`discreet.model.services`).
+Measures, methods and the engine may not import the converter, so the function that reads a table is a registered service
+(:mod:`discreet.model.services`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.engine.encoding.policy_paths import address, place
+from discreet.engine.encoding.policy_paths import resolve_address, resolve_path
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -22,30 +22,32 @@ if TYPE_CHECKING:
 def load_table(source: Any, policy: Policy) -> pl.DataFrame:
     """The table behind a file name, a database URL or a frame that a policy's parameter names.
 
-    A relative file name starts from the policy's folder. The policy's words for missing values hold; its other
-    attributes and reading options speak of the microdata, not of this table, and do not.
+    A relative file name starts from the policy's folder. The policy's texts for missing values apply; its attributes and reading
+    options describe the microdata, not this table, and do not.
     """
-    place = resolve(source, policy)
-    if isinstance(place, Path) and not place.exists():
-        raise SourceError(f"{place}: there is no such file")
-    loaded: Microdata = service("read_table")(str(place) if isinstance(place, Path) else place, Policy(missing=policy.missing))
+    location = resolve_source(source, policy)
+    if isinstance(location, Path) and not location.exists():
+        raise SourceError(f"{location}: there is no such file")
+    loaded: Microdata = service("read_table")(
+        str(location) if isinstance(location, Path) else location, Policy(missing=policy.missing)
+    )
     return loaded.frame
 
 
-def written(source: Any, policy: Policy) -> tuple[int, int] | None:
-    """When a file that a parameter names was last written, and its size; None for what does not tell, such as a database."""
-    place = resolve(source, policy)
-    if not isinstance(place, Path):
+def file_version(source: Any, policy: Policy) -> tuple[int, int] | None:
+    """Modification time and size of a file that a parameter names; None for anything else, such as a database table."""
+    location = resolve_source(source, policy)
+    if not isinstance(location, Path):
         return None
     try:
-        found = place.stat()
+        status = location.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
-def resolve(source: Any, policy: Policy) -> Any:
+def resolve_source(source: Any, policy: Policy) -> Any:
     """A file name as a path from the policy's folder; a URL or a frame as it is."""
     if not isinstance(source, str | Path):
         return source
-    return address(policy, str(source)) if "://" in str(source) else place(policy, source)
+    return resolve_address(policy, str(source)) if "://" in str(source) else resolve_path(policy, source)

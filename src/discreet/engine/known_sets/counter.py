@@ -29,7 +29,7 @@ from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.known_sets.walk import walk_sets
 from discreet.engine.overlap import kernels as related
 from discreet.engine.overlap.splitting import Cells, Classes, Links, number_cells
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,7 +106,7 @@ class Counter:
             active = above.active if silent is None else above.active[~silent[above.active]]
             if not len(active):
                 return None
-            tell("counting known sets", node, len(tree))
+            report_progress("counting known sets", node, len(tree))
             inner = tree.has_children(node)
             splits = self.split(above.lists, place, active, silent, inner)
             visit(node, active, self.counts)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.classes.groups import refine
+from discreet.engine.classes.groups import refine_groups
 from discreet.engine.encoding.columns import Column
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def find_duplicates(
         sides.append((dense[column.codes], int(dense.max()) + 1))
     ids, number = np.zeros(len(rows), dtype=np.int64), 1
     for codes, cardinality in sorted(sides, key=lambda side: -side[1]):
-        ids, number = refine(ids, number, codes[rows], cardinality)
+        ids, number = refine_groups(ids, number, codes[rows], cardinality)
         if number > _WORTH * len(rows):
             return None
     first = np.empty(number, dtype=np.int64)

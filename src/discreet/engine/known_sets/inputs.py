@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.cells.atoms import Atoms
-from discreet.engine.cells.containment import Coarse, coarse
+from discreet.engine.cells.containment import Containment, read_containment
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.cells.weights import cell_weights
 from discreet.engine.classes.groups import group_ids
@@ -183,7 +183,7 @@ def classes_by_layers(
 
 
 def _by_containment(
-    meanings: Sequence[Coarse], true_columns: Sequence[Column], masked_columns: Sequence[Column], rows: NDArray[np.int64]
+    meanings: Sequence[Containment], true_columns: Sequence[Column], masked_columns: Sequence[Column], rows: NDArray[np.int64]
 ) -> list[RecordClass]:
     """All masked records as one class, asked for with true values that agree with every cell that holds them."""
     relations = []
@@ -197,21 +197,21 @@ def _by_containment(
         cells, inside = np.divmod(meaning.keys, max(size, 1))
         starts = np.searchsorted(cells, np.arange(len(meaning.blank) + 1))
         masked = Atoms(size, meaning.blank, meaning.first, meaning.last, starts, meaning.ranks[inside])
-        relations.append(relate(values, masked, null=None, null_asks=None, name=column.name))
+        relations.append(relate(values, masked, null=None, queried_null=None, name=column.name))
     codes = [relation.place[column.codes].astype(np.uint32) for relation, column in zip(relations, masked_columns, strict=True)]
     query_codes = [column.codes[rows] for column in true_columns]
     size = len(masked_columns[0].codes) if masked_columns else 0
     return [RecordClass(None, size, codes, query_codes, [len(relation.place) for relation in relations], relations)]
 
 
-def _meaning_of(original: Microdata, masked: Microdata, true: Column, held: Column) -> Coarse:
+def _meaning_of(original: Microdata, masked: Microdata, true: Column, held: Column) -> Containment:
     spec = original.attribute(true.name).hierarchy
     hierarchy = hierarchy_of(original, true.name) if spec is not None else None
     numeric = original.level(true.name) in (Level.NUMERIC, Level.DATE)
-    return coarse(true, held, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
+    return read_containment(true, held, hierarchy, numeric=numeric, cells=masked.cells.get(true.name))
 
 
-def _layers(meaning: Coarse, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:
+def _layers(meaning: Containment, originals: int, cells: int) -> tuple[NDArray[np.uint8], list[NDArray[np.uint32]]] | None:
     """The layer of each masked code (0: it says nothing), and for each layer the one cell that holds a true value, or none.
 
     None where the cells overlap in too many ways for layers.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.known_sets.effective_size import FEW, Sizes, high_risk, is_below
+from discreet.model.notes import Note
 from discreet.model.threshold import Among
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 Bounds = dict[str, tuple[float, float]]
+_TIGHT = 1e-3
+"""Bounds that differ by a smaller share are not mentioned."""
 
 
 @dataclass
@@ -143,13 +146,25 @@ class Summary:
             bounds["effective_k_median"] = medians or (median * self.stretch[0], median * self.stretch[1])
         return bounds
 
-    def notes(self, records: int) -> tuple[str, ...]:
-        """What the numbers must not be read without."""
-        notes = []
+    def notes(self, records: int, bounds: Bounds) -> tuple[str, ...]:
+        """What the numbers must not be read without; ``bounds`` are those of the fields."""
+        notes: list[str] = []
         if doubt := self.possible - self.certain:
             notes.append(
                 f"undecided: whether {doubt:,} of {records:,} records are high-risk is not certain over all known sets; "
                 f"{self.certain:,} are for certain, at most {self.possible:,}; decide: true narrows this"
+            )
+        uncertain = [
+            f"{name} is between {low:,.6g} and {high:,.6g}"
+            for name in ("effective_k_min", "effective_k_median", "below_5")
+            if (low := bounds.get(name, (0.0, 0.0))[0]) < (high := bounds.get(name, (0.0, 0.0))[1]) * (1 - _TIGHT)
+        ]
+        if uncertain:
+            notes.append(
+                Note(
+                    f"over all known sets, {', '.join(uncertain)}; the numbers of the summary are over the kept sets",
+                    "effective class sizes are over the kept sets; over all known sets they are certain within intervals only",
+                )
             )
         if records and not self.totals[1]:
             notes.append(

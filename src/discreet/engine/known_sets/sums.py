@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import encode
-from discreet.engine.encoding.record_links import links_or_raise
+from discreet.engine.encoding.record_links import require_original_rows
 from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.duplicates import Duplicates, find_duplicates
 from discreet.engine.known_sets.family import Family, family
@@ -91,7 +91,7 @@ def known_sets(
     tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
     is_query = np.ones(len(data), dtype=np.bool_) if everyone else find_sensitive_records(data, weights_of(data, names))
     if original is not None:
-        is_query &= links_or_raise(data, original, "known_sets") >= 0
+        is_query &= require_original_rows(data, original, "known_sets") >= 0
     slots = np.flatnonzero(is_query)
     duplicates = _find_duplicates(data, names, slots) if original is None else None
     first_rows = slots if duplicates is None else slots[duplicates.first]
@@ -158,7 +158,7 @@ def build_classes(
     ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
     columns = encode(data, ordered)
     if original is not None:
-        rows = links_or_raise(data, original, "known_sets")[slots]
+        rows = require_original_rows(data, original, "known_sets")[slots]
         classes, pattern, patterns = classes_by_layers(data, original, ordered, slots, rows)
     elif has_overlaps(data, columns):
         classes, pattern, patterns = classes_by_overlap(data, columns, slots, null_agrees=missing == "wildcard")

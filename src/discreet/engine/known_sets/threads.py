@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.encoding.columns import threads
+from discreet.engine.encoding.columns import thread_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class KernelThreads:
     """Runs kernels whose last two arguments are the start and the stop of a slice; use it as a context manager."""
 
     def __init__(self, number: int | None = None) -> None:
-        self.number = threads() if number is None else number
+        self.number = thread_count() if number is None else number
         self._pool: ThreadPoolExecutor | None = None
         self._table = np.zeros(0, dtype=np.int32)
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.atoms import agree, atoms_of, read_sides
-from discreet.engine.cells.midpoints import as_numbers, is_number, unit
+from discreet.engine.cells.atoms import agreeing_codes, atoms_of, read_sides
+from discreet.engine.cells.midpoints import as_numbers, is_number, positions_per_unit
 from discreet.engine.cells.positions import position
 from discreet.engine.cells.reader import Reading
 from discreet.engine.encoding.columns import Column, encode_series
-from discreet.engine.encoding.shared_codes import alike
+from discreet.engine.encoding.shared_codes import to_common_type
 from discreet.errors import DataError
 from discreet.model.cells import EVERYTHING, Cell, ColumnCells, Group, Interval, Kind, parse_value
 from discreet.model.hierarchy import Hierarchy
@@ -77,7 +77,7 @@ class Comparison:
         extra = np.where(inside, 0, self.counts()[self.members])
         return found + np.bincount(owners, weights=extra, minlength=self.unknown).astype(np.int64)
 
-    def agree(self, targets: NDArray[np.int64], masked: NDArray[np.int64]) -> NDArray[np.int8]:
+    def agreeing_codes(self, targets: NDArray[np.int64], masked: NDArray[np.int64]) -> NDArray[np.int8]:
         """For pairs of codes: 1 where they agree, 0 where they do not, -1 where one of them says nothing."""
         silent = (targets == self.unknown) | (masked == self.blank)
         asked = np.where(silent, 0, targets)
@@ -164,7 +164,7 @@ def compare(
     if not declared and masked.dtype == targets.dtype and not any(one.cells or _stars(one) for one in readings):
         return _equal(targets, masked)
     mine, theirs = atoms_of(readings)
-    starts, members = agree(mine, theirs)
+    starts, members = agreeing_codes(mine, theirs)
     known = len(left.values)
     owners = np.repeat(np.arange(len(mine.blank)), np.diff(starts))
     blank, silent = theirs.blank, np.flatnonzero(mine.blank[:known])
@@ -180,7 +180,7 @@ def _stars(reading: Reading) -> bool:
 
 
 def _equal(targets: pl.Series, masked: pl.Series, fuzzy: Fuzzy | None = None) -> Comparison:
-    one, two = alike(targets, masked)
+    one, two = to_common_type(targets, masked)
     column = encode_series(pl.concat([one, two]))
     size = len(column.values)
     codes = column.codes.astype(np.int64)
@@ -227,7 +227,7 @@ def _within(targets: pl.Series, masked: pl.Series, tolerance: float, cells: Colu
 
 def _places(said: Reading) -> list[tuple[int, float]]:
     codes = np.flatnonzero(said.plain)
-    return list(zip(codes.tolist(), (said.places[codes].astype(np.float64) / unit(said.kind)).tolist(), strict=True))
+    return list(zip(codes.tolist(), (said.positions[codes].astype(np.float64) / positions_per_unit(said.kind)).tolist(), strict=True))
 
 
 def _spans(cell: Cell, kind: Kind) -> list[tuple[float, float]]:
@@ -241,7 +241,7 @@ def _spans(cell: Cell, kind: Kind) -> list[tuple[float, float]]:
 
 
 def _number(bound: Any, kind: Kind) -> float:
-    return bound if isinstance(bound, float) and np.isinf(bound) else float(position(bound)) / unit(kind)
+    return bound if isinstance(bound, float) and np.isinf(bound) else float(position(bound)) / positions_per_unit(kind)
 
 
 def _blank_codes(right: Column) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Which columns of a release hold cells that overlap, and which of their codes agree."""
+"""Which columns of a release hold overlapping cells, and which of their codes agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from discreet.engine.cells.atoms import Atoms, shared_atoms
 from discreet.engine.cells.hierarchies import read_rows
 from discreet.engine.encoding.columns import Column
-from discreet.engine.encoding.policy_paths import place
+from discreet.engine.encoding.policy_paths import resolve_path
 from discreet.engine.overlap.relations import Relation, relate
 from discreet.model.cells import ColumnCells
 from discreet.model.hierarchy import Hierarchy
@@ -22,45 +22,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MARKS = r"\.\.|^\s*[\[(<>]|^!?\{|\*$"
-"""What a text must hold to be a cell of the grammar in a column of which nothing is declared."""
+"""Marks without which a text in a column without declared labels cannot be a cell."""
 
 
 def declared_cells(data: Microdata, name: str) -> ColumnCells | None:
-    """What the release says of a column's labels."""
+    """The declared meaning of a column's labels; None where nothing is declared."""
     return data.cells.get(name)
 
 
 def column_relation(data: Microdata, column: Column, *, null_agrees: bool, spare_null: bool = False) -> Relation:
-    """Which codes of a column agree with each; ``spare_null`` has one more code, for blanks that the column does not hold yet."""
-    kept: dict[tuple[str, bool, bool], Relation] = data.cache.setdefault("relations", {})
+    """Which codes of a column agree with each other; ``spare_null`` adds a code for nulls that the column does not hold yet."""
+    cached: dict[tuple[str, bool, bool], Relation] = data.cache.setdefault("relations", {})
     key = (column.name, null_agrees, spare_null or column.has_null)
-    if key not in kept:
+    if key not in cached:
         atoms = column_atoms(data, column)
         if atoms is None:
             atoms = _single_values(column)
         if key[2] and len(atoms.blank) == len(column.values):
             atoms = _with_null(atoms)
         null = None if null_agrees or len(atoms.blank) == len(column.values) else len(column.values)
-        kept[key] = relate(atoms, atoms, null=null, null_asks=null, name=column.name)
-    return kept[key]
+        cached[key] = relate(atoms, atoms, null=null, queried_null=null, name=column.name)
+    return cached[key]
 
 
 def overlaps(data: Microdata, column: Column) -> bool:
-    """Whether some cell of the column agrees with another one; nulls are left out."""
-    kept: dict[str, bool] = data.cache.setdefault("overlaps", {})
-    if column.name not in kept:
+    """Whether two different cells of the column agree; nulls are ignored."""
+    cached: dict[str, bool] = data.cache.setdefault("overlaps", {})
+    if column.name not in cached:
         atoms = column_atoms(data, column)
         if atoms is None:
-            kept[column.name] = False
+            cached[column.name] = False
         else:
             singles = atoms.first[: len(column.values)]
             plain = bool(atoms.is_single[: len(column.values)].all()) and len(np.unique(singles)) == len(singles)
-            kept[column.name] = not plain and bool((column_relation(data, column, null_agrees=False).spans > 1).any())
-    return kept[column.name]
+            cached[column.name] = not plain and bool((column_relation(data, column, null_agrees=False).spans > 1).any())
+    return cached[column.name]
 
 
-def asks_nothing(data: Microdata, column: Column, *, null_agrees: bool) -> NDArray[np.bool_]:
-    """Which codes of a column say nothing, so that a record is not found by them."""
+def blank_codes(data: Microdata, column: Column, *, null_agrees: bool) -> NDArray[np.bool_]:
+    """Which codes of a column stand for any value, so that an attacker cannot search by them."""
     atoms = column_atoms(data, column)
     if atoms is None:
         blank = np.zeros(column.cardinality, dtype=np.bool_)
@@ -72,49 +72,49 @@ def asks_nothing(data: Microdata, column: Column, *, null_agrees: bool) -> NDArr
 
 
 def column_atoms(data: Microdata, column: Column) -> Atoms | None:
-    """What the cells of a release's column stand for, compared with each other; None where all are plain values."""
-    kept: dict[str, Atoms | None] = data.cache.setdefault("atoms", {})
-    if column.name not in kept:
+    """The atoms of the cells of a column, compared with each other; None where all are plain values."""
+    cached: dict[str, Atoms | None] = data.cache.setdefault("atoms", {})
+    if column.name not in cached:
         cells = declared_cells(data, column.name)
         tree = None if cells is not None else label_hierarchy(data, column)
         if cells is None and tree is None and not _is_marked(column.values):
-            kept[column.name] = None
+            cached[column.name] = None
         else:
-            kept[column.name] = shared_atoms([(column, cells)], hierarchy=tree)[0]
-    return kept[column.name]
+            cached[column.name] = shared_atoms([(column, cells)], hierarchy=tree)[0]
+    return cached[column.name]
 
 
 def label_hierarchy(data: Microdata, column: Column) -> Hierarchy | None:
-    """The policy's own groups, where the column holds one of their labels.
+    """The policy's groups or hierarchy file as a hierarchy, where the column holds one of their labels.
 
-    A release need not hold the leaves, so they are taken from the policy alone; widths, quantiles, prefixes and dates write
-    labels that the grammar explains. A label that is also the name of a leaf is taken for the leaf: in a table that was never
-    masked it is one. What a release declares of its column goes before.
+    A release need not hold the leaves, so they are taken from the policy alone; the labels of widths, quantiles, prefixes and
+    dates are explained by the grammar. A label that equals a leaf is read as the leaf: in a table that was never masked it is
+    one. Labels declared by the release take precedence.
     """
     rows = _policy_rows(data, column.name)
     if not rows or column.values.dtype != pl.String:
         return None
     leaves = {row[0] for row in rows}
-    held = set(column.values.to_list())
-    if not any(label in held and label not in leaves for row in rows for label in row[1:]):
+    column_texts = set(column.values.to_list())
+    if not any(label in column_texts and label not in leaves for row in rows for label in row[1:]):
         return None
-    hidden = [[row[0], *(f"{label}\0" if label in leaves else label for label in row[1:])] for row in rows]
-    return Hierarchy.from_rows(hidden, attribute=column.name)
+    unambiguous = [[row[0], *(f"{label}\0" if label in leaves else label for label in row[1:])] for row in rows]
+    return Hierarchy.from_rows(unambiguous, attribute=column.name)
 
 
 def policy_labels(data: Microdata, name: str) -> list[str]:
-    """The labels that the policy's own groups of an attribute have, but those that are names of leaves too."""
+    """The labels of the policy's groups or hierarchy file of an attribute, without those that are also leaves."""
     rows = _policy_rows(data, name)
     leaves = {row[0] for row in rows}
     return sorted({label for row in rows for label in row[1:] if label not in leaves})
 
 
 def _policy_rows(data: Microdata, name: str) -> list[list[str]]:
-    """A row per leaf with its labels, of a hierarchy that is a file or groups; none of others."""
+    """One row per leaf with its labels, for a hierarchy from a file or groups; empty for other hierarchies."""
     spec = data.attribute(name).hierarchy
     if spec is None or not (spec.groups or spec.file):
         return []
-    return read_rows(place(data.policy, spec.file), name) if spec.file else _rows_of_groups(spec.groups)
+    return read_rows(resolve_path(data.policy, spec.file), name) if spec.file else _rows_of_groups(spec.groups)
 
 
 def _rows_of_groups(groups: Sequence[dict[str, tuple[str, ...]]]) -> list[list[str]]:
@@ -132,7 +132,7 @@ def _is_marked(values: pl.Series) -> bool:
 
 
 def _single_values(column: Column) -> Atoms:
-    """Every value an atom of its own, and null a blank."""
+    """Atoms of a column of plain values: one atom per value, and null blank."""
     size, cardinality = len(column.values), column.cardinality
     first, last = np.zeros(cardinality, np.int64), np.zeros(cardinality, np.int64)
     first[:size], last[:size] = np.arange(size), np.arange(1, size + 1)
@@ -141,7 +141,7 @@ def _single_values(column: Column) -> Atoms:
 
 
 def _with_null(atoms: Atoms) -> Atoms:
-    """The same cells and a null behind them."""
+    """The atoms with one more code, a null."""
     return Atoms(
         atoms.number,
         np.append(atoms.blank, True),

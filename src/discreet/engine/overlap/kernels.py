@@ -21,7 +21,7 @@ from discreet.engine.runtime.compiled import compiled
 
 @compiled
 def list_classes(table: Any, cardinality: int, parent: Any, code: Any) -> int:
-    """Replace the counts of (class, code) by numbers of the pairs that occur, and list these; how many they are."""
+    """Number the (class, code) pairs that occur, in place of their counts in ``table``, list them, and return how many there are."""
     listed = 0
     for key in range(len(table)):
         if table[key] > 0:
@@ -35,19 +35,19 @@ def list_classes(table: Any, cardinality: int, parent: Any, code: Any) -> int:
 @compiled
 def class_of(queries: Any, query_classes: Any, codes: Any, cardinality: int, table: Any, new: Any, start: int, stop: int) -> None:
     """The new class of each query."""
-    for at in range(start, stop):
-        new[at] = table[np.int64(query_classes[at]) * cardinality + codes[queries[at]]]
+    for query in range(start, stop):
+        new[query] = table[np.int64(query_classes[query]) * cardinality + codes[queries[query]]]
 
 
 @compiled
 def measure_work(parent: Any, code: Any, links: Any, spans: Any) -> tuple[int, int]:
-    """How many (class, group) there are to look at, and how many cells of a dense table these look at."""
+    """The number of (class, group) pairs to visit, and the number of cells of a dense table that they visit."""
     starts, _ = links
     pairs, cells = 0, 0
-    for at in range(len(parent)):
-        groups = starts[parent[at] + 1] - starts[parent[at]]
+    for class_id in range(len(parent)):
+        groups = starts[parent[class_id] + 1] - starts[parent[class_id]]
         pairs += groups
-        cells += groups * spans[code[at]]
+        cells += groups * spans[code[class_id]]
     return pairs, cells
 
 
@@ -63,7 +63,7 @@ def sum_counts(table: Any, sums: Any) -> None:
 
 @compiled
 def list_cells(table: Any, ranks: Any, cells: Any) -> None:
-    """The cells that hold records, and for every cell how many such cells are before it."""
+    """List the cells that hold records, and for every cell the number of such cells before it."""
     used = 0
     for cell in range(len(table)):
         ranks[cell] = used
@@ -77,68 +77,68 @@ def list_cells(table: Any, ranks: Any, cells: Any) -> None:
 def count_in_cells(
     parent: Any, code: Any, links: Any, cardinality: int, runs: Any, table: Any, counts: Any, start: int, stop: int
 ) -> None:
-    """The records that agree with each class, cell by cell: for runs that are short."""
+    """Count the records that agree with each class, cell by cell: for short runs."""
     starts, groups = links
     run_starts, run_begin, run_end = runs
-    for at in range(start, stop):
+    for class_id in range(start, stop):
         total = 0
-        for link in range(starts[parent[at]], starts[parent[at] + 1]):
+        for link in range(starts[parent[class_id]], starts[parent[class_id] + 1]):
             base = np.int64(groups[link]) * cardinality
-            for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
+            for run in range(run_starts[code[class_id]], run_starts[code[class_id] + 1]):
                 for cell in range(base + run_begin[run], base + run_end[run]):
                     total += table[cell]
-        counts[at] = total
+        counts[class_id] = total
 
 
 @compiled
 def count_by_running_totals(
     parent: Any, code: Any, links: Any, cardinality: int, runs: Any, sums: Any, counts: Any, start: int, stop: int
 ) -> None:
-    """The same from sums over the cells before each cell: two reads per run, however long it is."""
+    """The same from running totals over the cells: two reads per run, however long it is."""
     starts, groups = links
     run_starts, run_begin, run_end = runs
-    for at in range(start, stop):
+    for class_id in range(start, stop):
         total = 0
-        for link in range(starts[parent[at]], starts[parent[at] + 1]):
+        for link in range(starts[parent[class_id]], starts[parent[class_id] + 1]):
             base = np.int64(groups[link]) * cardinality
-            for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
+            for run in range(run_starts[code[class_id]], run_starts[code[class_id] + 1]):
                 total += sums[base + run_end[run]] - sums[base + run_begin[run]]
-        counts[at] = total
+        counts[class_id] = total
 
 
 @compiled
 def count_cells(
     parent: Any, code: Any, links: Any, cardinality: int, runs: Any, table: Any, numbers: Any, start: int, stop: int
 ) -> None:
-    """How many groups agree with each class, cell by cell."""
+    """Count the groups that agree with each class, cell by cell."""
     starts, groups = links
     run_starts, run_begin, run_end = runs
-    for at in range(start, stop):
+    for class_id in range(start, stop):
         total = 0
-        for link in range(starts[parent[at]], starts[parent[at] + 1]):
+        for link in range(starts[parent[class_id]], starts[parent[class_id] + 1]):
             base = np.int64(groups[link]) * cardinality
-            for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
+            for run in range(run_starts[code[class_id]], run_starts[code[class_id] + 1]):
                 for cell in range(base + run_begin[run], base + run_end[run]):
                     total += table[cell] > 0
-        numbers[at] = total
+        numbers[class_id] = total
 
 
 @compiled
 def write_cells(
     parent: Any, code: Any, links: Any, cardinality: int, runs: Any, table: Any, begin: Any, into: Any, start: int, stop: int
 ) -> None:
-    """The groups that agree with each class, from ``begin[class]`` on."""
+    """Write the groups that agree with each class, from ``begin[class]`` on."""
     starts, groups = links
     run_starts, run_begin, run_end = runs
-    for at in range(start, stop):
-        to = begin[at]
-        for link in range(starts[parent[at]], starts[parent[at] + 1]):
+    for class_id in range(start, stop):
+        position = begin[class_id]
+        for link in range(starts[parent[class_id]], starts[parent[class_id] + 1]):
             base = np.int64(groups[link]) * cardinality
-            for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
+            for run in range(run_starts[code[class_id]], run_starts[code[class_id] + 1]):
                 for cell in range(base + run_begin[run], base + run_end[run]):
                     if table[cell] > 0:
-                        into[to] = cell
-                        to += 1
+                        into[position] = cell
+                        position += 1
 
 
 @compiled
@@ -146,20 +146,20 @@ def write_ranks(
     parent: Any, code: Any, links: Any, cardinality: int, runs: Any, ranks: Any, cells: Any, begin: Any, into: Any,
     start: int, stop: int,
 ) -> None:  # fmt: skip
-    """The same by the list of cells that hold records: for runs that are long and mostly empty.
+    """The same from the list of cells that hold records: for runs that are long and mostly empty.
 
-    How many there are is what :func:`look_sums` finds with ``ranks`` for sums.
+    Their number per class comes from :func:`count_by_running_totals` with ``ranks`` in place of sums.
     """
     starts, groups = links
     run_starts, run_begin, run_end = runs
-    for at in range(start, stop):
-        to = begin[at]
-        for link in range(starts[parent[at]], starts[parent[at] + 1]):
+    for class_id in range(start, stop):
+        position = begin[class_id]
+        for link in range(starts[parent[class_id]], starts[parent[class_id] + 1]):
             base = np.int64(groups[link]) * cardinality
-            for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
+            for run in range(run_starts[code[class_id]], run_starts[code[class_id] + 1]):
                 for rank in range(ranks[base + run_begin[run]], ranks[base + run_end[run]]):
-                    into[to] = cells[rank]
-                    to += 1
+                    into[position] = cells[rank]
+                    position += 1
 
 
 @compiled
@@ -177,8 +177,8 @@ def number_cells(members: Any, codes: Any, order: Any, begin: Any, cardinality: 
         first[group] = cells
         used = 0
         for place in range(begin[group], begin[group + 1]):
-            at = order[place]
-            code = codes[at if members is None else members[at]]
+            member = order[place]
+            code = codes[member if members is None else members[member]]
             if local[code] < 0:
                 local[code] = 0
                 touched[used] = code
@@ -189,9 +189,9 @@ def number_cells(members: Any, codes: Any, order: Any, begin: Any, cardinality: 
             cell_code[cells + place] = touched[place]
             table[cells + place] = 0
         for place in range(begin[group], begin[group + 1]):
-            at = order[place]
-            cell = local[codes[at if members is None else members[at]]]
-            new[at] = cell
+            member = order[place]
+            cell = local[codes[member if members is None else members[member]]]
+            new[member] = cell
             table[cell] += 1
         for place in range(used):
             local[touched[place]] = -1
@@ -201,8 +201,8 @@ def number_cells(members: Any, codes: Any, order: Any, begin: Any, cardinality: 
 
 
 @compiled
-def _search(codes: Any, begin: int, end: int, code: int) -> int:
-    """The first place from begin to end whose code is at least this one."""
+def _lower_bound(codes: Any, begin: int, end: int, code: int) -> int:
+    """The first position from begin to end whose code is at least the given one; binary search."""
     while begin < end:
         middle = (begin + end) // 2
         if codes[middle] < code:
@@ -217,67 +217,67 @@ def count_in_numbered_cells(
     parent: Any, code: Any, links: Any, first: Any, cell_code: Any, runs: Any, sums: Any, counts: Any, numbers: Any,
     start: int, stop: int,
 ) -> None:  # fmt: skip
-    """The records and the groups that agree with each class, where cells are numbered."""
+    """Count the records and the groups that agree with each class, where cells are numbered."""
     starts, groups = links
     run_starts, run_begin, run_end = runs
-    for at in range(start, stop):
+    for class_id in range(start, stop):
         total, cells = 0, 0
-        for link in range(starts[parent[at]], starts[parent[at] + 1]):
+        for link in range(starts[parent[class_id]], starts[parent[class_id] + 1]):
             low, high = first[groups[link]], first[groups[link] + 1]
-            for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
-                lower = _search(cell_code, low, high, run_begin[run])
-                upper = _search(cell_code, lower, high, run_end[run])
+            for run in range(run_starts[code[class_id]], run_starts[code[class_id] + 1]):
+                lower = _lower_bound(cell_code, low, high, run_begin[run])
+                upper = _lower_bound(cell_code, lower, high, run_end[run])
                 total += sums[upper] - sums[lower]
                 cells += upper - lower
-        counts[at], numbers[at] = total, cells
+        counts[class_id], numbers[class_id] = total, cells
 
 
 @compiled
 def write_numbered(
     parent: Any, code: Any, links: Any, first: Any, cell_code: Any, runs: Any, begin: Any, into: Any, start: int, stop: int
 ) -> None:
-    """The numbered cells that agree with each class, from ``begin[class]`` on."""
+    """Write the numbered cells that agree with each class, from ``begin[class]`` on."""
     starts, groups = links
     run_starts, run_begin, run_end = runs
-    for at in range(start, stop):
-        to = begin[at]
-        for link in range(starts[parent[at]], starts[parent[at] + 1]):
+    for class_id in range(start, stop):
+        position = begin[class_id]
+        for link in range(starts[parent[class_id]], starts[parent[class_id] + 1]):
             low, high = first[groups[link]], first[groups[link] + 1]
-            for run in range(run_starts[code[at]], run_starts[code[at] + 1]):
-                lower = _search(cell_code, low, high, run_begin[run])
-                for cell in range(lower, _search(cell_code, lower, high, run_end[run])):
-                    into[to] = cell
-                    to += 1
+            for run in range(run_starts[code[class_id]], run_starts[code[class_id] + 1]):
+                lower = _lower_bound(cell_code, low, high, run_begin[run])
+                for cell in range(lower, _lower_bound(cell_code, lower, high, run_end[run])):
+                    into[position] = cell
+                    position += 1
 
 
 @compiled
 def add_class_counts(queries: Any, new: Any, counts: Any, totals: Any, start: int, stop: int) -> None:
-    """Give each query the count of its class, added to what other records brought it."""
-    for at in range(start, stop):
-        totals[queries[at]] += counts[new[at]]
+    """Add the count of its class to the total of each query, which may already hold counts of other records."""
+    for query in range(start, stop):
+        totals[queries[query]] += counts[new[query]]
 
 
 @compiled
-def keep_classes(queries: Any, new: Any, rank: Any, counts: Any, new_asking: Any, new_asked: Any) -> int:
-    """The queries that are not alone and whose class still has records here, with their class; how many they are."""
-    to = 0
-    for at in range(len(queries)):
-        if counts[queries[at]] > 1 and rank[new[at]] >= 0:
-            new_asking[to] = queries[at]
-            new_asked[to] = rank[new[at]]
-            to += 1
-    return to
+def keep_classes(queries: Any, new: Any, rank: Any, counts: Any, kept_queries: Any, kept_classes: Any) -> int:
+    """Keep the queries whose count exceeds 1 and whose class still has records here, with their class; returns their number."""
+    kept_count = 0
+    for query in range(len(queries)):
+        if counts[queries[query]] > 1 and rank[new[query]] >= 0:
+            kept_queries[kept_count] = queries[query]
+            kept_classes[kept_count] = rank[new[query]]
+            kept_count += 1
+    return kept_count
 
 
 @compiled
 def mark_cells(into: Any, marked: Any) -> None:
     """Mark the cells that some class agrees with."""
-    for at in range(len(into)):
-        marked[into[at]] = 1
+    for link in range(len(into)):
+        marked[into[link]] = 1
 
 
 @compiled
 def rename_cells(into: Any, table: Any, start: int, stop: int) -> None:
-    """Cells by the group numbers from 1 that a table gives them; groups from 0."""
-    for at in range(start, stop):
-        into[at] = table[into[at]] - 1
+    """Replace each cell by its group: ``table`` holds group numbers from 1, groups are numbered from 0."""
+    for link in range(start, stop):
+        into[link] = table[into[link]] - 1

@@ -1,9 +1,9 @@
-"""Which cells of a column agree with each cell that asks: those that share a value with it.
+"""Which cells of a searched column agree with each cell of a queried column: those that share a value with it.
 
-The cells of the searched column are given *places*: sorted by the first value they hold, wider cells first. In this order the
-cells that begin inside the asking cell lie side by side, so they are one run for each run of the asking cell's values. What else
-agrees begins before and reaches in: where cells nest, as the levels of a hierarchy do, these are the few cells above the asking
-one. A relation is therefore a short list of runs per code, however many values a cell holds.
+The cells of the searched column are given *places*: they are sorted by the first value they contain, wider cells first. In this
+order the cells that begin inside a query's cell are neighbours, so they form one run per run of the query's values. The other
+cells that agree begin before the query's cell and reach into it: where cells nest, as the levels of a hierarchy do, these are its
+few ancestors. A relation is therefore a short list of runs per code, however many values a cell contains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_TESTS = 4e9
 _MOST_RUNS = 50_000_000
 """Comparisons of two cells of an attribute, and runs of cells that agree, beyond which a table is refused."""
 _MOST_LISTED = 20_000_000
-"""Values in cells up to which values are sorted so that those of one cell are neighbours."""
+"""Total number of values in all cells up to which the values are sorted so that those of one cell are neighbours."""
 
 
 class CellAtoms(Protocol):
@@ -46,8 +46,11 @@ class CellAtoms(Protocol):
 
 @dataclass(frozen=True)
 class Relation:
-    """``place`` is the place of each searched code; those that agree with the asking code c are the runs
-    ``[begin[i], end[i])`` of places for i from ``starts[c]`` to ``starts[c + 1]``, which do not overlap."""
+    """The searched codes that agree with each query code.
+
+    ``place[code]`` is the place of a searched code. The places that agree with the query code c are the runs ``[begin[i],
+    end[i])`` for i from ``starts[c]`` to ``starts[c + 1]``; these runs do not overlap.
+    """
 
     place: NDArray[np.int64]
     starts: NDArray[np.int64]
@@ -56,7 +59,7 @@ class Relation:
 
     @classmethod
     def equal(cls, size: int) -> Relation:
-        """Equal codes agree, and no others."""
+        """The relation in which only equal codes agree."""
         places = np.arange(size + 1)
         return cls(places[:-1], places, places[:-1], places[1:])
 
@@ -66,58 +69,62 @@ class Relation:
 
     @cached_property
     def spans(self) -> NDArray[np.int64]:
-        """How many searched codes agree with each asking code."""
+        """The number of searched codes that agree with each query code."""
         sums = np.concatenate(([0], np.cumsum(self.end - self.begin)))
         return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
 
     def agrees(self, code: int) -> NDArray[np.bool_]:
-        """Which searched codes agree with one asking code."""
+        """Which searched codes agree with one query code."""
         flags = np.zeros(len(self.place), dtype=np.bool_)
         for run in range(self.starts[code], self.starts[code + 1]):
             flags[self.begin[run] : self.end[run]] = True
         return np.asarray(flags[self.place])
 
 
-def relate(asking: CellAtoms, held: CellAtoms, *, null: int | None, null_asks: int | None, name: str) -> Relation:
+def relate(queried: CellAtoms, searched: CellAtoms, *, null: int | None, queried_null: int | None, name: str) -> Relation:
     """The relation between two columns over the same atoms.
 
-    ``null`` is the code of a searched null that is a value of its own and ``null_asks`` that of an asking one; None where a null
-    agrees with anything, as ``blank`` says of it. A cell that holds no value, such as ``3..3``, agrees with itself where a column
-    is compared with itself, so that a record always agrees with itself. Cost: asking codes times coarse searched codes.
+    ``null`` is the code of a searched null that is a value of its own, and ``queried_null`` that of a queried null; None where a
+    null agrees with anything, as ``blank`` says. An empty cell, such as ``3..3``, agrees with itself where a column is compared
+    with itself, so that a record always agrees with itself. Cost: O(query codes x coarse searched codes).
     """
-    order = _neighbours(asking, held) if len(held.members) or len(asking.members) else None
-    held_starts, held_first, held_last = _runs_of_positions(held, order)
-    ask_starts, ask_first, ask_last = _runs_of_positions(asking, order)
-    blank, size = held.blank.copy(), len(held.blank)
-    alone = np.zeros(size, dtype=np.bool_)
+    order = _nesting_order(queried, searched) if len(searched.members) or len(queried.members) else None
+    searched_starts, searched_first, searched_last = _runs_of_positions(searched, order)
+    query_starts, query_first, query_last = _runs_of_positions(queried, order)
+    blank, size = searched.blank.copy(), len(searched.blank)
+    is_null_value = np.zeros(size, dtype=np.bool_)
     if null is not None:
-        blank[null], alone[null] = False, True
-    filled = ~blank & ~alone & (held_starts[1:] > held_starts[:-1])
-    lone = np.flatnonzero(~blank & ~alone & ~filled)  # holds no value at all: agrees with blanks only
+        blank[null], is_null_value[null] = False, True
+    filled = ~blank & ~is_null_value & (searched_starts[1:] > searched_starts[:-1])
+    without_values = np.flatnonzero(~blank & ~is_null_value & ~filled)  # empty cells: they agree with blanks only
     codes = np.flatnonzero(filled)
-    begins = held_first[held_starts[codes]]
-    widths = held_last[held_starts[codes + 1] - 1] - begins
+    begins = searched_first[searched_starts[codes]]
+    widths = searched_last[searched_starts[codes + 1] - 1] - begins
     codes = codes[np.lexsort((codes, -widths, begins))]
-    begins = held_first[held_starts[codes]]
-    listed = np.concatenate((codes, lone, np.flatnonzero(blank), np.flatnonzero(alone)))
+    begins = searched_first[searched_starts[codes]]
+    listed = np.concatenate((codes, without_values, np.flatnonzero(blank), np.flatnonzero(is_null_value)))
     place = np.empty(size, dtype=np.int64)
     place[listed] = np.arange(size)
-    coarse = np.flatnonzero((held_starts[codes + 1] - held_starts[codes] > 1) | (held_last[held_starts[codes]] - begins > 1))
-    if len(coarse) * float(len(asking.blank)) > _MOST_TESTS:
+    coarse = np.flatnonzero(
+        (searched_starts[codes + 1] - searched_starts[codes] > 1) | (searched_last[searched_starts[codes]] - begins > 1)
+    )
+    if len(coarse) * float(len(queried.blank)) > _MOST_TESTS:
         raise DataError(
-            f"known_sets: '{name}' has {len(coarse):,} different coarse cells and {len(asking.blank):,} different values, too "
+            f"known_sets: '{name}' has {len(coarse):,} different coarse cells and {len(queried.blank):,} different values, too "
             "many to compare each with each; recode it to fewer"
         )
-    blanks = (len(codes) + len(lone), len(codes) + len(lone) + int(blank.sum()))
-    is_blank = asking.blank.copy()
-    if null_asks is not None:
-        is_blank[null_asks] = False
-    own = np.full(len(asking.blank), -1, dtype=np.int64)
-    if asking is held:
-        own[lone] = place[lone]
-    inputs = (ask_starts, ask_first, ask_last, is_blank, -1 if null_asks is None else null_asks, codes, begins, coarse,
-              held_starts, held_first, held_last, *blanks, size, own)  # fmt: skip
-    starts = np.zeros(len(asking.blank) + 1, dtype=np.int64)
+    blanks = (len(codes) + len(without_values), len(codes) + len(without_values) + int(blank.sum()))
+    is_blank = queried.blank.copy()
+    if queried_null is not None:
+        is_blank[queried_null] = False
+    own = np.full(len(queried.blank), -1, dtype=np.int64)
+    if queried is searched:
+        own[without_values] = place[without_values]
+    null_code = -1 if queried_null is None else queried_null
+    inputs = (query_starts, query_first, query_last, is_blank, null_code, codes, begins, coarse,
+              searched_starts, searched_first, searched_last, *blanks, size, own)  # fmt: skip
+
+    starts = np.zeros(len(queried.blank) + 1, dtype=np.int64)
     none = np.zeros(0, dtype=np.int64)
     _relate(*inputs, False, starts, none, none)
     starts = np.concatenate(([0], np.cumsum(starts[1:])))
@@ -131,24 +138,24 @@ def relate(asking: CellAtoms, held: CellAtoms, *, null: int | None, null_asks: i
     return Relation(place, starts, begin, end)
 
 
-def _neighbours(*sides: CellAtoms) -> NDArray[np.int64] | None:
-    """The position of each atom in an order in which cells that nest are runs; None where the cells are too large to list.
+def _nesting_order(*sides: CellAtoms) -> NDArray[np.int64] | None:
+    """The position of each atom in an order in which nested cells are runs; None where the cells are too large to list.
 
-    Atoms are sorted by the coarse cells that hold them, the largest first.
+    Atoms are sorted by the coarse cells that contain them, the largest cell first.
     """
     holders: list[list[tuple[int, int]]] = [[] for _ in range(sides[0].number)]
-    total = 0
-    for at, side in enumerate(sides):
+    listed = 0
+    for side_number, side in enumerate(sides):
         for code in range(len(side.blank)):
             if side.blank[code]:
                 continue
-            inside = _atoms_of(side, code)
-            total += len(inside)
-            if total > _MOST_LISTED:
+            atoms = _atoms_of(side, code)
+            listed += len(atoms)
+            if listed > _MOST_LISTED:
                 return None
-            if len(inside) > 1:
-                for atom in inside.tolist():
-                    holders[atom].append((-len(inside), 2 * code + at))
+            if len(atoms) > 1:
+                for atom in atoms.tolist():
+                    holders[atom].append((-len(atoms), 2 * code + side_number))
     order = sorted(range(len(holders)), key=lambda atom: (sorted(holders[atom]), atom))
     position = np.empty(len(order), dtype=np.int64)
     position[order] = np.arange(len(order))
@@ -164,7 +171,7 @@ def _atoms_of(side: CellAtoms, code: int) -> NDArray[np.int64]:
 def _runs_of_positions(
     side: CellAtoms, position: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Each code's cell as sorted runs of positions, in one list with the start of each code's runs; blanks have none."""
+    """The sorted runs of positions of each code's cell, in one list with the start of each code's runs; blanks have none."""
     size = len(side.blank)
     if not len(side.members) and position is None:
         filled = ~side.blank & (side.last > side.first)
@@ -184,64 +191,69 @@ def _runs_of_positions(
     return np.cumsum(starts), np.concatenate([none, *firsts]), np.concatenate([none, *lasts])
 
 
+# query_starts/first/last and searched_starts/first/last: the runs of positions of each code's cell. codes[place]: searched code
+# at a place. begins[place]: first position of its cell, ascending. coarse: places of cells of several positions. Blank searched
+# codes have the places blank_first to blank_last. own[code]: place of an empty cell that agrees with itself, else -1. O(query
+# codes x coarse). Trap: a cell that begins inside the query's cell is already in a run found by binary search and must not be
+# written twice.
 @compiled
 def _relate(
-    ask_starts: Any, ask_first: Any, ask_last: Any, is_blank: Any, null_asks: int, codes: Any, begins: Any, coarse: Any,
-    held_starts: Any, held_first: Any, held_last: Any, blank_first: int, blank_last: int, size: int, own: Any,
+    query_starts: Any, query_first: Any, query_last: Any, is_blank: Any, queried_null: int, codes: Any, begins: Any, coarse: Any,
+    searched_starts: Any, searched_first: Any, searched_last: Any, blank_first: int, blank_last: int, size: int, own: Any,
     write: bool, starts: Any, begin: Any, end: Any,
 ) -> None:  # fmt: skip
-    """For each asking code the runs of places that agree: counted into ``starts[code + 1]``, or written from ``starts[code]``.
-
-    ``codes`` are the searched codes by place, ``begins`` their first positions, ``coarse`` the places of wider cells.
-    """
+    """The runs of places that agree with each query code: counted into ``starts[code + 1]``, or written from ``starts[code]``."""
     for code in range(len(is_blank)):
         written = 0
-        to = starts[code] if write else 0
+        target = starts[code] if write else 0
         if is_blank[code]:
             if write:
-                begin[to], end[to] = 0, size
+                begin[target], end[target] = 0, size
             written = 1
         else:
             last = 0
-            for run in range(ask_starts[code], ask_starts[code + 1]):
-                low = np.searchsorted(begins, ask_first[run])
-                high = np.searchsorted(begins, ask_last[run])
-                last = ask_last[run]
+            for run in range(query_starts[code], query_starts[code + 1]):
+                low = np.searchsorted(begins, query_first[run])
+                high = np.searchsorted(begins, query_last[run])
+                last = query_last[run]
                 if high > low:
                     if write:
-                        begin[to + written], end[to + written] = low, high
+                        begin[target + written], end[target + written] = low, high
                     written += 1
-            for at in range(len(coarse)):  # cells that begin outside the asking one and reach into it
-                spot = coarse[at]
-                if begins[spot] >= last:
+            for index in range(len(coarse)):  # cells that begin outside the query's cell and reach into it
+                place = coarse[index]
+                if begins[place] >= last:
                     break
-                mine, other = ask_starts[code], held_starts[codes[spot]]
+                query_run, searched_run = query_starts[code], searched_starts[codes[place]]
                 inside = overlap = False
-                while mine < ask_starts[code + 1] and other < held_starts[codes[spot] + 1]:
-                    if ask_first[mine] <= begins[spot] < ask_last[mine]:
+                while query_run < query_starts[code + 1] and searched_run < searched_starts[codes[place] + 1]:
+                    if query_first[query_run] <= begins[place] < query_last[query_run]:
                         inside = True
                         break
-                    if ask_first[mine] < held_last[other] and held_first[other] < ask_last[mine]:
+                    if (
+                        query_first[query_run] < searched_last[searched_run]
+                        and searched_first[searched_run] < query_last[query_run]
+                    ):
                         overlap = True
-                    if ask_last[mine] <= held_last[other]:
-                        mine += 1
+                    if query_last[query_run] <= searched_last[searched_run]:
+                        query_run += 1
                     else:
-                        other += 1
-                if not inside:  # the asking cell may have runs left that hold the beginning
-                    for rest in range(mine, ask_starts[code + 1]):
-                        inside = inside or ask_first[rest] <= begins[spot] < ask_last[rest]
+                        searched_run += 1
+                if not inside:  # a later run of the query's cell may contain the beginning
+                    for rest in range(query_run, query_starts[code + 1]):
+                        inside = inside or query_first[rest] <= begins[place] < query_last[rest]
                 if overlap and not inside:
                     if write:
-                        begin[to + written], end[to + written] = spot, spot + 1
+                        begin[target + written], end[target + written] = place, place + 1
                     written += 1
             if own[code] >= 0:
                 if write:
-                    begin[to + written], end[to + written] = own[code], own[code] + 1
+                    begin[target + written], end[target + written] = own[code], own[code] + 1
                 written += 1
-            upper = size if code == null_asks else blank_last
+            upper = size if code == queried_null else blank_last
             if upper > blank_first:
                 if write:
-                    begin[to + written], end[to + written] = blank_first, upper
+                    begin[target + written], end[target + written] = blank_first, upper
                 written += 1
         if not write:
             starts[code + 1] = written

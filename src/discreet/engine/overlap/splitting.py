@@ -1,11 +1,11 @@
-"""Counting a set with one attribute more where cells agree by overlap.
+"""Counting a known set with one attribute more, where cells agree by overlap.
 
-The groups of records are split by their cells as always: a group of the larger set is a group of the smaller one and a cell. But
-a query no longer falls into one group: it agrees with every cell that overlaps its own, and its count is a sum over several
-groups. All queries with the same cells have the same counts, so they are carried on as one *class*, *linked* to each group of
-records that agrees with it. Cells that agree with a query lie side by side in the order of places
-(:mod:`discreet.engine.overlap.relations`), so a sum over them is one difference of running totals per run. Empty groups are never
-linked, so a class has at most as many links as there are records that agree with it.
+The groups of records are split by their cells as usual: a group of the larger set is a group of the smaller set and a cell. But a
+query no longer belongs to one group: it agrees with every cell that overlaps its own, and its count is a sum over several groups.
+All queries with the same cells have the same counts, so they are treated as one *class*, *linked* to each group of records that
+agrees with it. Cells that agree with a query are neighbours in the order of places (:mod:`discreet.engine.overlap.relations`), so
+a sum over them is one difference of running totals per run. Empty groups are never linked, so a class has at most as many links
+as there are records that agree with it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 MOST_LINKS = 200_000_000
 """Links of one set, 4 bytes each, beyond which a table is refused."""
 MOST_LOOKUPS = 20_000_000_000
-"""Links times classes that one count may look at, beyond which a table is refused: about a minute on one core."""
+"""(class, group) pairs that one count may visit, beyond which a table is refused: about a minute on one core."""
 _TABLE_LEAST, _TABLE_PER_MEMBER = 1 << 16, 4
 _ADVICE = "generalize to fewer cells that nest, such as the levels of a hierarchy, or measure fewer attributes"
 
 Parallel = Callable[[Callable[[int, int], object], int], None]
-"""Runs a function of a start and a stop over the parts of a list of so many."""
+"""Runs a function of (start, stop) over the slices of a list of the given length."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of queries in a set with one attribute more: each one's class before, its code, and the class of each query."""
+    """The classes of queries in a set with one more attribute: parent class and code of each class, and each query's class."""
 
     parent: NDArray[np.int64]
     code: NDArray[np.int64]
@@ -67,14 +67,14 @@ class Classes:
         cls, queries: NDArray[np.uint32], query_classes: NDArray[np.uint32], number: int, codes: NDArray[Any], cardinality: int,
         parallel: Parallel,
     ) -> Classes:  # fmt: skip
-        """Classes by one attribute more: ``query_classes`` are the ``number`` classes that the queries had before."""
-        room, size = number * cardinality, len(queries)
-        if room > max(_TABLE_LEAST, _TABLE_PER_MEMBER * size):
+        """Split classes by one more attribute: ``query_classes`` are the ``number`` classes of the queries before the split."""
+        key_count, size = number * cardinality, len(queries)
+        if key_count > max(_TABLE_LEAST, _TABLE_PER_MEMBER * size):
             new, first, code, _ = number_cells(queries, query_classes, number, codes, cardinality)
             return cls(np.repeat(np.arange(number), np.diff(first)), code, new)
-        table = np.zeros(room, dtype=np.int32)
+        table = np.zeros(key_count, dtype=np.int32)
         count(queries, query_classes, codes, cardinality, table, 0, size)
-        most = min(room, size)
+        most = min(key_count, size)
         parent, code = np.empty(most, np.int64), np.empty(most, np.int64)
         number_of_classes = kernels.list_classes(table, cardinality, parent, code)
         new = np.empty(size, np.uint32)
@@ -89,7 +89,7 @@ class Classes:
 class Cells:
     """The groups of a set with one attribute more: a dense table ``group x cardinality + place``, or numbered cells.
 
-    ``table`` holds the records of each cell. ``first`` and ``cell_code`` are those of numbered cells, else None.
+    ``table`` holds the number of records of each cell. ``first`` and ``cell_code`` belong to numbered cells and are else None.
     """
 
     links: Links
@@ -126,7 +126,7 @@ class Cells:
         return counts
 
     def link(self, staying: NDArray[np.int64], parallel: Parallel) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """The cells that agree with some of the classes and hold records, in one list, and where each class's begin."""
+        """The non-empty cells that agree with the classes ``staying``: the start of each class in a list, and the list."""
         parent, code, size = self.classes.parent[staying], self.classes.code[staying], len(staying)
         start = (parent, code, self.links.arrays)
         numbers = self._groups[staying]
@@ -142,8 +142,8 @@ class Cells:
         begin = np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))
         if begin[-1] > MOST_LINKS:
             raise DataError(
-                f"known_sets: the coarse cells overlap in {begin[-1]:,} ways in one known set, and at most {MOST_LINKS:,} have a "
-                f"place in memory; {_ADVICE}"
+                f"known_sets: the coarse cells overlap in {begin[-1]:,} ways in one known set, and at most {MOST_LINKS:,} fit "
+                f"into memory; {_ADVICE}"
             )
         into = np.empty(begin[-1], np.uint32)
         write: Callable[..., None]
@@ -160,21 +160,24 @@ class Cells:
 
 
 def number_cells(
-    who: NDArray[np.uint32] | None, group: NDArray[np.uint32], groups: int, codes: NDArray[Any], cardinality: int
+    members: NDArray[np.uint32] | None, group: NDArray[np.uint32], groups: int, codes: NDArray[Any], cardinality: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Cells numbered one by one, for sets that are not worth a table: each member's, each group's first, codes and counts."""
+    """Number the occupied cells, for sets too sparse for a dense table.
+
+    Returns the cell of each member, the first cell of each group, and the code and the number of members of each cell.
+    """
     order, begin = sort_by_group(group, groups)
     size = len(group)
     new, first = np.empty(size, np.uint32), np.empty(groups + 1, np.int64)
     cell_code, table = np.empty(size, np.int64), np.empty(size, np.int32)
-    cells = kernels.number_cells(who, codes, order, begin, cardinality, new, first, cell_code, table)
+    cells = kernels.number_cells(members, codes, order, begin, cardinality, new, first, cell_code, table)
     return new, first, cell_code[:cells], table[:cells]
 
 
 def agreeing_groups(
     links: Links, queries: NDArray[np.uint32], query_classes: NDArray[np.uint32]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Some queries, each listed once for every group that agrees with it, and these groups."""
+    """The queries, each repeated for every group that agrees with it, and these groups."""
     begin, lengths = links.starts[query_classes], links.starts[query_classes.astype(np.int64) + 1] - links.starts[query_classes]
     steps = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(queries, lengths), links.groups[np.repeat(begin, lengths) + steps]

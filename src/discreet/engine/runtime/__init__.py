@@ -1,1 +1,1 @@
-"""What the engine runs on: private files and folders."""
+"""What the engine runs on: compiled kernels, progress, memory limits, dispatch to engines, private files."""

@@ -1,7 +1,7 @@
 """Compiled functions: numba, with a cache that works wherever the package is installed.
 
-Kernels release the interpreter lock and are run from our own threads; numba's threading layers are not used, because
-they abort when two threads enter them and do not survive a fork.
+Kernels release the interpreter lock and are run from our own threads; numba's threading layers are not used, because they abort
+when two threads enter them at once, and do not survive a fork.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _cache_folder() -> str:
-    """A folder that can be written: next to the user's other caches, or a private temporary one."""
+    """A writable folder: beside the user's other caches, or a private temporary folder."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     for folder in (Path(home) / "discreet" / "numba", Path(tempfile.gettempdir()) / f"discreet-numba-{os.getuid()}"):
         try:
@@ -39,6 +39,6 @@ if not numba.core.config.CACHE_DIR:  # numba was imported before us
 
 
 def compiled(function: F) -> F:
-    """Compile at the first call, keep the result on disk, release the interpreter lock while running."""
-    made: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return made
+    """Compile at the first call, cache the machine code on disk, and release the interpreter lock while running."""
+    kernel: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return kernel

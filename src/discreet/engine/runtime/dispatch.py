@@ -1,8 +1,8 @@
-"""Which engine a table lives on, and how a plug-in's work is found for that engine.
+"""Which engine holds a table, and the function that does a plug-in's work on that engine.
 
-The local engine runs every plug-in: that is its own method. For another engine a plug-in declares an
-:class:`~discreet.model.engine_work.EngineWork` in the class attribute of the engine's name (``spark``). What it cannot do exactly
-stands there as a gap, which is refused in one sentence and listed by ``discreet methods`` and ``discreet measures``.
+The local engine runs every plug-in by its own method. For another engine a plug-in declares an
+:class:`~discreet.model.engine_work.EngineWork` in the class attribute with the engine's name (``spark``). What it cannot do
+exactly is declared there as a gap: it raises an error and is listed by ``discreet methods`` and ``discreet measures``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Distributed(Protocol):
 
 
 @runtime_checkable
-class Written(Protocol):
+class WritesRecords(Protocol):
     """A score whose per-record values stay with its engine, which also writes them."""
 
     def write_all(self, scores: Mapping[str, Any], target: str, *, overwrite: bool = True) -> None:

@@ -1,7 +1,7 @@
 """Files and folders that only their owner can read, whatever the umask: originals, links, keys, policies with seeds.
 
-What is made here is private from the first moment. It is never made with the usual rights and tightened afterwards,
-because another account could open it in between and keep reading.
+Files and folders created here are private from the first moment. They are never created with default permissions and tightened
+afterwards, because another account could open them in between and keep reading.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def home_folder() -> Path:
 
 
 def create_private_folder(folder: str | Path) -> Path:
-    """A folder of its owner alone: created with its missing parents, or tightened where it exists and others can read it."""
+    """A folder that only its owner can read: created with its missing parents, or tightened where it exists."""
     path = Path(folder)
-    for missing in reversed([one for one in (path, *path.parents) if not one.exists()]):
+    for missing in reversed([folder_path for folder_path in (path, *path.parents) if not folder_path.exists()]):
         try:
             missing.mkdir(mode=FOLDER_MODE, exist_ok=True)
         except OSError as error:
             raise SourceError(f"{missing}: the folder cannot be created: {error.strerror}") from None
     if not path.is_dir():
-        raise SourceError(f"{path}: is a file, not a folder; name another place")
+        raise SourceError(f"{path}: is a file, not a folder; name another path")
     if path.stat().st_mode & stat.S_ISVTX:  # such as /tmp, which belongs to everybody
         raise SourceError(f"{path}: everybody shares this folder, so it cannot be made private; name a folder of its own")
     make_private(path)
@@ -40,34 +40,34 @@ def create_private_folder(folder: str | Path) -> Path:
 
 
 def create_private_file(path: str | Path) -> Path:
-    """An empty file of its owner alone, or the existing one tightened; for libraries that open a file by its name."""
-    place = Path(path)
+    """An empty file that only its owner can read, or the existing one tightened; for libraries that open a file by name."""
+    file = Path(path)
     try:
-        os.close(os.open(place, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE_MODE))
+        os.close(os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE_MODE))
     except OSError as error:
-        raise SourceError(f"{place}: cannot be written: {error.strerror}") from None
-    make_private(place)
-    return place
+        raise SourceError(f"{file}: cannot be written: {error.strerror}") from None
+    make_private(file)
+    return file
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of group and others from a file or folder; raises where that is not ours to do."""
+    """Remove the permissions of group and others; raises SourceError where this process may not change them."""
     try:
-        found = path.lstat()
-        if stat.S_ISLNK(found.st_mode) or not found.st_mode & _OTHERS:
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode) or not status.st_mode & _OTHERS:
             return
-        path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+        path.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS)
     except FileNotFoundError:
         return  # a temporary file of a running process has gone
     except OSError as error:
         raise SourceError(
-            f"{path}: other accounts can read it, and its rights cannot be changed ({error.strerror}); "
-            "its owner must run chmod go-rwx on it, or name another place"
+            f"{path}: other accounts can read it, and its permissions cannot be changed ({error.strerror}); "
+            "its owner must run chmod go-rwx on it, or name another path"
         ) from None
 
 
 def make_tree_private(folder: Path) -> None:
-    """Take the rights of group and others from a folder and all in it; links are not followed."""
+    """Remove the permissions of group and others from a folder and everything in it; symbolic links are not followed."""
     for path in _tree(folder):
         make_private(path)
 

@@ -1,6 +1,7 @@
-"""Progress of long work: kernels tell how far they are, and whoever started them may listen.
+"""Progress of long computations: the code reports how far it is, and a caller may listen.
 
-Nothing is told where nobody listens. A listener may raise to stop the work: kernels call it between steps, never in one.
+Without a listener a report does nothing. A listener may raise to stop the computation: it is called between steps, never within
+one.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ Listener = Callable[[str, int, int], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def tell(what: str, done: int, total: int) -> None:
-    """Say that ``done`` of ``total`` parts of some work are finished."""
+def report_progress(what: str, done: int, total: int) -> None:
+    """Report that ``done`` of ``total`` parts of a computation are finished."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
 
 
 class OutOfTimeError(Exception):
-    """Work was stopped because its time is over."""
+    """A computation was stopped because its time limit passed."""
 
 
 @contextmanager
-def until(moment: float | None) -> Iterator[None]:
-    """Stop the work of the block by ``OutOfTimeError`` when something is told after a moment of ``time.monotonic``.
+def stop_after(moment: float | None) -> Iterator[None]:
+    """Stop the block with ``OutOfTimeError`` at the first progress report after a moment of ``time.monotonic``; None: no limit.
 
-    Whoever listens already is told as before. None stops nothing.
+    A listener that is already set still receives all reports.
     """
     outer = _listener.get()
 
@@ -42,13 +43,13 @@ def until(moment: float | None) -> Iterator[None]:
     if moment is None:
         yield
         return
-    with listening(listener):
+    with progress_listener(listener):
         yield
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Have a listener told while the block runs."""
+def progress_listener(listener: Listener) -> Iterator[None]:
+    """Send progress reports to a listener while the block runs."""
     token = _listener.set(listener)
     try:
         yield

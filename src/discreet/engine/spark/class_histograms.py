@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import group_columns
 from discreet.engine.encoding.columns import encode_series
 from discreet.engine.spark.arrow import in_arrow, whole
 from discreet.engine.spark.gaps import PATTERNS
@@ -88,7 +88,7 @@ class _MeasureClasses:
         table = whole(batches)
         if table is None:
             return
-        ids, number = groups_of([encode_series(series_of(table, name)) for name in self.keys], table.num_rows)
+        ids, number = group_columns([encode_series(series_of(table, name)) for name in self.keys], table.num_rows)
         first = np.empty(number, dtype=np.int64)  # a row of each class, for its key values
         first[ids[::-1]] = np.arange(table.num_rows - 1, -1, -1)
         results = self.function(ids, number, series_of(table, self.sensitive), np.asarray(table.column(COUNT)))

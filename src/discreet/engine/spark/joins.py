@@ -2,7 +2,7 @@
 
 Rows are collapsed to distinct ones with their number first, so a value that half the rows have is one row. A null is one more
 value, or (wildcard) agrees with anything on either side: rows are then compared pattern of nulls by pattern of nulls, each pair
-on the attributes that both sides know (as :func:`discreet.engine.classes.groups.consistent_counts` does on one machine).
+on the attributes that both sides know (as :func:`discreet.engine.classes.groups.count_agreeing_rows` does on one machine).
 """
 
 from __future__ import annotations

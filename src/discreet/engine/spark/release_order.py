@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.engine.draws.draw import KeyedDraw
-from discreet.engine.encoding.record_links import LINK, check_link
+from discreet.engine.encoding.record_links import LINK_COLUMN, check_link
 from discreet.engine.encoding.release_order import release_draw
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.errors import translate_errors
@@ -50,14 +50,14 @@ def tie_to_originals(masked: SparkMicrodata, original: SparkMicrodata, link: Spa
 
     with translate_errors(link.source):
         kinds = {field.name: field.dataType.typeName() for field in link.frame.schema.fields}
-        check_link(link.source, len(link) if kinds.get(LINK) in _WHOLE else None, masked)
-        numbers = link.numbered.select(col(RECORD).alias(_POSITION), (col(LINK).cast("long") - 1).alias(_ORIGINAL))
+        check_link(link.source, len(link) if kinds.get(LINK_COLUMN) in _WHOLE else None, masked)
+        numbers = link.numbered.select(col(RECORD).alias(_POSITION), (col(LINK_COLUMN).cast("long") - 1).alias(_ORIGINAL))
         named, different, least, most = numbers.agg(
             f.count(col(_ORIGINAL)), f.count_distinct(col(_ORIGINAL)), f.min(col(_ORIGINAL)), f.max(col(_ORIGINAL))
         ).collect()[0]
         if named and (least < 0 or (original.record is None and most >= len(original))):
             wrong = least if least < 0 else most
-            raise DataError(f"{link.source}: names the record {wrong + 1:,}, but {original.source} has {len(original):,}")
+            raise DataError(f"{link.source}: names record {wrong + 1:,}, but {original.source} has {len(original):,}")
         if named != different:
             raise DataError(f"{link.source}: names a record twice")
         frame = masked.numbered.withColumnRenamed(RECORD, _POSITION).join(numbers, _POSITION)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import group_columns
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.batches import build_local_table, look_up_values
 from discreet.engine.spark.errors import translate_errors
@@ -47,7 +47,7 @@ class Strata:
         if len(combinations) > MOST_STRATA:
             MANY_STRATA.refuse(plugin, data.engine)
         rows = build_local_table(data, {name: combinations[name] for name in names})
-        ids, number = groups_of(encode(rows, names), len(rows))
+        ids, number = group_columns(encode(rows, names), len(rows))
         sizes = np.zeros(number, dtype=np.int64)
         np.add.at(sizes, ids, combinations[COUNT].to_numpy())
         table = rows.frame.select(names).with_columns(id=pl.Series(ids))

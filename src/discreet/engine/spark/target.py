@@ -41,7 +41,7 @@ def write_frame(
     path = Path(target).expanduser()
     form = _WRITERS.get(path.suffix.lower())
     if form is None:
-        raise SourceError(f"{target}: '{path.suffix}' is not a format that Spark writes; known are: {', '.join(_WRITERS)}")
+        raise SourceError(f"{target}: '{path.suffix}' is not a format that Spark writes; known formats: {', '.join(_WRITERS)}")
     if form == "csv" and formulas:
         frame = _escape_formulas(frame, formulas)
     if mark:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.runtime.order_free_sums import combine, mean_and_covariance, root
+from discreet.engine.runtime.order_free_sums import cholesky_root, mean_and_covariance, multiply_in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +95,7 @@ def latent_correlation(
     """
     latent = possible(target)
     for _ in range(_ROUNDS):
-        drawn = combine(root(latent), normal)
+        drawn = multiply_in_order(cholesky_root(latent), normal)
         scores = np.stack([margin.scores[margin.codes(column)] for margin, column in zip(margins, drawn, strict=True)])
         latent = possible(np.clip(latent + target - correlation(scores), -0.999, 0.999) + np.diag(1 - np.diag(latent)))
     return latent

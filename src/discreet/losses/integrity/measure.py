@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.cells.midpoints import is_number, released_numbers
-from discreet.engine.encoding.shared_codes import Shared, encode_together
+from discreet.engine.encoding.shared_codes import SharedCodes, encode_shared
 from discreet.errors import DataError, nearest
 from discreet.losses.integrity.categories import as_categories
 from discreet.losses.integrity.statistics import ColumnSide, Side
@@ -116,13 +116,13 @@ class Integrity(LossMeasure):
             small, told = self.small({name: original.frame[name].n_unique() for name in left_out})
             notes += told
 
-        coded: dict[str, Shared] = {}  # each attribute once, however many pairs it is in
+        coded: dict[str, SharedCodes] = {}  # each attribute once, however many pairs it is in
 
         def distance(chosen: Sequence[str]) -> float:
             for name in chosen:
                 if name not in coded:
                     one, other = as_categories(original.frame[name], masked.frame[name], masked.cells.get(name))
-                    (coded[name],) = encode_together(one.to_frame(), other.to_frame(), [(name, name)])
+                    (coded[name],) = encode_shared(one.to_frame(), other.to_frame(), [(name, name)])
             return total_variation([coded[name] for name in chosen], *weights)
 
         return self.score(names, numbers, sides[0], sides[1], small, distance, notes)
@@ -244,7 +244,7 @@ class Integrity(LossMeasure):
         weights: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> float:
         """How far the shares of combinations of categorical attributes lie apart; a null is a category."""
-        return total_variation(encode_together(original, masked, [(name, name) for name in chosen]), *weights)
+        return total_variation(encode_shared(original, masked, [(name, name) for name in chosen]), *weights)
 
     def _score(self, found: list[_Statistic], names: list[str], notes: tuple[str, ...]) -> Score:
         outside = [one for one in found if _outside(one)]
@@ -294,7 +294,7 @@ def _weights(data: Microdata) -> NDArray[np.float64]:
     return np.ones(len(data))
 
 
-def total_variation(attributes: Sequence[Shared], old: NDArray[np.float64], new: NDArray[np.float64]) -> float:
+def total_variation(attributes: Sequence[SharedCodes], old: NDArray[np.float64], new: NDArray[np.float64]) -> float:
     """Half the sum of the differences of the weighted shares of all cells; 0 is equal, 1 is nothing in common."""
     shares = []
     room = math.prod(one.cardinality for one in attributes)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.cells.containment import coarse
+from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.spark.gaps import QUANTILES
@@ -158,7 +158,7 @@ def _attribute(
     level = original.level(name)
     after = _masked_column(masked, name)
     hierarchy = hierarchy_of(original, name) if original.attribute(name).hierarchy is not None else None
-    read = coarse(before, after, hierarchy, numeric=level in (Level.NUMERIC, Level.DATE), cells=masked.cells.get(name))
+    read = read_containment(before, after, hierarchy, numeric=level in (Level.NUMERIC, Level.DATE), cells=masked.cells.get(name))
     new = after.codes[rows]
     # a label may look like a true value that it does not stand for
     same = (_equal_texts(before, after)[new] == old) & read.contains(new, old)

@@ -11,7 +11,7 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.cells.midpoints import is_number, released_numbers
-from discreet.engine.encoding.shared_codes import encode_together
+from discreet.engine.encoding.shared_codes import encode_shared
 from discreet.errors import DataError
 from discreet.losses.propensity.logistic import Chunk, fit, probability
 from discreet.model.attribute import Role
@@ -89,7 +89,7 @@ class Propensity(LossMeasure):
                 both = np.concatenate(released_numbers(original, masked, name))
                 made.numbers.extend(_standardised(both, self.squares))
             else:
-                (shared,) = encode_together(original.frame, masked.frame, [(name, name)])
+                (shared,) = encode_shared(original.frame, masked.frame, [(name, name)])
                 both = np.concatenate((shared.left, shared.right)).astype(np.int64)
                 counts = np.bincount(both, minlength=shared.cardinality)
                 common = np.argsort(-counts, kind="stable")[: self.categories]

@@ -1,4 +1,4 @@
-"""Partitioning into groups that are balanced over persons, and generalizing the keys in each group."""
+"""Partitioning into groups that no person dominates, and generalizing the keys in each group."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from discreet.masking.balanced_partition.partition import Partition
 
 Share = Annotated[float, Field(gt=0, le=1)]
-_OPEN = "balanced_partition.open_groups"
+_OPEN_GROUPS = "balanced_partition.open_groups"
 
 
 class BalancedPartition(MaskingMethod):
     """Splits the records at medians into groups with g >= g* and h <= h*, and publishes each key's range or mean by group.
 
-    A set of records is split on the key with the least balance-variance ratio r_j = Delta g / v_j, equation (4); where a part
-    would break g* or h* the split is undone and the next key tried; where no key is left the set is a group (Table 3).
+    A set of records is split on the key with the least balance-variance ratio r_j = Delta g / v_j (Kartal & Li 2016, eq. 4). If a
+    part would violate g* or h*, the next key is tried; a set that no key can split is a group (Table 3).
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -51,26 +51,33 @@ class BalancedPartition(MaskingMethod):
 
     criterion: Literal["balance", "records", "persons"] = Field(
         default="balance",
-        description="balance keeps g and h; records at least k records a group (Mondrian); persons at least k persons",
+        description="requirement on a group: g and h (balance), k records (records, as in Mondrian), or k persons (persons)",
     )
-    g: Annotated[float, Field(ge=0, lt=1)] | None = Field(default=None, examples=[0.6], description="least g-balance of a group")
+    g: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        default=None, examples=[0.6], description="minimum g-balance of a group"
+    )
     h: Share | dict[str, Share] | None = Field(
-        default=None, description="largest h-affiliation of a group: one for all confidential attributes, or one an attribute"
+        default=None, description="maximum h-affiliation of a group, for all confidential attributes or per attribute"
     )
-    k: Annotated[int, Field(ge=1)] | None = Field(default=None, description="least records or persons of a group, by criterion")
+    k: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="minimum number of records or persons in a group, by criterion"
+    )
     l: Annotated[int, Field(ge=1)] | None = Field(  # noqa: E741 - the literature's name
-        default=None, description="least different values of each confidential attribute in a group (criterion records)"
+        default=None,
+        description="minimum number of distinct values of each confidential attribute in a group (criterion records)",
     )
-    publish: Literal["ranges", "means"] = Field(default="ranges", description="what is published of numbers and dates")
+    publish: Literal["ranges", "means"] = Field(
+        default="ranges", description="published for numbers and dates: the range or the mean of the group"
+    )
     scale: Literal["range", "std", "none"] = Field(
         default="range",
-        description="what values are divided by before variances are compared: range, standard deviation, nothing",
+        description="unit in which variances are compared: the range of the key, its standard deviation, or none",
     )
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="importance of keys: variances are multiplied by it; 1 where not named"
+        default_factory=dict, description="importance of keys, by which their variances are multiplied; default: 1"
     )
     seconds: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="stop splitting after so many seconds; the groups made so far are valid"
+        default=None, description="time limit for splitting in seconds; the groups at that time are valid"
     )
 
     @model_validator(mode="after")
@@ -92,55 +99,59 @@ class BalancedPartition(MaskingMethod):
         self._persons(data)
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        made = self.partition(data, columns)
-        published = {name: self._publish(data, name, at, made) for at, name in enumerate(columns)}
-        cells = {name: self._described(data, name, series) for name, series in published.items() if series.dtype == pl.String}
+        groups = self.partition(data, columns)
+        published = {name: self._publish(data, name, index, groups) for index, name in enumerate(columns)}
+        cells = {
+            name: self._describe_cells(data, name, series) for name, series in published.items() if series.dtype == pl.String
+        }
         masked = data.with_columns(published, cells)
-        masked.cache[_OPEN] = (made.open_groups, made.number)
+        masked.cache[_OPEN_GROUPS] = (groups.open_groups, groups.number)
         return masked
 
     def partition(self, data: Microdata, columns: Sequence[str]) -> Partition:
-        """The groups of records, before anything is published of them."""
-        from discreet.masking.balanced_partition.partition import Demands, partition
+        """The groups of records, before their keys are generalized."""
+        from discreet.masking.balanced_partition.partition import Requirements, partition_records
 
         axes, sensitive, persons = self._axes(data, columns), self._sensitive(data), self._persons(data)
         whole = np.zeros(len(data), dtype=np.int64)
-        if len(data) and (short := self._shortfalls(whole, 1, sensitive, persons)):
-            raise DataError(f"not even all of {data.source} as one group keeps what is asked: {'; '.join(short)}")
-        demands = Demands(
+        if len(data) and (shortfalls := self._shortfalls(whole, 1, sensitive, persons)):
+            raise DataError(f"even all records of {data.source} as one group violate the requirements: {'; '.join(shortfalls)}")
+        requirements = Requirements(
             by_balance=self.criterion == "balance",
             g=self.g or 0.0,
-            h=tuple(self._most_h(column.name) for column in sensitive),
+            h=tuple(self._max_h(column.name) for column in sensitive),
             records=self.k or 1 if self.criterion == "records" else 1,
             persons=self.k or 1 if self.criterion == "persons" else 1,
             values=self.l or 1,
         )
         weights = [self.weights.get(name, 1.0) for name in columns]
-        return partition(axes, weights, persons, sensitive, demands, seconds=self.seconds)
+        return partition_records(axes, weights, persons, sensitive, requirements, seconds=self.seconds)
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        left_open, groups = after.cache.get(_OPEN, (0, 0))
+        left_open, groups = after.cache.get(_OPEN_GROUPS, (0, 0))
         if not left_open:
             return []
-        told = f"the time limit of {self.seconds:g} seconds ended the splitting"
-        return [f"{told}: {left_open:,} of {groups:,} groups might be split further; every group keeps what is asked"]
+        time_limit = f"the time limit of {self.seconds:g} seconds ended the splitting"
+        return [
+            f"{time_limit}: {left_open:,} of {groups:,} groups might be split further; every group satisfies the requirements"
+        ]
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
-        """What later steps undid, counted again on the groups of equal keys in the final table."""
+        """Requirements that later steps violated, measured on the equivalence classes of the final table."""
         keys = [name for name in columns if name in final.columns]
         if final is after or not keys or not len(final):
             return []
-        from discreet.engine.classes.groups import groups_of
+        from discreet.engine.classes.groups import group_columns
 
         names = [column.name for column in self._sensitive(before) if column.name in final.columns]
-        group, groups = groups_of([encode_series(final.frame[name]) for name in keys], len(final))
-        short = self._shortfalls(
+        group, groups = group_columns([encode_series(final.frame[name]) for name in keys], len(final))
+        shortfalls = self._shortfalls(
             group, groups, [encode_series(final.frame[name]) for name in names], self._persons(final, before)
         )
-        return [f"the final table has groups that do not keep what was asked: {'; '.join(short)}"] if short else []
+        return [f"the final table has groups that violate the requirements: {'; '.join(shortfalls)}"] if shortfalls else []
 
     def _axes(self, data: Microdata, columns: Sequence[str]) -> list[Axis]:
-        from discreet.masking.balanced_partition.axes import axis_of
+        from discreet.masking.balanced_partition.axes import build_axis
 
         if not columns:
             raise DataError(f"balanced_partition needs at least one attribute with the role key in {data.source}, or columns")
@@ -149,10 +160,10 @@ class BalancedPartition(MaskingMethod):
                 raise ParameterError(
                     f"balanced_partition.weights names '{name}', which is not partitioned; {nearest(name, columns)}"
                 )
-        return [axis_of(data, name, self.scale) for name in columns]
+        return [build_axis(data, name, self.scale) for name in columns]
 
     def _sensitive(self, data: Microdata) -> list[Column]:
-        """The attributes that h or l speak of."""
+        """The confidential attributes that h or l limit."""
         if self.h is None and self.l is None:
             return []
         names = list(self.h) if isinstance(self.h, dict) else data.named(Role.CONFIDENTIAL)
@@ -162,7 +173,7 @@ class BalancedPartition(MaskingMethod):
             )
         return encode(data, names)
 
-    def _most_h(self, name: str) -> float:
+    def _max_h(self, name: str) -> float:
         if isinstance(self.h, dict):
             return self.h[name]
         return 1.0 if self.h is None else self.h
@@ -175,45 +186,48 @@ class BalancedPartition(MaskingMethod):
         return Persons(np.arange(len(data)), len(data), pl.Series("record", data.records))
 
     def _shortfalls(self, group: NDArray[np.int64], groups: int, sensitive: Sequence[Column], persons: Persons) -> list[str]:
-        """What the worst group lacks, and by how much."""
-        from discreet.engine.classes.groups import refine
+        """One sentence per requirement that the worst group violates, with the difference."""
+        from discreet.engine.classes.groups import refine_groups
         from discreet.engine.classes.persons import count_persons
 
-        found = count_persons(group, groups, persons, sensitive)
-        least, short = float(found.balance.min()), []
-        if self.g is not None and least < self.g:
-            short.append(f"g-balance is {least:.6g}, {self.g - least:.6g} less than g = {self.g:g}")
-        for column, by_group in zip(sensitive, found.affiliation, strict=True):
-            most, allowed = float(by_group.max()), self._most_h(column.name)
-            if most > allowed:
-                short.append(f"h-affiliation of '{column.name}' is {most:.6g}, {most - allowed:.6g} more than h = {allowed:g}")
+        counts = count_persons(group, groups, persons, sensitive)
+        least_balance, shortfalls = float(counts.balance.min()), []
+        if self.g is not None and least_balance < self.g:
+            shortfalls.append(f"g-balance is {least_balance:.6g}, {self.g - least_balance:.6g} less than g = {self.g:g}")
+        for column, by_group in zip(sensitive, counts.affiliation, strict=True):
+            largest, allowed = float(by_group.max()), self._max_h(column.name)
+            if largest > allowed:
+                shortfalls.append(
+                    f"h-affiliation of '{column.name}' is {largest:.6g}, {largest - allowed:.6g} more than h = {allowed:g}"
+                )
             if self.l is not None:
-                pairs, number = refine(group, groups, column.codes, column.cardinality)
-                first = np.empty(number, dtype=np.int64)
-                first[pairs] = group
-                values = int(np.bincount(first, minlength=groups).min())
+                pairs, number = refine_groups(group, groups, column.codes, column.cardinality)
+                group_of_pair = np.empty(number, dtype=np.int64)
+                group_of_pair[pairs] = group
+                values = int(np.bincount(group_of_pair, minlength=groups).min())
                 if values < self.l:
-                    short.append(f"'{column.name}' has {values} different values, {self.l - values} fewer than l = {self.l}")
+                    shortfalls.append(f"'{column.name}' has {values} distinct values, {self.l - values} fewer than l = {self.l}")
         if self.k is not None:
-            counted = int((found.records if self.criterion == "records" else found.persons).min())
-            if counted < self.k:
-                short.append(f"there are {counted} {self.criterion}, {self.k - counted} fewer than k = {self.k}")
-        return short
+            smallest = int((counts.records if self.criterion == "records" else counts.persons).min())
+            if smallest < self.k:
+                shortfalls.append(f"there are {smallest} {self.criterion}, {self.k - smallest} fewer than k = {self.k}")
+        return shortfalls
 
-    def _described(self, data: Microdata, name: str, published: pl.Series) -> ColumnCells | None:
-        """What the ranges and groups of a key stand for."""
-        from discreet.engine.cells.handover import describe
+    def _describe_cells(self, data: Microdata, name: str, published: pl.Series) -> ColumnCells | None:
+        """The meaning of the published labels of a key."""
+        from discreet.engine.cells.handover import describe_labels
         from discreet.engine.cells.hierarchies import usable_hierarchy
 
-        return describe(data, name, published, hierarchy=usable_hierarchy(data, name))
+        return describe_labels(data, name, published, hierarchy=usable_hierarchy(data, name))
 
-    def _publish(self, data: Microdata, name: str, at: int, made: Partition) -> pl.Series:
-        from discreet.masking.balanced_partition.axes import axis_of, means, ranges
+    def _publish(self, data: Microdata, name: str, index: int, partition: Partition) -> pl.Series:
+        """The published column of a key: unchanged if no group spans two values, else the groups' ranges or means."""
+        from discreet.masking.balanced_partition.axes import build_axis, group_means, group_ranges
 
-        low, high = made.low[:, at], made.high[:, at]
+        low, high = partition.low[:, index], partition.high[:, index]
         if (low == high).all():
             return data.frame[name]
-        axis = axis_of(data, name, self.scale)
+        axis = build_axis(data, name, self.scale)
         by_means = self.publish == "means" and not axis.is_category
-        published = means(axis, made.group, low, high) if by_means else ranges(axis, low, high)
-        return published[made.group]
+        published = group_means(axis, partition.group, low, high) if by_means else group_ranges(axis, low, high)
+        return published[partition.group]

@@ -1,4 +1,4 @@
-"""Generalization to k-anonymity, l-diversity and t-closeness: the classical models."""
+"""Generalization to k-anonymity, l-diversity and t-closeness."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from discreet.engine.cells.handover import describe
+from discreet.engine.cells.handover import describe_labels
 from discreet.engine.cells.hierarchies import hierarchy_of
-from discreet.engine.classes.closeness import Distance, ground_distance
-from discreet.engine.classes.diversity import overall
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.closeness import Distance, choose_ground_distance
+from discreet.engine.classes.diversity import overall_distribution
+from discreet.engine.classes.groups import group_columns
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.spark.gaps import QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
-from discreet.masking.generalization.privacy_model import Diversity, PrivacyModel, Sensitive
+from discreet.masking.generalization.privacy_model import Diversity, PrivacyModel, SensitiveAttribute
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork, Gap
@@ -32,16 +32,16 @@ PARTITION = Gap(
     "its cuts are made on one machine, one after the other",
     lambda plugin: plugin.algorithm == "partition",
 )
-MOST_CLASSES = 5_000_000
-MANY_CLASSES = Gap("more than 5 million combinations of values", "they are searched on one machine")
+MAX_COMBINATIONS = 5_000_000
+TOO_MANY_COMBINATIONS = Gap("more than 5 million combinations of values", "they are searched on one machine")
 
 
 class Generalization(MaskingMethod):
-    """Makes the keys coarser until every class of records that agree on them keeps the models asked for.
+    """Recodes the keys (quasi-identifiers) until every equivalence class satisfies the required privacy models.
 
-    ``full_domain`` takes each key to one level of its hierarchy and suppresses the records of classes that still break a
+    ``full_domain`` recodes each key to one level of its hierarchy and suppresses the records of classes that still violate a
     model, at most ``suppression_limit`` of them: of all combinations of levels the one of least loss, proven.
-    ``partition`` cuts the table recursively (Mondrian), so that values are as fine as their neighbourhood allows.
+    ``partition`` cuts the table recursively (Mondrian), so that values are as fine as the records around them allow.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -56,10 +56,10 @@ class Generalization(MaskingMethod):
         "(2006). Mondrian multidimensional k-anonymity. ICDE; Kohlmayer, F. et al. (2012). Flash. PASSAT."
     )
     spark: ClassVar[EngineWork | None] = EngineWork(
-        "discreet.masking.generalization.spark:generalization", (PARTITION, QUANTILES, MANY_CLASSES)
+        "discreet.masking.generalization.spark:generalization", (PARTITION, QUANTILES, TOO_MANY_COMBINATIONS)
     )
     scope: ClassVar[Scope] = Scope.TABLE
-    preserves: ClassVar[str] = "The truth: every true value lies within what is released for it; all attributes but the keys."
+    preserves: ClassVar[str] = "Truthfulness: every released label contains the true value; all attributes but the keys."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "columns": ("k_anonymity.keys", "l_diversity.keys", "t_closeness.keys"),
         "sensitive": ("l_diversity.sensitive", "t_closeness.sensitive"),
@@ -67,37 +67,37 @@ class Generalization(MaskingMethod):
         "distance": ("t_closeness.distance",),
     }
 
-    k: Annotated[int, Field(ge=1)] | None = Field(default=None, description="fewest records of a class", examples=[5])
+    k: Annotated[int, Field(ge=1)] | None = Field(default=None, description="minimum size of an equivalence class", examples=[5])
     l: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = Field(  # noqa: E741 - its name in the literature
-        default=None, description="least diversity of each sensitive attribute in a class"
+        default=None, description="minimum diversity of each sensitive attribute in a class"
     )
     diversity: Diversity = Field(
-        default="distinct", description="what l counts: distinct values, exp(entropy), or recursive (c, l)"
+        default="distinct", description="definition of l-diversity: distinct values, exp(entropy), or recursive (c, l)"
     )
     c: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(default=3.0, description="c of recursive (c, l)-diversity")
     t: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        default=None, description="largest distance of a class from the whole table in each sensitive attribute"
+        default=None, description="maximum distance of a class from the whole table in each sensitive attribute"
     )
     distance: dict[str, Distance] = Field(
-        default_factory=dict, description="equal, ordered or hierarchical; by level where absent"
+        default_factory=dict, description="ground distance for t: equal, ordered or hierarchical; default: by level"
     )
     sensitive: tuple[str, ...] = Field(
-        default=(), description="attributes that l and t protect; those with the role confidential where empty"
+        default=(), description="attributes that l and t protect; default: those with the role confidential"
     )
     algorithm: Literal["full_domain", "partition"] = Field(
-        default="full_domain", description="one level a key, or recursive cuts"
+        default="full_domain", description="full-domain recoding, or recursive cuts (Mondrian)"
     )
     suppression_limit: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="largest share of records whose keys may be blanked (full_domain)"
+        default=0.0, description="maximum share of records whose keys may be suppressed (full_domain)"
     )
     suppressed: Literal["blank", "remove"] = Field(
-        default="blank", description="suppressed records stay with null keys, or are taken out"
+        default="blank", description="suppressed records stay with null keys, or are removed"
     )
-    loss: Literal["loss_metric", "ncp"] = Field(default="loss_metric", description="what full_domain makes least")
+    loss: Literal["loss_metric", "ncp"] = Field(default="loss_metric", description="information loss that full_domain minimises")
     strict: bool = Field(default=True, description="partition: records with equal values of a cut attribute stay together")
 
     @model_validator(mode="after")
-    def _asks_for_something(self) -> Self:
+    def _requires_a_model(self) -> Self:
         if self.k is None and self.l is None and self.t is None:
             raise ValueError("generalization needs at least one of k, l and t")
         return self
@@ -122,19 +122,23 @@ class Generalization(MaskingMethod):
                 )
 
     def protected(self, data: Microdata) -> list[str]:
-        """The sensitive attributes that a model speaks of."""
+        """The sensitive attributes that l and t protect; none if only k is required."""
         if self.l is None and self.t is None:
             return []
-        found = list(self.sensitive) or data.named(Role.CONFIDENTIAL)
-        if not found:
+        attributes = list(self.sensitive) or data.named(Role.CONFIDENTIAL)
+        if not attributes:
             raise DataError("l and t protect sensitive attributes: name them, or give attributes the role confidential")
-        return found
+        return attributes
 
-    def _model(self, data: Microdata, columns: Sequence[Column], times: NDArray[np.int64] | None = None) -> PrivacyModel:
+    def _model(self, data: Microdata, columns: Sequence[Column], record_counts: NDArray[np.int64] | None = None) -> PrivacyModel:
+        """The models to satisfy, with the distributions and ground distances of the sensitive columns."""
         protected = []
-        for c in columns:
-            whole, ground = overall(c.codes, len(c.values), times), ground_distance(data, c, self.distance.get(c.name))
-            protected.append(Sensitive(c.name, len(c.values), whole, ground))
+        for column in columns:
+            whole, ground = (
+                overall_distribution(column.codes, len(column.values), record_counts),
+                choose_ground_distance(data, column, self.distance.get(column.name)),
+            )
+            protected.append(SensitiveAttribute(column.name, len(column.values), whole, ground))
         return PrivacyModel(self.k or 1, self.l, self.diversity, self.c, self.t, protected)
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
@@ -142,17 +146,19 @@ class Generalization(MaskingMethod):
         if not len(data):
             return data
         if self.algorithm == "full_domain":
-            labels, gone = self.full_domain(data, columns)
-            cells = {name: describe(data, name, series, hierarchy=hierarchy_of(data, name)) for name, series in labels.items()}
-            return self._suppress(data.with_columns(labels, cells), columns, gone)
+            labels, suppressed = self.full_domain(data, columns)
+            cells = {
+                name: describe_labels(data, name, series, hierarchy=hierarchy_of(data, name)) for name, series in labels.items()
+            }
+            return self._suppress(data.with_columns(labels, cells), columns, suppressed)
         sensitive = encode(data, self.protected(data))
         model = self._model(data, sensitive)
         limit = math.floor(self.suppression_limit * len(data) + 1e-9)
         if self._broken(model, len(data), sensitive):
             if limit < len(data):
                 raise DataError(
-                    f"all {len(data):,} records together do not keep the model, so no partition can; "
-                    "ask for less, or set suppression_limit: 1"
+                    f"all {len(data):,} records together violate the model, so every partition does; "
+                    "require less, or set suppression_limit: 1"
                 )
             return self._suppress(data, columns, np.ones(len(data), dtype=np.bool_))
         from discreet.masking.generalization.mondrian import mondrian
@@ -160,48 +166,48 @@ class Generalization(MaskingMethod):
         return data.with_columns(*mondrian(data, columns, model, sensitive, relaxed=not self.strict))
 
     def full_domain(
-        self, data: Microdata, columns: Sequence[str], times: NDArray[np.int64] | None = None
+        self, data: Microdata, columns: Sequence[str], record_counts: NDArray[np.int64] | None = None
     ) -> tuple[dict[str, pl.Series], NDArray[np.bool_]]:
-        """The labels of least loss, and who is suppressed; ``times`` says how many records each row stands for."""
+        """The labels of least loss, and the rows to suppress; ``record_counts`` are the records per row, default: 1."""
         from discreet.masking.generalization.full_domain import full_domain
 
         sensitive = encode(data, self.protected(data))
-        records = len(data) if times is None else int(times.sum())
+        records = len(data) if record_counts is None else int(record_counts.sum())
         limit = math.floor(self.suppression_limit * records + 1e-9)
-        model = self._model(data, sensitive, times)
-        found = full_domain(data, columns, model, sensitive, limit=limit, loss=self.loss, times=times)
-        return found.columns, found.suppressed
+        model = self._model(data, sensitive, record_counts)
+        optimum = full_domain(data, columns, model, sensitive, limit=limit, loss=self.loss, record_counts=record_counts)
+        return optimum.columns, optimum.suppressed
 
     def _broken(self, model: PrivacyModel, size: int, sensitive: Sequence[Column]) -> bool:
-        """Whether even the class of all records breaks the model."""
+        """Whether even the class of all records violates the model."""
         broken, _ = model.broken(np.zeros(size, dtype=np.int64), 1, np.ones(size, dtype=np.int64), [c.codes for c in sensitive])
         return bool(broken[0])
 
-    def _suppress(self, data: Microdata, columns: Sequence[str], gone: NDArray[np.bool_]) -> Microdata:
-        if not gone.any():
+    def _suppress(self, data: Microdata, columns: Sequence[str], suppressed: NDArray[np.bool_]) -> Microdata:
+        if not suppressed.any():
             return data
         if self.suppressed == "remove":
-            return data.take(np.flatnonzero(~gone))
-        flags = pl.Series(gone)
+            return data.take(np.flatnonzero(~suppressed))
+        flags = pl.Series(suppressed)
         return data.with_columns({name: data.frame[name].set(flags, None) for name in columns})
 
     def promise(self, final: Microdata, columns: Sequence[str]) -> list[str]:
-        """What the final table's classes do not keep; records with every key blank are told apart from the others."""
-        kept = [name for name in columns if name in final.columns]
+        """Violations of the model in the final table; records with every key suppressed are reported separately."""
+        present = [name for name in columns if name in final.columns]
         names = self.sensitive or final.named(Role.CONFIDENTIAL)
-        if not kept or not len(final) or not set(self.protected(final) if names else ()) <= set(final.columns):
+        if not present or not len(final) or not set(self.protected(final) if names else ()) <= set(final.columns):
             return []
-        keys, sensitive = encode(final, kept), encode(final, self.protected(final))
-        ids, number = groups_of(keys, len(final))
+        keys, sensitive = encode(final, present), encode(final, self.protected(final))
+        ids, classes = group_columns(keys, len(final))
         model = self._model(final, sensitive)
-        broken, _ = model.broken(ids, number, np.ones(len(final), dtype=np.int64), [c.codes for c in sensitive])
+        broken, _ = model.broken(ids, classes, np.ones(len(final), dtype=np.int64), [c.codes for c in sensitive])
         blank = np.logical_and.reduce([column.is_null for column in keys])
-        told = []
+        sentences = []
         if (broken & ~blank).any():
-            told.append(f"{int((broken & ~blank).sum()):,} records lie in classes that do not keep the model any more")
+            sentences.append(f"{int((broken & ~blank).sum()):,} records lie in classes that no longer satisfy the model")
         if (broken & blank).any():
-            told.append(
-                f"the {int(blank.sum()):,} suppressed records are together a class that does not keep the model: "
-                "who is sure that his target was suppressed finds it among them; suppressed: remove takes them out"
+            sentences.append(
+                f"the {int(blank.sum()):,} suppressed records form a class that violates the model: an attacker who knows that "
+                "the target was suppressed finds it among them; use suppressed: remove"
             )
-        return told
+        return sentences

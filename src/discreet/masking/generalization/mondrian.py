@@ -1,4 +1,4 @@
-"""Mondrian: classes by recursive cuts of the table, several attributes at once (LeFevre, DeWitt & Ramakrishnan 2006)."""
+"""Mondrian: multidimensional recoding by recursive cuts of the table (LeFevre, DeWitt & Ramakrishnan 2006)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.handover import describe
-from discreet.engine.cells.hierarchies import hierarchy_from, hierarchy_of, leaf_codes, leaf_text, level_codes
+from discreet.engine.cells.handover import describe_labels
+from discreet.engine.cells.hierarchies import build_hierarchy, hierarchy_of, leaf_codes, leaf_text, level_codes
 from discreet.engine.classes.tables import class_table
 from discreet.engine.encoding.columns import Column, encode
 from discreet.masking.generalization.model_kernels import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE
-from discreet.masking.generalization.mondrian_kernels import lowest_common, partition
-from discreet.masking.generalization.numbers import as_numbers
+from discreet.masking.generalization.mondrian_kernels import lowest_common, partition_rows
 from discreet.masking.generalization.privacy_model import PrivacyModel
 from discreet.model.attribute import Level
 from discreet.model.cells import EVERYTHING, ColumnCells, Group, Interval
@@ -25,37 +24,42 @@ from discreet.model.microdata import Microdata
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_IN_A_GROUP = 50
-_KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
+_MAX_GROUP_VALUES = 50
+_DIVERSITY_CODES = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
 
 @dataclass(frozen=True)
-class Axis:
-    """One attribute made ready for cutting: ``rank[code]`` puts its codes in the order of cutting."""
+class CuttingAxis:
+    """An attribute prepared for cutting.
+
+    ``rank[code]`` is the position of a value in the order of cutting. Of a hierarchy, by level and rank: ``labels`` are the
+    numbers of the labels, ``shares`` their share of all leaves and ``names`` their texts. Of an ordered attribute, ``positions``
+    are the positions on the scale of the range, by rank.
+    """
 
     column: Column
     rank: NDArray[np.int32]
     labels: tuple[NDArray[np.int32], ...]
     shares: tuple[NDArray[np.float64], ...]
     names: tuple[list[str], ...]
-    places: NDArray[np.float64]
+    positions: NDArray[np.float64]
     numeric: bool
     hierarchy: Hierarchy | None = None
 
     @property
     def height(self) -> int:
-        """0 for an ordered attribute, else the levels of its hierarchy above the leaves."""
+        """The number of hierarchy levels above the leaves; 0 for an ordered attribute."""
         return max(len(self.labels) - 1, 0)
 
 
 def mondrian(
     data: Microdata, keys: Sequence[str], model: PrivacyModel, sensitive: Sequence[Column], *, relaxed: bool
 ) -> tuple[dict[str, pl.Series], dict[str, ColumnCells | None]]:
-    """The released columns, each value as the interval, group or label that its class spans, and what they stand for."""
-    axes = [_axis(data, column) for column in encode(data, keys)]
+    """The released columns, each value as the interval, group or label that its class spans; and the meaning of these labels."""
+    axes = [_build_axis(data, column) for column in encode(data, keys)]
     columns = [(axis.rank[axis.column.codes], len(axis.rank)) for axis in axes] + [(c.codes, c.cardinality) for c in sensitive]
     if relaxed:
-        order = np.argsort(data.records, kind="stable")  # ties are divided in the order of the records, however they lie
+        order = np.argsort(data.records, kind="stable")  # ties are divided by record number, whatever the order of the rows
         codes = np.stack([column[order].astype(np.int32) for column, _ in columns], axis=1)
         counts = np.ones(len(data), dtype=np.int64)
         rows = np.empty(len(data), dtype=np.int64)
@@ -63,42 +67,65 @@ def mondrian(
     else:
         table, rows = class_table(columns, len(data))
         codes, counts = table.codes, table.counts
-    heights, labels, places, shares = _shapes(axes)
-    rules, sizes, whole, trees, tree_heights = _rules(model)
-    own, other = np.ascontiguousarray(codes[:, : len(axes)]), np.ascontiguousarray(codes[:, len(axes) :])
-    found = partition(
-        own, counts, heights, labels, places, shares, relaxed, model.k, other, rules, sizes, whole, trees, tree_heights
+    heights, labels, positions, shares = _pack_axes(axes)
+    rules, sizes, whole, trees, tree_heights = _pack_model(model)
+    key_codes, sensitive_codes = np.ascontiguousarray(codes[:, : len(axes)]), np.ascontiguousarray(codes[:, len(axes) :])
+    classes = partition_rows(
+        key_codes,
+        counts,
+        heights,
+        labels,
+        positions,
+        shares,
+        relaxed,
+        model.k,
+        sensitive_codes,
+        rules,
+        sizes,
+        whole,
+        trees,
+        tree_heights,
     )
-    made = {axis.column.name: _released(axis, codes[:, at], found, rows) for at, axis in enumerate(axes)}
+    released = {axis.column.name: _release_column(axis, codes[:, index], classes, rows) for index, axis in enumerate(axes)}
     hierarchies = {axis.column.name: axis.hierarchy for axis in axes}
-    return made, {name: describe(data, name, series, hierarchy=hierarchies[name]) for name, series in made.items()}
+    return released, {name: describe_labels(data, name, series, hierarchy=hierarchies[name]) for name, series in released.items()}
 
 
-def _axis(data: Microdata, column: Column) -> Axis:
+def _build_axis(data: Microdata, column: Column) -> CuttingAxis:
+    """The axis of a key: by its hierarchy, as dates by month, quarter and year, by number, or by the order of its categories."""
     level, attribute, values = data.level(column.name), data.attribute(column.name), len(column.values)
     dates = values > 0 and column.values.dtype.is_temporal() and column.values.dtype != pl.Time
     if attribute.hierarchy is not None:
-        return _tree(column, hierarchy_of(data, column.name))
+        return _build_tree_axis(column, hierarchy_of(data, column.name))
     if dates:
-        return _tree(column, hierarchy_from(column, HierarchySpec(dates=("month", "quarter", "year")), data))
-    numeric = level is Level.NUMERIC and len(as_numbers(column.values)) > 0
-    if not numeric and values > _MOST_IN_A_GROUP:
-        return _tree(column, hierarchy_of(data, column.name))
-    places = as_numbers(column.values) if numeric else np.arange(values, dtype=np.float64)
-    order = np.argsort(places, kind="stable")
+        return _build_tree_axis(column, build_hierarchy(column, HierarchySpec(dates=("month", "quarter", "year")), data))
+    numeric = level is Level.NUMERIC and values > 0 and _is_numeric_or_temporal(column.values)
+    if not numeric and values > _MAX_GROUP_VALUES:
+        return _build_tree_axis(column, hierarchy_of(data, column.name))
+    positions = _as_floats(column.values) if numeric else np.arange(values, dtype=np.float64)
+    order = np.argsort(positions, kind="stable")
     rank = np.empty(column.cardinality, dtype=np.int32)
     rank[order] = np.arange(values)
-    rank[values:] = values  # null comes last
-    ordered = places[order]
+    rank[values:] = values  # null is last
+    scaled = positions[order]
     if values > 1:
-        ordered = (ordered - ordered[0]) / (ordered[-1] - ordered[0])
+        scaled = (scaled - scaled[0]) / (scaled[-1] - scaled[0])
     if column.has_null:
-        ordered = np.append(ordered, 1.0 + 1.0 / max(values, 1))
-    return Axis(column, rank, (), (), (), ordered, numeric)
+        scaled = np.append(scaled, 1.0 + 1.0 / max(values, 1))
+    return CuttingAxis(column, rank, (), (), (), scaled, numeric)
 
 
-def _tree(column: Column, hierarchy: Hierarchy) -> Axis:
-    """Leaves in the order of their tree, so that every label is a run; a null hangs below the top alone."""
+def _is_numeric_or_temporal(values: pl.Series) -> bool:
+    return bool(values.dtype.is_numeric() or values.dtype.is_temporal())
+
+
+def _as_floats(values: pl.Series) -> NDArray[np.float64]:
+    """Numbers, or dates and times as their distance from the epoch, as floats."""
+    return (values.to_physical() if values.dtype.is_temporal() else values).cast(pl.Float64).to_numpy()
+
+
+def _build_tree_axis(column: Column, hierarchy: Hierarchy) -> CuttingAxis:
+    """The axis of a hierarchy: leaves in the order of the tree, so that every label is a run; null is below the top only."""
     leaves = leaf_codes(column, hierarchy)[: len(column.values)]
     levels = level_codes(hierarchy)
     by_leaf = [codes[leaves] for codes, _ in levels]
@@ -110,83 +137,85 @@ def _tree(column: Column, hierarchy: Hierarchy) -> Axis:
     labels, shares, names = [], [], []
     total = len(hierarchy.leaves)
     for level, (codes, texts) in enumerate(levels):
-        own = by_leaf[level][order]
-        changes = np.concatenate(([0], np.cumsum(own[1:] != own[:-1]))) if size else np.zeros(0, dtype=np.int64)
-        last = 0 if level == hierarchy.height or not size else int(changes[-1]) + 1
-        labels.append(np.append(changes, [last] if column.has_null else []).astype(np.int32))
-        share = np.bincount(codes, minlength=len(texts))[own] / total
+        label_codes = by_leaf[level][order]
+        label_ranks = (
+            np.concatenate(([0], np.cumsum(label_codes[1:] != label_codes[:-1]))) if size else np.zeros(0, dtype=np.int64)
+        )
+        null_label = 0 if level == hierarchy.height or not size else int(label_ranks[-1]) + 1
+        labels.append(np.append(label_ranks, [null_label] if column.has_null else []).astype(np.int32))
+        share = np.bincount(codes, minlength=len(texts))[label_codes] / total
         shares.append(np.append(share, [share[-1] if size and level == hierarchy.height else 0.0] if column.has_null else []))
-        names.append([texts[code] for code in own])
-    return Axis(column, rank, tuple(labels), tuple(shares), tuple(names), np.zeros(column.cardinality), False, hierarchy)
+        names.append([texts[code] for code in label_codes])
+    return CuttingAxis(column, rank, tuple(labels), tuple(shares), tuple(names), np.zeros(column.cardinality), False, hierarchy)
 
 
-def _shapes(axes: Sequence[Axis]) -> tuple[NDArray[Any], ...]:
-    """The axes as arrays of one width."""
+def _pack_axes(axes: Sequence[CuttingAxis]) -> tuple[NDArray[Any], ...]:
+    """The axes as arrays of one width: heights, labels, positions and shares, as ``partition_rows`` expects them."""
     width = max(1, *(len(axis.rank) for axis in axes))
     depth = max(axis.height for axis in axes) + 1
     labels = np.zeros((len(axes), depth, width), dtype=np.int32)
     shares = np.zeros((len(axes), depth, width))
-    places = np.zeros((len(axes), width))
-    for at, axis in enumerate(axes):
-        places[at, : len(axis.places)] = axis.places
-        for level, (numbers, share) in enumerate(zip(axis.labels, axis.shares, strict=True)):
-            labels[at, level, : len(numbers)], shares[at, level, : len(share)] = numbers, share
-    return np.array([axis.height for axis in axes], dtype=np.int64), labels, places, shares
+    positions = np.zeros((len(axes), width))
+    for index, axis in enumerate(axes):
+        positions[index, : len(axis.positions)] = axis.positions
+        for level, (level_labels, share) in enumerate(zip(axis.labels, axis.shares, strict=True)):
+            labels[index, level, : len(level_labels)], shares[index, level, : len(share)] = level_labels, share
+    return np.array([axis.height for axis in axes], dtype=np.int64), labels, positions, shares
 
 
-def _rules(model: PrivacyModel) -> tuple[NDArray[Any], ...]:
-    """The model as arrays: rules, sizes, distributions with their running sums, trees and their heights (-1 equal, 0 ordered)."""
-    kind = _KINDS[model.diversity] if model.l is not None else NO_DIVERSITY
+def _pack_model(model: PrivacyModel) -> tuple[NDArray[Any], ...]:
+    """The model as the arrays that ``satisfies_model`` expects: rules, sizes, distributions, trees and tree heights."""
+    kind = _DIVERSITY_CODES[model.diversity] if model.l is not None else NO_DIVERSITY
     rules = np.array([kind, model.l or 0.0, model.c, -1.0 if model.t is None else model.t])
-    width = max((one.values for one in model.sensitive), default=0) + 1
-    depth = max((len(one.ground.levels) for one in model.sensitive), default=0) or 1
+    width = max((attribute.values for attribute in model.sensitive), default=0) + 1
+    depth = max((len(attribute.ground.levels) for attribute in model.sensitive), default=0) or 1
     whole = np.zeros((len(model.sensitive), 3 * width))
     trees = np.zeros((len(model.sensitive), depth, width), dtype=np.int32)
     heights = np.zeros(len(model.sensitive), dtype=np.int64)
-    for at, one in enumerate(model.sensitive):
-        q = np.cumsum(one.whole)
-        whole[at, : one.values] = one.whole
-        whole[at, width : width + one.values] = q
-        whole[at, 2 * width : 2 * width + one.values + 1] = np.concatenate(([0.0], np.cumsum(q)))
-        heights[at] = {"equal": -1, "ordered": 0}.get(one.ground.kind, len(one.ground.levels))
-        for level, numbers in enumerate(one.ground.levels):
-            trees[at, level, : one.values] = numbers
-    sizes = np.array([one.values for one in model.sensitive], dtype=np.int64)
+    for index, attribute in enumerate(model.sensitive):
+        cumulative = np.cumsum(attribute.whole)
+        whole[index, : attribute.values] = attribute.whole
+        whole[index, width : width + attribute.values] = cumulative
+        whole[index, 2 * width : 2 * width + attribute.values + 1] = np.concatenate(([0.0], np.cumsum(cumulative)))
+        heights[index] = {"equal": -1, "ordered": 0}.get(attribute.ground.kind, len(attribute.ground.levels))
+        for level, groups in enumerate(attribute.ground.levels):
+            trees[index, level, : attribute.values] = groups
+    sizes = np.array([attribute.values for attribute in model.sensitive], dtype=np.int64)
     return rules, sizes, whole, trees, heights
 
 
-def _released(axis: Axis, ranks: NDArray[np.int32], found: NDArray[np.int32], rows: NDArray[np.int64]) -> pl.Series:
-    """What each record's class spans in one attribute, as text; the column itself where no class spans two values."""
+def _release_column(axis: CuttingAxis, ranks: NDArray[np.int32], classes: NDArray[np.int32], rows: NDArray[np.int64]) -> pl.Series:
+    """What each record's class spans in one attribute, as text; the unchanged column if no class spans two values."""
     column = axis.column
-    classes = int(found.max()) + 1 if len(found) else 0
-    least, most = np.full(classes, len(axis.rank)), np.full(classes, -1)
-    np.minimum.at(least, found, ranks)
-    np.maximum.at(most, found, ranks)
-    if (least == most).all():
+    number = int(classes.max()) + 1 if len(classes) else 0
+    lowest, highest = np.full(number, len(axis.rank)), np.full(number, -1)
+    np.minimum.at(lowest, classes, ranks)
+    np.maximum.at(highest, classes, ranks)
+    if (lowest == highest).all():
         return (column.values.extend_constant(None, 1) if column.has_null else column.values).gather(column.codes)
-    pairs, back = np.unique(least * len(axis.rank) + most, return_inverse=True)
-    texts = _texts(axis, pairs // len(axis.rank), pairs % len(axis.rank))
-    return pl.Series(column.name, texts, dtype=pl.String).gather(back[found][rows])
+    pairs, pair_of_class = np.unique(lowest * len(axis.rank) + highest, return_inverse=True)
+    texts = _span_texts(axis, pairs // len(axis.rank), pairs % len(axis.rank))
+    return pl.Series(column.name, texts, dtype=pl.String).gather(pair_of_class[classes][rows])
 
 
-def _texts(axis: Axis, least: NDArray[np.int64], most: NDArray[np.int64]) -> list[str | None]:
-    """A value, an interval, a group, a label or ``*`` for each span; null where it has nothing but nulls."""
+def _span_texts(axis: CuttingAxis, lowest: NDArray[np.int64], highest: NDArray[np.int64]) -> list[str | None]:
+    """A value, an interval, a group, a label or ``*`` for each span of ranks; null for a span of nulls only."""
     values = axis.column.values
     size = len(values)
     ordered = values[np.argsort(axis.rank, kind="stable")[:size]]
     leaves = [leaf_text(value) for value in ordered.to_list()]
     numbers = ordered.to_list()
     labels = np.array(axis.labels, dtype=np.int32)
-    made: list[str | None] = []
-    for low, high in zip(least.tolist(), most.tolist(), strict=True):
+    texts: list[str | None] = []
+    for low, high in zip(lowest.tolist(), highest.tolist(), strict=True):
         if low == high:
-            made.append(None if low == size else leaves[low])
+            texts.append(None if low == size else leaves[low])
         elif high == size or (low == 0 and high == size - 1 and not (axis.height or axis.numeric)):
-            made.append(EVERYTHING)
+            texts.append(EVERYTHING)
         elif axis.height:
-            made.append(axis.names[lowest_common(labels, axis.height, low, high)][low])
+            texts.append(axis.names[lowest_common(labels, axis.height, low, high)][low])
         elif axis.numeric:
-            made.append(str(Interval(numbers[low], numbers[high], True, True)))
+            texts.append(str(Interval(numbers[low], numbers[high], True, True)))
         else:
-            made.append(str(Group(frozenset(leaves[low : high + 1]))))
-    return made
+            texts.append(str(Group(frozenset(leaves[low : high + 1]))))
+    return texts

@@ -1,7 +1,11 @@
-"""Compiled recursive partitioning. Rows are distinct combinations of key codes with how many records have them.
+"""Compiled Mondrian partitioning of a table of distinct rows.
 
-Every attribute's codes are numbered so that what may stand together is a run: values in their order, or leaves in the order of
-their tree. A class is then told by the smallest and largest code of each attribute.
+A row is a distinct combination of key codes; its count says how many records have it. The codes of every attribute are numbered
+so that the values that may be released together are a run of codes: values in their order, or leaves in the order of their
+tree. A class is therefore described by its smallest and largest code in each attribute.
+
+Rows are not moved. A permutation of the row numbers, ``rows``, is rearranged in place so that every class is a run of it, from
+``begin`` to ``end``.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.runtime.compiled import compiled
-from discreet.masking.generalization.model_kernels import holds, sort_pairs
+from discreet.masking.generalization.model_kernels import satisfies_model, sort_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,20 +23,28 @@ if TYPE_CHECKING:
 
 @compiled
 def lowest_common(labels: NDArray[np.int32], height: int, low: int, high: int) -> int:
-    """The lowest level on which two leaves have one label."""
+    """The lowest hierarchy level on which two leaves have the same label; ``labels[level, leaf]``."""
     level = 0
     while level < height and labels[level, low] != labels[level, high]:
         level += 1
     return level
 
 
+# codes[row, attribute]: key codes in the order of cutting. counts[row]: records of the row.
+# heights[attribute]: hierarchy levels above the leaves, 0 for an ordered attribute.
+# labels[attribute, level, code]: number of the label of a leaf; labels of a run of leaves rise with the leaves.
+# positions[attribute, code]: position of a value of an ordered attribute, its range scaled to 1.
+# shares[attribute, level, code]: share of all leaves that a label covers.
+# sensitive, rules, sizes, whole, trees and tree_heights: as in satisfies_model; sizes is empty if only k is required.
+# Each level of cuts passes over all rows once per attribute that is tried: O(rows * attributes * depth), depth about
+# log2(records / k) for ordered attributes, and O(rows * log(rows)) more for a cut of an attribute with sparse codes.
 @compiled
-def partition(
+def partition_rows(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     heights: NDArray[np.int64],
     labels: NDArray[np.int32],
-    places: NDArray[np.float64],
+    positions: NDArray[np.float64],
     shares: NDArray[np.float64],
     relaxed: bool,
     k: int,
@@ -43,88 +55,117 @@ def partition(
     trees: NDArray[np.int32],
     tree_heights: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """The class of each row: classes are cut in two at the median of their widest ordered attribute, or into the children of
-    a hierarchical one (``heights`` above 0), as long as every part keeps the model; else the next widest is tried."""
+    """The class of each row. A class is cut at the median of its widest ordered attribute, or into the children of its label
+    in a hierarchical one, if every part satisfies the model; else the next widest attribute is tried."""
     size, width = codes.shape
     rows = np.arange(size)
     spare = np.empty(size, dtype=np.int64)
-    found = np.empty(size, dtype=np.int32)
+    class_of_row = np.empty(size, dtype=np.int32)
+    # a stack of classes that may still be cut: numba's cache does not survive recursion
     begins, ends = np.empty(size + 1, dtype=np.int64), np.empty(size + 1, dtype=np.int64)
     begins[0], ends[0] = 0, size
     waiting, classes = 1, 0
     bounds = np.empty(labels.shape[2] + 2, dtype=np.int64)
-    least, most = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
-    wide = np.empty(width)
+    lowest, highest = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
+    widths = np.empty(width)
     while waiting > 0:
         waiting -= 1
         begin, end = begins[waiting], ends[waiting]
-        _spans(codes, rows, begin, end, least, most)
-        for at in range(width):
-            wide[at] = places[at, most[at]] - places[at, least[at]]
-            if heights[at] > 0:
-                level = lowest_common(labels[at], heights[at], least[at], most[at])
-                wide[at] = shares[at, level, most[at]]
-            if least[at] == most[at]:
-                wide[at] = -1.0
+        _find_spans(codes, rows, begin, end, lowest, highest)
+        _measure_widths(heights, labels, positions, shares, lowest, highest, widths)
         parts = 0
         while parts == 0:
-            at = 0
-            for other in range(1, width):
-                if wide[other] > wide[at]:
-                    at = other
-            if wide[at] < 0:
+            attribute = _find_widest(widths)
+            if widths[attribute] < 0:
                 break
-            wide[at] = -1.0
-            if heights[at] > 0:
-                level = lowest_common(labels[at], heights[at], least[at], most[at])
-                parts = _children(
-                    codes, counts, rows, begin, end, at, labels[at, level - 1], least[at], most[at], k, spare, bounds
-                )
+            widths[attribute] = -1.0  # tried
+            low, high = lowest[attribute], highest[attribute]
+            if heights[attribute] > 0:
+                level = lowest_common(labels[attribute], heights[attribute], low, high)
+                children = labels[attribute, level - 1]
+                parts = _cut_into_children(codes, counts, rows, begin, end, attribute, children, low, high, k, spare, bounds)
             else:
-                parts = _halves(codes, counts, rows, begin, end, at, least[at], most[at], k, relaxed, spare, bounds)
+                parts = _cut_in_two(codes, counts, rows, begin, end, attribute, low, high, k, relaxed, spare, bounds)
             if len(sizes) > 0:
                 for part in range(parts):
                     members = rows[bounds[part] : bounds[part + 1]]
-                    if not holds(members, counts, sensitive, rules, sizes, whole, trees, tree_heights):
+                    if not satisfies_model(members, counts, sensitive, rules, sizes, whole, trees, tree_heights):
                         parts = 0
                         break
         if parts == 0:
-            for place in range(begin, end):
-                found[rows[place]] = classes
+            for position in range(begin, end):
+                class_of_row[rows[position]] = classes
             classes += 1
         for part in range(parts):
             begins[waiting], ends[waiting] = bounds[part], bounds[part + 1]
             waiting += 1
-    return found
+    return class_of_row
 
 
 @compiled
-def _spans(
-    codes: NDArray[np.int32], rows: NDArray[np.int64], begin: int, end: int, least: NDArray[np.int64], most: NDArray[np.int64]
+def _find_spans(
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    begin: int,
+    end: int,
+    lowest: NDArray[np.int64],
+    highest: NDArray[np.int64],
 ) -> None:
-    """The smallest and largest code of every attribute among some rows."""
+    """Write the smallest and the largest code of every attribute in a class to ``lowest`` and ``highest``."""
     width = codes.shape[1]
-    for at in range(width):
-        least[at] = codes[rows[begin], at]
-        most[at] = codes[rows[begin], at]
-    for place in range(begin + 1, end):
-        row = rows[place]
-        for at in range(width):
-            code = codes[row, at]
-            if code < least[at]:
-                least[at] = code
-            elif code > most[at]:
-                most[at] = code
+    for attribute in range(width):
+        lowest[attribute] = codes[rows[begin], attribute]
+        highest[attribute] = codes[rows[begin], attribute]
+    for position in range(begin + 1, end):
+        row = rows[position]
+        for attribute in range(width):
+            code = codes[row, attribute]
+            if code < lowest[attribute]:
+                lowest[attribute] = code
+            elif code > highest[attribute]:
+                highest[attribute] = code
 
 
 @compiled
-def _halves(
+def _measure_widths(
+    heights: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    positions: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    lowest: NDArray[np.int64],
+    highest: NDArray[np.int64],
+    widths: NDArray[np.float64],
+) -> None:
+    """Write the width of a class in every attribute, as a share of the whole range or of all leaves; -1 for a single value."""
+    for attribute in range(len(widths)):
+        low, high = lowest[attribute], highest[attribute]
+        if low == high:
+            widths[attribute] = -1.0
+        elif heights[attribute] > 0:
+            level = lowest_common(labels[attribute], heights[attribute], low, high)
+            widths[attribute] = shares[attribute, level, high]
+        else:
+            widths[attribute] = positions[attribute, high] - positions[attribute, low]
+
+
+@compiled
+def _find_widest(widths: NDArray[np.float64]) -> int:
+    """The first attribute of the largest width. Not np.argmax, which would prefer NaN (an attribute with infinite values)."""
+    widest = 0
+    for attribute in range(1, len(widths)):
+        if widths[attribute] > widths[widest]:
+            widest = attribute
+    return widest
+
+
+@compiled
+def _cut_in_two(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     rows: NDArray[np.int64],
     begin: int,
     end: int,
-    at: int,
+    attribute: int,
     low: int,
     high: int,
     k: int,
@@ -132,71 +173,121 @@ def _halves(
     spare: NDArray[np.int64],
     bounds: NDArray[np.int64],
 ) -> int:
-    """Cut where the two parts are most alike in size; where one is too small then, relaxed cutting divides equal values.
+    """Cut a class of an ordered attribute between the two values where its parts are closest to equal in size.
 
-    Relaxed rows stand for one record each. Returns 2 parts with their bounds, or 0.
+    If a part has fewer than k records then, relaxed cutting divides the records of the median value instead; rows must stand for
+    one record each in that case. Returns 2, with the limits of the parts in ``bounds``, or 0 if the class cannot be cut.
     """
     total = 0
-    for place in range(begin, end):
-        total += counts[rows[place]]
+    for position in range(begin, end):
+        total += counts[rows[position]]
     if total < 2 * k:
         return 0
-    dense = high - low < 4 * (end - begin) + 64
-    size = high - low + 1 if dense else end - begin
-    values, times = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    if dense:
-        for at_code in range(size):
-            values[at_code] = low + at_code
-        for place in range(begin, end):
-            times[codes[rows[place], at] - low] += counts[rows[place]]
-    else:
-        for place in range(begin, end):
-            values[place - begin] = codes[rows[place], at]
-            times[place - begin] = counts[rows[place]]
-        sort_pairs(values, times)
-    cut, left, upto = -1, 0, 0
-    middle, below = -1, 0
-    for place in range(size):
-        if middle < 0 and upto + times[place] > total // 2:
-            middle = values[place]
-        if middle < 0 or values[place] < middle:
-            below = upto + times[place]
-        upto += times[place]
-        ends_value = place + 1 < size and values[place + 1] != values[place]
-        if ends_value and upto > 0 and (cut < 0 or abs(2 * upto - total) < abs(2 * left - total)):
-            cut, left = values[place], upto
-    more = 0  # rows of the value behind the cut that go to the left nevertheless
+    values, value_counts = _count_values(codes, counts, rows, begin, end, attribute, low, high)
+    cut, left, median, below_median = _find_cut(values, value_counts, total)
+    moved = 0  # rows of the value behind the cut that go to the left part nevertheless
     if left < k or total - left < k:
         if not relaxed:
             return 0
-        cut, more = middle - 1, total // 2 - below
-    here, there = begin, 0
-    for place in range(begin, end):
-        row = rows[place]
-        goes = codes[row, at] <= cut
-        if more > 0 and codes[row, at] == cut + 1:
-            goes = True
-            more -= 1
-        if goes:
-            rows[here] = row
-            here += 1
-        else:
-            spare[there] = row
-            there += 1
-    for place in range(there):
-        rows[here + place] = spare[place]
-    bounds[0], bounds[1], bounds[2] = begin, here, end
+        cut, moved = median - 1, total // 2 - below_median
+    bounds[0], bounds[1], bounds[2] = begin, _split_rows(codes, rows, begin, end, attribute, cut, moved, spare), end
     return 2
 
 
 @compiled
-def _children(
+def _count_values(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     rows: NDArray[np.int64],
     begin: int,
     end: int,
-    at: int,
+    attribute: int,
+    low: int,
+    high: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The codes of one attribute in a class, in rising order, and their records.
+
+    Dense codes are counted in a table, in O(rows + codes), with a count of 0 for those that do not occur; of sparse codes the
+    rows are sorted, in about O(rows * log(rows)), and a code may be repeated.
+    """
+    dense = high - low < 4 * (end - begin) + 64
+    size = high - low + 1 if dense else end - begin
+    values, value_counts = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    if dense:
+        for offset in range(size):
+            values[offset] = low + offset
+        for position in range(begin, end):
+            value_counts[codes[rows[position], attribute] - low] += counts[rows[position]]
+    else:
+        for position in range(begin, end):
+            values[position - begin] = codes[rows[position], attribute]
+            value_counts[position - begin] = counts[rows[position]]
+        sort_pairs(values, value_counts)
+    return values, value_counts
+
+
+@compiled
+def _find_cut(values: NDArray[np.int64], value_counts: NDArray[np.int64], total: int) -> tuple[int, int, int, int]:
+    """The last value of the left part of the most even cut, the records of that part, the median, and the records below it.
+
+    A cut lies between two different values: repeated entries of one value (see ``_count_values``) must not be separated.
+    """
+    size = len(values)
+    cut, left, upto = -1, 0, 0
+    median, below_median = -1, 0
+    for index in range(size):
+        if median < 0 and upto + value_counts[index] > total // 2:
+            median = values[index]
+        if median < 0 or values[index] < median:
+            below_median = upto + value_counts[index]
+        upto += value_counts[index]
+        ends_value = index + 1 < size and values[index + 1] != values[index]
+        if ends_value and upto > 0 and (cut < 0 or abs(2 * upto - total) < abs(2 * left - total)):
+            cut, left = values[index], upto
+    return cut, left, median, below_median
+
+
+@compiled
+def _split_rows(
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    begin: int,
+    end: int,
+    attribute: int,
+    cut: int,
+    moved: int,
+    spare: NDArray[np.int64],
+) -> int:
+    """Put the rows with codes up to ``cut``, and the first ``moved`` rows of the next code, before the others.
+
+    The order within both parts is kept. Returns where the right part begins.
+    """
+    left_end, right_size = begin, 0
+    for position in range(begin, end):
+        row = rows[position]
+        goes_left = codes[row, attribute] <= cut
+        if moved > 0 and codes[row, attribute] == cut + 1:
+            goes_left = True
+            moved -= 1
+        if goes_left:
+            rows[left_end] = row
+            left_end += 1
+        else:
+            spare[right_size] = row
+            right_size += 1
+    for index in range(right_size):
+        rows[left_end + index] = spare[index]
+    return left_end
+
+
+@compiled
+def _cut_into_children(
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    begin: int,
+    end: int,
+    attribute: int,
     labels: NDArray[np.int32],
     low: int,
     high: int,
@@ -204,16 +295,20 @@ def _children(
     spare: NDArray[np.int64],
     bounds: NDArray[np.int64],
 ) -> int:
-    """One part a label of the level below; all must have k records. Labels of a run of leaves rise with the leaves."""
+    """Cut a class into one part per label of the level below; ``labels[code]`` are these labels and rise with the leaves.
+
+    Returns the number of parts, with their limits in ``bounds``, or 0 if a part would have fewer than k records.
+    """
     first = labels[low]
     number = labels[high] - first + 1
     records, members = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
-    for place in range(begin, end):
-        row = rows[place]
-        child = labels[codes[row, at]] - first
+    for position in range(begin, end):
+        row = rows[position]
+        child = labels[codes[row, attribute]] - first
         records[child] += counts[row]
         members[child] += 1
     parts, upto = 0, begin
+    next_position = np.empty(number, dtype=np.int64)
     bounds[0] = begin
     for child in range(number):
         if members[child] > 0:
@@ -221,13 +316,13 @@ def _children(
                 return 0
             parts += 1
             bounds[parts] = upto + members[child]
-        records[child] = upto
+        next_position[child] = upto
         upto += members[child]
-    for place in range(begin, end):
-        row = rows[place]
-        child = labels[codes[row, at]] - first
-        spare[records[child]] = row
-        records[child] += 1
-    for place in range(begin, end):
-        rows[place] = spare[place]
+    for position in range(begin, end):
+        row = rows[position]
+        child = labels[codes[row, attribute]] - first
+        spare[next_position[child]] = row
+        next_position[child] += 1
+    for position in range(begin, end):
+        rows[position] = spare[position]
     return parts

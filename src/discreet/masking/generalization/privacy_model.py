@@ -1,4 +1,4 @@
-"""k-anonymity, l-diversity and t-closeness as one question to a class of records: does it keep the model?"""
+"""k-anonymity, l-diversity and t-closeness as one test of equivalence classes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from discreet.engine.classes.closeness import Ground
-from discreet.engine.classes.diversity import Histograms, distinct, entropy_l, histograms, recursive_l
+from discreet.engine.classes.closeness import GroundDistance
+from discreet.engine.classes.diversity import Histograms, class_histograms, distinct_values, entropy_l, recursive_l
 from discreet.engine.classes.tables import ClassTable
 
 if TYPE_CHECKING:
@@ -17,62 +17,63 @@ if TYPE_CHECKING:
 
 Diversity = Literal["distinct", "entropy", "recursive"]
 ROUNDING = 1e-9
-"""What a bound may be missed by through rounding of sums."""
+"""The error of a bound that rounding of sums may cause."""
 
 
 @dataclass(frozen=True)
-class Sensitive:
-    """One sensitive attribute: how many values it has, their distribution in the whole table, and the ground distance."""
+class SensitiveAttribute:
+    """A sensitive attribute: the number of its values, their distribution in the whole table, and the ground distance."""
 
     name: str
     values: int
     whole: NDArray[np.float64]
-    ground: Ground
+    ground: GroundDistance
 
 
 @dataclass(frozen=True)
 class PrivacyModel:
-    """What every class must keep: at least k records, l-diverse and t-close in every sensitive attribute."""
+    """The requirements on every class: at least k records, l-diverse and t-close in every sensitive attribute."""
 
     k: int = 1
     l: float | None = None  # noqa: E741 - its name in the literature
     diversity: Diversity = "distinct"
     c: float = 3.0
     t: float | None = None
-    sensitive: Sequence[Sensitive] = field(default=())
+    sensitive: Sequence[SensitiveAttribute] = field(default=())
 
     def broken(
         self, ids: NDArray[Any], number: int, counts: NDArray[np.int64], sensitive: Sequence[NDArray[Any]]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which rows lie in classes that break the model; and which of them would in any part of their class too.
+        """The rows in classes that violate the model; and those of them that would violate it in any part of their class.
 
-        Fewer than k records or fewer than l values stay too few in every part of a class (where a row has a value: a part
-        without any value has nothing to be learnt). A low entropy, a dominant value or a distant distribution need not stay: a
-        part of the class may be better than the whole.
+        ``ids`` is the class of each row (of ``number`` classes), ``counts`` the records per row, ``sensitive`` the codes of each
+        sensitive attribute. Fewer than k records or fewer than l values remain too few in every part of a class (for rows with
+        a value: a part without any value discloses nothing). A low entropy, a dominant value or a distant distribution may be
+        better in a part of the class than in the whole.
         """
-        core = (np.bincount(ids, weights=counts, minlength=number) < self.k)[ids]
-        broken = core.copy()
+        always_broken = (np.bincount(ids, weights=counts, minlength=number) < self.k)[ids]
+        broken = always_broken.copy()
         for attribute, codes in zip(self.sensitive, sensitive, strict=True):
-            found = histograms(ids.astype(np.int64), number, codes, attribute.values, counts)
+            class_counts = class_histograms(ids.astype(np.int64), number, codes, attribute.values, counts)
             if self.l is not None:
-                few, poor = self._undiverse(found)
-                core |= few[ids] & (codes < attribute.values)
+                few, poor = self._undiverse(class_counts)
+                always_broken |= few[ids] & (codes < attribute.values)
                 broken |= (few | poor)[ids]
             if self.t is not None:
-                broken |= (np.nan_to_num(attribute.ground.emd(found, attribute.whole)) > self.t + ROUNDING)[ids]
-        return broken, core
+                broken |= (np.nan_to_num(attribute.ground.emd(class_counts, attribute.whole)) > self.t + ROUNDING)[ids]
+        return broken, always_broken
 
-    def _undiverse(self, found: Histograms) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Too few different values, and too uneven ones; a class without any value has nothing to be learnt."""
+    def _undiverse(self, class_counts: Histograms) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The classes with too few distinct values, and those with too uneven ones; a class without any value is neither."""
         assert self.l is not None
-        few = distinct(found) < self.l - ROUNDING  # not a number compares as false
+        few = distinct_values(class_counts) < self.l - ROUNDING  # NaN (a class without values) compares as false
         if self.diversity == "entropy":
-            return few, np.asarray(entropy_l(found) < self.l * (1 - ROUNDING))
+            return few, np.asarray(entropy_l(class_counts) < self.l * (1 - ROUNDING))
         if self.diversity == "recursive":
-            return few, np.asarray(recursive_l(found, self.c) < self.l - ROUNDING)
+            return few, np.asarray(recursive_l(class_counts, self.c) < self.l - ROUNDING)
         return few, np.zeros_like(few)
 
     def of_rows(self, table: ClassTable, ids: NDArray[Any], number: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """As ``broken``, for a table whose last columns are the sensitive attributes."""
         first = len(table.cards) - len(self.sensitive)
-        return self.broken(ids, number, table.counts, [table.codes[:, first + at] for at in range(len(self.sensitive))])
+        return self.broken(ids, number, table.counts, [table.codes[:, first + index] for index in range(len(self.sensitive))])

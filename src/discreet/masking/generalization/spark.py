@@ -1,7 +1,7 @@
-"""Full-domain generalization on Spark: the driver searches the combinations of values, and the optimum go to the workers.
+"""Full-domain generalization on Spark: the driver searches the lattice, and the workers recode the records.
 
-The search needs no records, only how many have each combination of keys (and sensitive values). So the node that it proves best
-is that of the local engine; the label of each value, and which combinations of labels are suppressed, goes to the workers.
+The search needs only the number of records with each combination of keys (and sensitive values), so it finds the same optimum as
+the local engine. The label of each value and the combinations of labels to suppress are sent to the workers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.handover import describe
+from discreet.engine.cells.handover import describe_labels
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.spark.batches import (
     Masked,
@@ -27,7 +27,7 @@ from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import refuse_quantile_hierarchies
 from discreet.engine.spark.joins import COUNT, count_distinct_rows
 from discreet.engine.spark.microdata import SparkMicrodata
-from discreet.masking.generalization.method import MANY_CLASSES, MOST_CLASSES
+from discreet.masking.generalization.method import MAX_COMBINATIONS, TOO_MANY_COMBINATIONS
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -37,30 +37,30 @@ if TYPE_CHECKING:
 
 
 def generalization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], _: KeyedDraw) -> Masked:
-    """The node of least loss for the combinations that occur, then batch by batch."""
+    """Find the node of least loss from the combinations that occur, then recode the records batch by batch."""
     plugin.check(data.shape, columns)
     names = tuple(dict.fromkeys((*columns, *plugin.protected(data.shape))))
     refuse_quantile_hierarchies(plugin, data, names)
     with translate_errors(data.source):
-        combinations = pl.DataFrame(count_distinct_rows(data.frame, names).limit(MOST_CLASSES + 1).toArrow())
-    if len(combinations) > MOST_CLASSES:
-        MANY_CLASSES.refuse(plugin, data.engine)
+        combinations = pl.DataFrame(count_distinct_rows(data.frame, names).limit(MAX_COMBINATIONS + 1).toArrow())
+    if len(combinations) > MAX_COMBINATIONS:
+        TOO_MANY_COMBINATIONS.refuse(plugin, data.engine)
     if not len(combinations):
         return Masked(change_columns(data, leave_unchanged))
     rows, counts = build_local_table(data, {name: combinations[name] for name in names}), combinations[COUNT].to_numpy()
-    labels, gone = plugin.full_domain(rows, columns, counts)
+    labels, suppressed_rows = plugin.full_domain(rows, columns, counts)
     generalized = rows.frame.select(columns).with_columns(labels.values())
     tables = {
         name: pl.DataFrame({"old": rows.frame[name], "new": generalized[name]}).unique(subset="old", maintain_order=True)
         for name in labels
     }
-    suppressed = generalized.filter(pl.Series(gone)).unique().with_columns(gone=pl.lit(True))
+    suppressed = generalized.filter(pl.Series(suppressed_rows)).unique().with_columns(gone=pl.lit(True))
     stage = _Generalized(columns, ReplaceValues(tables), suppressed, blank=plugin.suppressed == "blank")
     types = {name: generalized.schema[name] for name in labels}
-    cells = {name: describe(rows, name, series, hierarchy=hierarchy_of(rows, name)) for name, series in labels.items()}
-    if plugin.suppressed == "blank" or not gone.any():
+    cells = {name: describe_labels(rows, name, series, hierarchy=hierarchy_of(rows, name)) for name, series in labels.items()}
+    if plugin.suppressed == "blank" or not suppressed_rows.any():
         return Masked(change_columns(data, stage, types).with_cells(cells))
-    return Masked(change_columns(data, stage, types, stage.keep).with_cells(cells), int(counts[gone].sum()))
+    return Masked(change_columns(data, stage, types, stage.keep).with_cells(cells), int(counts[suppressed_rows].sum()))
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class _Generalized:
     def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
         new_values = dict(self.labels(data))
         if self.blank and len(self.suppressed):
-            gone = pl.Series(~self.keep(data))
-            new_values = {name: new_values.get(name, data.frame[name]).set(gone, None) for name in self.columns}
+            flags = pl.Series(~self.keep(data))
+            new_values = {name: new_values.get(name, data.frame[name]).set(flags, None) for name in self.columns}
         return new_values
 
     def keep(self, data: Microdata) -> NDArray[np.bool_]:

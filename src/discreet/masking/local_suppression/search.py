@@ -1,8 +1,8 @@
-"""Local suppression: which values of which records to blank so that at least k records agree with each.
+"""Local suppression: the values to blank so that at least k records agree with each record.
 
-For every row that is too rare, the cheapest set of values whose suppression leaves a combination that k records of the table
-truly share; of equally cheap sets the one whose combination is most frequent. Then the rows are taken in turn, those that
-need most first, and looked at again: a row that blanks of earlier rows have made safe by then keeps its values.
+For every row with fewer than k agreeing records: the cheapest set of attributes whose suppression leaves a combination that k
+records share; of equally cheap sets the one whose combination is most frequent. Then the rows are checked again one after the
+other, those with the costliest sets first: a row that the blanks of earlier rows have made safe keeps its values.
 """
 
 from __future__ import annotations
@@ -16,150 +16,162 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.classes.tables import ClassTable, class_table
-from discreet.engine.encoding.columns import Column, threads
+from discreet.engine.encoding.columns import Column, thread_count
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_SETS = 4096
-_WORD = 1 << 62
+_MAX_SETS = 4096  # sets of attributes that are tried; beyond these only nested ones
+_MAX_WORD = 1 << 62  # largest number of combinations in one 64-bit word
 
 
-def local_suppression(
-    columns: Sequence[Column], size: int, k: int, costs: Sequence[float], *, look_again: bool
+def find_suppressions(
+    columns: Sequence[Column], size: int, k: int, costs: Sequence[float], *, blanks_agree: bool
 ) -> NDArray[np.bool_]:
-    """For each record (row) and column whether the value is to be blanked.
+    """For each record (row) and column, whether the value is to be suppressed.
 
-    ``look_again`` counts a blank as agreeing with anything, on either side; else only what records truly share counts.
+    With ``blanks_agree`` a blank agrees with any value, in either record; otherwise only equal values agree.
     """
     if size < k:
-        raise DataError(f"{size:,} records cannot be {k:,} alike; ask for a smaller k")
+        raise DataError(f"{size:,} records cannot form a class of {k:,}; require a smaller k")
     table, rows = class_table([(column.codes, column.cardinality) for column in columns], size)
-    missing = np.stack([table.codes[:, at] == (len(c.values) if c.has_null else -1) for at, c in enumerate(columns)], axis=1)
-    counted = _Counts(table, missing)
-    safe = counted.of((), slice(None))
-    sets, chosen = _cheapest(counted, np.flatnonzero(safe < k), k, costs)
-    lost = np.zeros((len(sets) + 1, len(columns)), dtype=np.bool_)
-    for at, one in enumerate(sets):
-        lost[at, list(one)] = True
-    blanks = missing | lost[chosen]
-    if look_again:
-        price = np.where(lost, np.asarray(costs), 0.0).sum(axis=1)[chosen]
-        gone = _look_again(table, missing, blanks, safe, np.flatnonzero(chosen >= 0), price, k)
-        blanks[~gone] = missing[~gone]
+    missing = np.stack([table.codes[:, index] == _null_code(column) for index, column in enumerate(columns)], axis=1)
+    agreement = _AgreementCounts(table, missing)
+    agreeing = agreement.of((), slice(None))
+    sets, chosen = _find_cheapest_sets(agreement, np.flatnonzero(agreeing < k), k, costs)
+    in_set = np.zeros((len(sets) + 1, len(columns)), dtype=np.bool_)
+    for index, attributes in enumerate(sets):
+        in_set[index, list(attributes)] = True
+    blanks = missing | in_set[chosen]
+    if blanks_agree:
+        price = np.where(in_set, np.asarray(costs), 0.0).sum(axis=1)[chosen]
+        still_unsafe = _find_still_unsafe(table, missing, blanks, agreeing, np.flatnonzero(chosen >= 0), price, k)
+        blanks[~still_unsafe] = missing[~still_unsafe]
     return np.asarray(blanks & ~missing)[rows]
 
 
-class _Counts:
-    """How many records share a row's values outside a set of attributes; values that a row lacks are left out too."""
+def _null_code(column: Column) -> int:
+    """The code of null in a column, or -1."""
+    return len(column.values) if column.has_null else -1
+
+
+class _AgreementCounts:
+    """The number of records that share a row's values outside a set of attributes; its missing values are left out too."""
 
     def __init__(self, table: ClassTable, missing: NDArray[np.bool_]) -> None:
-        self.table, self.missing, self.now = table, missing, _numbers(missing)
-        self.patterns = [int(pattern) for pattern in np.unique(self.now)]
+        self.table, self.missing, self.pattern_of_row = table, missing, _number_patterns(missing)
+        self.patterns = [int(pattern) for pattern in np.unique(self.pattern_of_row)]
 
     @property
     def width(self) -> int:
         return len(self.table.cards)
 
-    def of(self, lost: tuple[int, ...], rows: NDArray[np.int64] | slice) -> NDArray[np.int64]:
-        """Records that truly share what the rows keep when ``lost`` is suppressed."""
-        asked = self.now[rows]
-        found = np.zeros(len(asked), dtype=np.int64)
-        own = self.missing[rows]
+    def of(self, suppressed: tuple[int, ...], rows: NDArray[np.int64] | slice) -> NDArray[np.int64]:
+        """The number of records that share the remaining values of the rows if ``suppressed`` attributes are blanked."""
+        row_patterns = self.pattern_of_row[rows]
+        counts = np.zeros(len(row_patterns), dtype=np.int64)
+        missing = self.missing[rows]
         for pattern in self.patterns:
-            here = np.flatnonzero(asked == pattern)
-            if not len(here):
+            with_pattern = np.flatnonzero(row_patterns == pattern)
+            if not len(with_pattern):
                 continue
-            left_out = set(lost) | set(np.flatnonzero(own[here[0]]).tolist())
+            left_out = set(suppressed) | set(np.flatnonzero(missing[with_pattern[0]]).tolist())
             maps = [
-                np.zeros(card, dtype=np.int32) if at in left_out else np.arange(card, dtype=np.int32)
-                for at, card in enumerate(self.table.cards)
+                np.zeros(card, dtype=np.int32) if attribute in left_out else np.arange(card, dtype=np.int32)
+                for attribute, card in enumerate(self.table.cards)
             ]
-            ids, _, totals = self.table.classes(maps, [1 if at in left_out else c for at, c in enumerate(self.table.cards)])
-            found[here] = totals[ids[rows][here]]
-        return found
+            cards = [1 if attribute in left_out else card for attribute, card in enumerate(self.table.cards)]
+            ids, _, totals = self.table.classes(maps, cards)
+            counts[with_pattern] = totals[ids[rows][with_pattern]]
+        return counts
 
 
-def _cheapest(
-    counted: _Counts, todo: NDArray[np.int64], k: int, costs: Sequence[float]
+def _find_cheapest_sets(
+    agreement: _AgreementCounts, unsafe: NDArray[np.int64], k: int, costs: Sequence[float]
 ) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
-    """Sets of attributes, and for each row the number of the cheapest one to suppress, -1 where none is needed.
+    """Sets of attributes, and for each row the index of the cheapest one to suppress, -1 if none is needed.
 
     Of equally cheap sets the one that leaves the most frequent combination.
     """
-    chosen = np.full(len(counted.table), -1, dtype=np.int64)
+    chosen = np.full(len(agreement.table), -1, dtype=np.int64)
     tried: list[tuple[int, ...]] = []
-    with ThreadPoolExecutor(threads()) as pool:
-        for sets in _levels(costs, counted.width):
-            if not len(todo):
+    with ThreadPoolExecutor(thread_count()) as pool:
+        for sets in sets_by_cost(costs, agreement.width):
+            if not len(unsafe):
                 break
-            most, best = np.full(len(todo), k - 1, dtype=np.int64), np.full(len(todo), -1)
-            rows = todo
-            for at, found in enumerate(pool.map(lambda lost, rows=rows: counted.of(lost, rows), sets)):
-                better = found > most
-                most[better], best[better] = found[better], at + len(tried)
-            chosen[todo] = best
-            todo = todo[best < 0]
+            highest, best = np.full(len(unsafe), k - 1, dtype=np.int64), np.full(len(unsafe), -1)
+            rows = unsafe
+            for index, counts in enumerate(pool.map(lambda suppressed, rows=rows: agreement.of(suppressed, rows), sets)):
+                better = counts > highest
+                highest[better], best[better] = counts[better], index + len(tried)
+            chosen[unsafe] = best
+            unsafe = unsafe[best < 0]
             tried += sets
     return tried, chosen
 
 
-def _levels(costs: Sequence[float], width: int) -> Iterator[list[tuple[int, ...]]]:
-    """Sets of attributes from the cheapest on, those of equal cost together.
+def sets_by_cost(costs: Sequence[float], width: int) -> Iterator[list[tuple[int, ...]]]:
+    """Sets of attributes in increasing order of cost, those of equal cost together.
 
-    Beyond some thousands of sets, only nested ones: the cheapest attribute, with the next one, and so on to all.
+    Beyond ``_MAX_SETS`` sets, only nested ones: the cheapest attributes of every larger number, up to all.
     """
-    taken: list[tuple[float, tuple[int, ...]]] = []
+    priced_sets: list[tuple[float, tuple[int, ...]]] = []
     size = 1
-    while size <= width and len(taken) + math.comb(width, size) <= _MOST_SETS:
-        taken += [(sum(costs[at] for at in lost), lost) for lost in itertools.combinations(range(width), size)]
+    while size <= width and len(priced_sets) + math.comb(width, size) <= _MAX_SETS:
+        for attributes in itertools.combinations(range(width), size):
+            priced_sets.append((sum(costs[attribute] for attribute in attributes), attributes))
         size += 1
-    order = sorted(range(width), key=lambda at: costs[at])
-    taken += [(sum(costs[at] for at in order[:upto]), tuple(sorted(order[:upto]))) for upto in range(size, width + 1)]
-    taken.sort()
-    for _, same in itertools.groupby(taken, key=lambda one: round(one[0], 9)):
-        yield [lost for _, lost in same]
+    order = sorted(range(width), key=lambda attribute: costs[attribute])
+    for number in range(size, width + 1):
+        cheapest = order[:number]
+        priced_sets.append((sum(costs[attribute] for attribute in cheapest), tuple(sorted(cheapest))))
+    priced_sets.sort()
+    for _, same in itertools.groupby(priced_sets, key=lambda priced_set: round(priced_set[0], 9)):
+        yield [attributes for _, attributes in same]  # costs that differ by rounding only are equal
 
 
-def _look_again(
+def _find_still_unsafe(
     table: ClassTable,
     missing: NDArray[np.bool_],
     blanks: NDArray[np.bool_],
-    safe: NDArray[np.int64],
-    todo: NDArray[np.int64],
+    agreeing: NDArray[np.int64],
+    unsafe: NDArray[np.int64],
     price: NDArray[np.float64],
     k: int,
 ) -> NDArray[np.bool_]:
-    """Which of the rows to do are still too rare when their turn comes."""
+    """The rows that still have fewer than k agreeing records when their turn comes, given the blanks of the rows before."""
     from discreet.masking.local_suppression.kernels import still_unsafe
 
-    # by cost, then by the values themselves: the same whatever the order of the records
-    order = todo[np.lexsort((*(table.codes[todo, at] for at in range(table.codes.shape[1])), -price[todo]))]
-    none = np.zeros((1, missing.shape[1]), dtype=np.bool_)
-    patterns, both = np.unique(_numbers(np.vstack((missing, blanks, none))), return_inverse=True)
-    before, after = both[: len(table)], both[len(table) : -1]
+    # by cost, then by values, so that the result does not depend on the order of the records
+    order = unsafe[np.lexsort((*(table.codes[unsafe, attribute] for attribute in range(table.codes.shape[1])), -price[unsafe]))]
+    no_blanks = np.zeros((1, missing.shape[1]), dtype=np.bool_)
+    patterns, pattern_of_row = np.unique(_number_patterns(np.vstack((missing, blanks, no_blanks))), return_inverse=True)
+    before, after = pattern_of_row[: len(table)], pattern_of_row[len(table) : -1]
     flags = np.zeros((len(patterns), missing.shape[1]), dtype=np.bool_)
     flags[before], flags[after] = missing, blanks
-    parts, word = _parts(table)
-    return still_unsafe(parts, word, int(word.max()) + 1, flags, before, after, order, table.counts, safe, k)
+    parts, word = _combination_parts(table)
+    return still_unsafe(parts, word, int(word.max()) + 1, flags, before, after, order, table.counts, agreeing, k)
 
 
-def _parts(table: ClassTable) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Codes as parts of sums that number every combination, in as many 64-bit words as that takes."""
+def _combination_parts(table: ClassTable) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Codes as summands of a number for every combination of values, in as many 64-bit words as that takes.
+
+    Returns ``parts[row, attribute]``, and the word to which each attribute belongs.
+    """
     parts, word = np.empty(table.codes.shape, dtype=np.uint64), np.zeros(table.codes.shape[1], dtype=np.int64)
-    step, current = 1, 0
-    for at, card in enumerate(table.cards):
-        if step * card > _WORD:
-            step, current = 1, current + 1
-        parts[:, at] = table.codes[:, at].astype(np.uint64) * np.uint64(step)
-        word[at] = current
-        step *= max(card, 1)
+    multiplier, word_index = 1, 0
+    for attribute, card in enumerate(table.cards):
+        if multiplier * card > _MAX_WORD:
+            multiplier, word_index = 1, word_index + 1
+        parts[:, attribute] = table.codes[:, attribute].astype(np.uint64) * np.uint64(multiplier)
+        word[attribute] = word_index
+        multiplier *= max(card, 1)
     return parts, word
 
 
-def _numbers(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """A number a pattern of flags: 0 for none, the same for the same; dense where there are too many attributes for bits."""
+def _number_patterns(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """One number per row of flags, equal for equal rows and 0 for no flag: its bits or, for 62 attributes and more, a dense number."""
     if flags.shape[1] < 62:
         return np.asarray(flags @ (1 << np.arange(flags.shape[1], dtype=np.int64)))
     _, dense = np.unique(np.vstack((np.zeros((1, flags.shape[1]), dtype=np.bool_), flags)), axis=0, return_inverse=True)

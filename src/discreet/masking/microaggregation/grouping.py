@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from discreet.engine.encoding.columns import threads
+from discreet.engine.encoding.columns import thread_count
 from discreet.masking.microaggregation.mdav import mdav_groups, split
 from discreet.masking.microaggregation.optimal import optimal_groups
 
@@ -50,7 +50,7 @@ class Features:
     def groups(self, size: int, parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
         """MDAV within each of the parts; group numbers are dense."""
         made = np.empty(len(self.values), dtype=np.int64)
-        with ThreadPoolExecutor(threads()) as pool:
+        with ThreadPoolExecutor(thread_count()) as pool:
             found = list(pool.map(lambda rows: mdav_groups(self.values[rows], self.weights, self.nominal, size), parts))
         first = 0
         for rows, groups in zip(parts, found, strict=True):

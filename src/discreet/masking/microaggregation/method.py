@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.groups import class_sizes, refine
+from discreet.engine.classes.groups import class_sizes, refine_groups
 from discreet.engine.encoding.columns import encode
-from discreet.engine.runtime.order_free_sums import by_record
+from discreet.engine.runtime.order_free_sums import rows_by_record_number
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.microaggregation.aggregates import Aggregate, aggregate
 from discreet.masking.microaggregation.grouping import Features, Grouping, Scale
@@ -132,7 +132,7 @@ class Microaggregation(MaskingMethod):
         return self.how or ("optimal" if one else "mdav")
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        order = by_record(data.records)
+        order = rows_by_record_number(data.records)
         made: dict[str, pl.Series] = {}
         for names in self._together(data, columns):
             groups = np.empty(len(data), dtype=np.int64)
@@ -148,7 +148,7 @@ class Microaggregation(MaskingMethod):
         strata = Strata.of(data, self.strata)
         cells, number = strata.ids[order], strata.number
         for column in features:
-            cells, number = refine(cells, number, np.isnan(column).astype(np.int64), 2)
+            cells, number = refine_groups(cells, number, np.isnan(column).astype(np.int64), 2)
         importance = [self.weights.get(name, 1.0) for name in names]
         made = Features.of(features, nominal, scale=self.scale, importance=importance)
         return Grouping(made, cells, self.size, self.exact_up_to)
@@ -214,5 +214,5 @@ class Microaggregation(MaskingMethod):
                 "so no group of them can be made"
             )
         if self._how(before, columns) == "mdav":
-            made += self._grouping(before, columns, by_record(before.records)).cost_of_splitting()
+            made += self._grouping(before, columns, rows_by_record_number(before.records)).cost_of_splitting()
         return made

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.classes.groups import consistent_counts
+from discreet.engine.classes.groups import count_agreeing_rows
 from discreet.engine.disclosure.dictionaries import Dictionary
 from discreet.engine.disclosure.sensitivity import Sensitivity, times
-from discreet.engine.encoding.columns import encode, threads
-from discreet.engine.encoding.shared_codes import Shared, alike, encode_together
+from discreet.engine.encoding.columns import encode, thread_count
+from discreet.engine.encoding.shared_codes import SharedCodes, encode_shared, to_common_type
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def log_rarity(data: Microdata, name: str, dictionary: Dictionary) -> Floats:
         return np.zeros(len(data))
     by_code = ours.dtype.is_integer() or name in data.cache.get("columns", {})
     (column,) = encode(data, [name]) if by_code else (None,)
-    values, held = alike(ours if column is None else column.values, dictionary.frame[name])
+    values, held = to_common_type(ours if column is None else column.values, dictionary.frame[name])
     if held.dtype.is_float():
         values, held = values.fill_nan(None) + 0.0, held.fill_nan(None) + 0.0
     unknown = held.null_count()
@@ -115,7 +115,7 @@ class Disclosure:
     def _rarities(self) -> dict[tuple[int, str], Floats]:
         names = [*self.columns, *self.always]
         wanted = [(number, name) for number in range(len(self.dictionaries)) for name in names]
-        with ThreadPoolExecutor(threads()) as pool:
+        with ThreadPoolExecutor(thread_count()) as pool:
             made = pool.map(lambda key: log_rarity(self.data, key[1], self.dictionaries[key[0]]), wanted)
             return dict(zip(wanted, made, strict=True))
 
@@ -179,9 +179,9 @@ class Disclosure:
         return self.data.frame[name].is_not_null().to_numpy()
 
     @cached_property
-    def _codes(self) -> list[list[Shared]]:
+    def _codes(self) -> list[list[SharedCodes]]:
         return [
-            encode_together(self.data.frame, one.frame, [(name, name) for name in one.attributes]) for one in self.dictionaries
+            encode_shared(self.data.frame, one.frame, [(name, name) for name in one.attributes]) for one in self.dictionaries
         ]
 
     def _rho(self, number: int, rule: Rule) -> NDArray[np.int64]:
@@ -195,7 +195,7 @@ class Disclosure:
             for name, one, null in zip(dictionary.attributes, shared, nulls, strict=True)
         ]
         sizes = [max(one.cardinality, null + 1) for one, null in zip(shared, nulls, strict=True)]
-        return consistent_counts(asked, [one.right for one in shared], sizes, nulls)
+        return count_agreeing_rows(asked, [one.right for one in shared], sizes, nulls)
 
     def _chance(self, number: int, rule: Rule) -> Floats:
         if not len(self.dictionaries[number]):

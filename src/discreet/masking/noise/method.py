@@ -1,4 +1,4 @@
-"""Noise: numbers with a random error, drawn so that what is computed from them stays about right."""
+"""Noise: a random error is added to numbers, so that single values are uncertain and aggregates stay approximately right."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from discreet.engine.encoding.columns import threads
-from discreet.engine.runtime.order_free_sums import by_record, combine, root
+from discreet.engine.encoding.columns import thread_count
+from discreet.engine.runtime.order_free_sums import cholesky_root, multiply_in_order, rows_by_record_number
 from discreet.errors import DataError, ParameterError
 from discreet.masking.noise.moments import Moments
 from discreet.masking.numbers import numbers_of, restore
@@ -28,17 +28,19 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Noise(MaskingMethod):
-    """x becomes x + e, with e normal of mean 0; c is the ``level`` and S the covariance matrix of the columns.
+    """Adds random noise to numbers: x becomes x + e, with e normal with mean 0.
 
-    ``additive``: independent errors of variance c^2 S_jj. ``correlated``: errors with covariance c^2 S: correlations stay.
-    ``kim``: m + (x + e - m) / sqrt(1 + c^2) with correlated errors, so that means and covariances stay. ``multiplicative``:
-    x exp(s z - s^2 / 2) with s^2 = log(1 + c^2), a factor of mean 1 and standard deviation c that keeps the sign.
+    With c the ``level``, m the means and S the covariance matrix of the columns: ``additive`` uses independent errors with
+    variance c^2 S_jj; ``correlated`` uses errors with covariance c^2 S, which preserve correlations; ``kim`` is
+    m + (x + e - m) / sqrt(1 + c^2) with correlated errors, which preserves means and covariances (Kim 1986);
+    ``multiplicative`` is x exp(s z - s^2 / 2) with z standard normal and s^2 = log(1 + c^2), a factor with mean 1 and standard
+    deviation c that preserves the sign (Kim & Winkler 2003).
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
     >>> data = table({"income": [100.0, 200.0, 300.0]}, confidential=["income"])
-    >>> made = Noise(level=0.1, lower=0).mask(data, ["income"], KeyedDraw(7)).frame["income"]
-    >>> bool(((made - data.frame["income"]).abs() < 60).all())
+    >>> masked = Noise(level=0.1, lower=0).mask(data, ["income"], KeyedDraw(7)).frame["income"]
+    >>> bool(((masked - data.frame["income"]).abs() < 60).all())
     True
     """
 
@@ -50,21 +52,21 @@ class Noise(MaskingMethod):
     )
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.noise.spark:noise")
     scope: ClassVar[Scope] = Scope.COLUMN
-    preserves: ClassVar[str] = "Means in expectation; correlations too where correlated; means and covariances with kim."
+    preserves: ClassVar[str] = "Means in expectation; correlated: also correlations; kim: means and covariances."
 
     level: Annotated[float, Field(gt=0, le=10)] = Field(
-        description="standard deviation of the noise, as a multiple of the column's (of the value, where multiplicative)",
+        description="standard deviation of the noise, as a multiple of the column's (multiplicative: of the value)",
         examples=[0.1],
     )
-    how: Literal["additive", "correlated", "kim", "multiplicative"] = Field(default="additive", description="the kind of noise")
-    lower: Number | None = Field(default=None, description="masked values below this are mirrored at it")
-    upper: Number | None = Field(default=None, description="masked values above this are mirrored at it")
-    within: bool = Field(default=False, description="stay within the smallest and largest value of the column")
+    how: Literal["additive", "correlated", "kim", "multiplicative"] = Field(default="additive", description="type of noise")
+    lower: Number | None = Field(default=None, description="lower bound; masked values below it are reflected at it")
+    upper: Number | None = Field(default=None, description="upper bound; masked values above it are reflected at it")
+    within: bool = Field(default=False, description="keep masked values between the column's minimum and maximum")
 
     @model_validator(mode="after")
-    def _bounds_have_room(self) -> Noise:
+    def _check_bounds(self) -> Noise:
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
-            raise ValueError(f"lower must lie below upper; got {self.lower} and {self.upper}")
+            raise ValueError(f"lower must be below upper; got {self.lower} and {self.upper}")
         return self
 
     def choose(self, data: Microdata) -> list[str]:
@@ -75,79 +77,84 @@ class Noise(MaskingMethod):
         for name in columns:
             series = data.frame[name]
             if len(data) - series.null_count() < 2 and self.how != "multiplicative":
-                raise DataError(f"noise needs a spread, but '{name}' has a value in 1 record only")
-            least, most = float(series.min()), float(series.max())  # type: ignore[arg-type]
-            if (self.lower is not None and least < self.lower) or (self.upper is not None and most > self.upper):
-                bound, odd = (self.lower, least) if self.lower is not None and least < self.lower else (self.upper, most)
-                raise ParameterError(f"noise keeps '{name}' on one side of {bound}, but it holds {odd} already")
-        if self._together:
-            self.need_complete(len(data.frame.select(columns).drop_nulls()), columns)
+                raise DataError(f"noise needs a standard deviation, but '{name}' has a value in only 1 record")
+            minimum, maximum = float(series.min()), float(series.max())  # type: ignore[arg-type]
+            for bound, extreme, is_outside in (
+                (self.lower, minimum, self.lower is not None and minimum < self.lower),
+                (self.upper, maximum, self.upper is not None and maximum > self.upper),
+            ):
+                if is_outside:
+                    raise ParameterError(f"noise is to keep '{name}' within the bound {bound}, but it already contains {extreme}")
+        if self._needs_covariance:
+            self.check_complete_records(len(data.frame.select(columns).drop_nulls()), columns)
 
-    def need_complete(self, number: int, columns: Sequence[str]) -> None:
-        """A covariance needs two records that have all values."""
-        if self._together and number < 2:
+    def check_complete_records(self, count: int, columns: Sequence[str]) -> None:
+        """Raise DataError if fewer than two records have a value in every column, because a covariance needs two."""
+        if self._needs_covariance and count < 2:
             raise DataError(f"{self.how} noise needs at least 2 records that have values in all of {', '.join(columns)}")
 
     @property
-    def _together(self) -> bool:
+    def _needs_covariance(self) -> bool:
         return self.how in ("correlated", "kim")
 
-    def _values(self, data: Microdata, columns: Sequence[str]) -> NDArray[np.float64]:
-        """An attribute a row."""
+    def _stack_values(self, data: Microdata, columns: Sequence[str]) -> NDArray[np.float64]:
+        """``[column, record]``, NaN for null."""
         return np.stack([numbers_of(data.frame[name]) for name in columns])
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        values = self._values(data, columns)
-        moments = Moments.of(values, by_record(data.records), together=self._together, alone=self.how == "additive")
-        return self.noisy(data, columns, draw, moments)
+        values = self._stack_values(data, columns)
+        order = rows_by_record_number(data.records)
+        moments = Moments.of(values, order, covariance=self._needs_covariance, deviations=self.how == "additive")
+        return self.add_noise(data, columns, draw, moments)
 
-    def noisy(self, data: Microdata, columns: Sequence[str], draw: Draw, moments: Moments) -> Microdata:
-        """Some records with noise, of the spread of the whole table."""
-        values = self._values(data, columns)
-        with ThreadPoolExecutor(threads()) as pool:
+    def add_noise(self, data: Microdata, columns: Sequence[str], draw: Draw, moments: Moments) -> Microdata:
+        """Mask a part of a table with noise whose scale comes from the ``moments`` of the whole table."""
+        values = self._stack_values(data, columns)
+        with ThreadPoolExecutor(thread_count()) as pool:
             normal = np.stack(list(pool.map(lambda name: draw.normal(data.records, name), columns)))
         if self.how == "multiplicative":
             spread = math.sqrt(math.log1p(self.level**2))
-            made = values * np.exp(spread * normal - spread**2 / 2)
+            noisy = values * np.exp(spread * normal - spread**2 / 2)
         elif self.how == "additive":
-            made = values + self.level * moments.deviations[:, None] * normal
+            noisy = values + self.level * moments.deviations[:, None] * normal
         else:
-            made = self._correlated(values, normal, moments)
+            noisy = self._add_correlated(values, normal, moments)
+        extremes = zip(moments.minima.tolist(), moments.maxima.tolist(), strict=True)
         return data.with_columns(
             {
-                name: restore(self._bounded(masked, least, most), data.frame[name])
-                for name, masked, least, most in zip(columns, made, moments.least.tolist(), moments.most.tolist(), strict=True)
+                name: restore(self._reflect_at_bounds(column, minimum, maximum), data.frame[name])
+                for name, column, (minimum, maximum) in zip(columns, noisy, extremes, strict=True)
             }
         )
 
-    def _correlated(self, values: NDArray[np.float64], normal: NDArray[np.float64], moments: Moments) -> NDArray[np.float64]:
-        means, noisy = moments.means, values + combine(self.level * root(moments.covariance), normal)
+    def _add_correlated(self, values: NDArray[np.float64], normal: NDArray[np.float64], moments: Moments) -> NDArray[np.float64]:
+        means, noisy = moments.means, values + multiply_in_order(self.level * cholesky_root(moments.covariance), normal)
         if self.how == "correlated":
             return noisy
         return means[:, None] + (noisy - means[:, None]) / math.sqrt(1 + self.level**2)
 
-    def _bounded(self, made: NDArray[np.float64], least: float, most: float) -> NDArray[np.float64]:
-        """Mirrored at the bounds, and at a bound itself where a mirror image is out again on the other side."""
+    def _reflect_at_bounds(self, values: NDArray[np.float64], minimum: float, maximum: float) -> NDArray[np.float64]:
+        """Reflect values at the bounds; a reflected value beyond the other bound is set to that bound."""
         if not self.within and self.lower is None and self.upper is None:
-            return made
-        lower = least if self.within else -math.inf
-        upper = most if self.within else math.inf
+            return values
+        lower = minimum if self.within else -math.inf
+        upper = maximum if self.within else math.inf
         lower = max(lower, self.lower) if self.lower is not None else lower
         upper = min(upper, self.upper) if self.upper is not None else upper
         if lower > -math.inf:
-            made = np.where(made < lower, 2 * lower - made, made)
+            values = np.where(values < lower, 2 * lower - values, values)
         if upper < math.inf:
-            made = np.where(made > upper, 2 * upper - made, made)
-        return np.clip(made, lower, upper)
+            values = np.where(values > upper, 2 * upper - values, values)
+        return np.clip(values, lower, upper)
 
     def promise(self, final: Microdata, columns: Sequence[str]) -> list[str]:
-        """Bounds still hold."""
-        found = []
+        """Whether the bounds still hold in the final table."""
+        violations = []
         for name in columns:
             if name not in final.columns or not final.frame.schema[name].is_numeric():
                 continue
             values = numbers_of(final.frame[name])
             for bound, outside in ((self.lower, values < (self.lower or 0)), (self.upper, values > (self.upper or 0))):
                 if bound is not None and outside.any():
-                    found.append(f"'{name}' was kept on one side of {bound}, but {outside.sum()} values are beyond it now")
-        return found
+                    violations.append(f"'{name}' was kept within the bound {bound}, but {outside.sum()} values are beyond it now")
+        return violations

@@ -1,4 +1,4 @@
-"""PRAM, the post-randomization method: categories change at random, with probabilities that the owner knows."""
+"""PRAM, the post-randomisation method: categories change at random with known transition probabilities."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from discreet.engine.encoding.columns import Column, encode, threads
+from discreet.engine.encoding.columns import Column, encode, thread_count
 from discreet.engine.spark.gaps import MANY_CATEGORIES, MANY_STRATA
 from discreet.errors import DataError, ParameterError, nearest
-from discreet.masking.pram.transitions import Tables, alias_tables, change_by, change_present, invariant, retention_matrix
+from discreet.masking.pram.transitions import (
+    AliasTables,
+    build_alias_tables,
+    draw_categories,
+    draw_present_categories,
+    invariant_matrix,
+    retention_matrix,
+)
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
-from discreet.model.attribute import Level, printed
+from discreet.model.attribute import Level, text_forms
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
@@ -25,16 +32,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Probability = Annotated[float, Field(ge=0, le=1)]
-_MOST_CATEGORIES = 2_000
-_BLOCK = 1 << 17
+_MAX_CATEGORIES = 2_000
+_BLOCK_RECORDS = 1 << 17
 
 
 class Pram(MaskingMethod):
-    """A record of category k becomes category l with probability P_kl.
+    """Changes categories at random (post-randomisation): category k becomes category l with probability P_kl.
 
-    P is the ``matrix``, or keeps a category with probability ``retention`` and takes each other one alike. With ``invariant`` the
-    matrix used is R = P Q, Q_jk = P_kj t_k / sum_l P_lj t_l with the counts t, so that t R = t: the expected
-    frequencies are those of the data.
+    P is the ``matrix``; without one, a category is retained with probability ``retention``, and all others are equally likely.
+    With ``invariant`` the matrix is R = P Q, Q_jk = P_kj t_k / sum_l P_lj t_l with the counts t of the categories, so that
+    t R = t: the expected frequencies are those of the data.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -50,16 +57,18 @@ class Pram(MaskingMethod):
     )
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.pram.spark:pram", (MANY_STRATA, MANY_CATEGORIES))
     scope: ClassVar[Scope] = Scope.COLUMN
-    preserves: ClassVar[str] = "The set of categories; expected frequencies where invariant, else those that the matrix says."
+    preserves: ClassVar[str] = "The set of categories; with invariant, their expected frequencies."
 
     matrix: dict[str, dict[str, Probability]] | None = Field(
-        default=None, description="probabilities by old and new category; a category that a row does not name has probability 0"
+        default=None, description="transition probabilities by old and new category; those not listed in a row are 0"
     )
     retention: Probability | None = Field(
-        default=None, description="probability that a value stays; 0.8 where no matrix is given"
+        default=None, description="probability that a category is retained; default without a matrix: 0.8"
     )
-    invariant: bool = Field(default=False, description="keep the expected frequencies of the data")
-    strata: tuple[str, ...] = Field(default=(), description="frequencies are kept within these, and categories stay among theirs")
+    invariant: bool = Field(default=False, description="preserve the expected frequencies of the data (invariant PRAM)")
+    strata: tuple[str, ...] = Field(
+        default=(), description="apply PRAM within records that agree on these columns, among the categories that occur there"
+    )
 
     @field_validator("matrix", mode="before")
     @classmethod
@@ -67,16 +76,19 @@ class Pram(MaskingMethod):
         if not isinstance(matrix, dict):
             return matrix
         return {
-            _text(old): {_text(new): p for new, p in row.items()} if isinstance(row, dict) else row for old, row in matrix.items()
+            _category_text(old): {_category_text(new): probability for new, probability in row.items()}
+            if isinstance(row, dict)
+            else row
+            for old, row in matrix.items()
         }
 
     @model_validator(mode="after")
-    def _rows_sum_to_one(self) -> Self:
+    def _check_matrix(self) -> Self:
         if self.matrix is not None and self.retention is not None:
             raise ValueError("give a matrix or a retention, not both")
         for old, row in (self.matrix or {}).items():
             if abs((total := math.fsum(row.values())) - 1) > 1e-6:
-                raise ValueError(f"each row of the matrix sums to 1; that of '{old}' sums to {total:g}")
+                raise ValueError(f"each row of the matrix must sum to 1; that of '{old}' sums to {total:g}")
         return self
 
     def choose(self, data: Microdata) -> list[str]:
@@ -89,96 +101,108 @@ class Pram(MaskingMethod):
         for column in encode(data, columns):
             if column.values.dtype.is_float():
                 raise DataError(
-                    f"pram changes categories, but '{column.name}' holds decimal numbers; recode it first, or use noise"
+                    f"pram changes categories, but '{column.name}' contains decimal numbers; recode it first, or use noise"
                 )
-            if len(column.values) > _MOST_CATEGORIES:
-                many = f"'{column.name}' has {len(column.values)}"
-                raise DataError(f"pram needs at most {_MOST_CATEGORIES} categories, but {many}; recode it first")
+            if len(column.values) > _MAX_CATEGORIES:
+                raise DataError(
+                    f"pram allows at most {_MAX_CATEGORIES} categories, but '{column.name}' has {len(column.values)}; "
+                    "recode it first"
+                )
             if self.matrix is not None:
-                self.probabilities(column)
+                self.transition_matrix(column)
             elif len(column.values) < 2:
                 raise DataError(f"pram needs at least 2 categories, but '{column.name}' has 1")
 
-    def probabilities(self, column: Column) -> NDArray[np.float64]:
-        """P over the codes of a column."""
+    def transition_matrix(self, column: Column) -> NDArray[np.float64]:
+        """P as an array ``[old code, new code]`` over the codes of a column."""
         if self.matrix is None:
             return retention_matrix(0.8 if self.retention is None else self.retention, len(column.values))
-        code_of = {text: code for code, value in enumerate(column.values.to_list()) for text in printed(value)}
-        made = np.zeros((len(column.values), len(column.values)))
+        code_of = {text: code for code, value in enumerate(column.values.to_list()) for text in text_forms(value)}
+        matrix = np.zeros((len(column.values), len(column.values)))
         for old, row in self.matrix.items():
-            for word in (old, *row):
-                if word not in code_of:
+            for category in (old, *row):
+                if category not in code_of:
                     raise ParameterError(
-                        f"pram.matrix names '{word}', which is no category of '{column.name}'; {nearest(word, code_of)}"
+                        f"pram.matrix names '{category}', which is not a category of '{column.name}'; "
+                        f"{nearest(category, code_of)}"
                     )
             for new, probability in row.items():
-                made[code_of[old], code_of[new]] += probability
-        missing = np.flatnonzero(made.sum(axis=1) == 0)
-        if len(missing):
-            raise ParameterError(f"pram.matrix has no row for the category '{column.values[int(missing[0])]}' of '{column.name}'")
-        return made
+                matrix[code_of[old], code_of[new]] += probability
+        missing_rows = np.flatnonzero(matrix.sum(axis=1) == 0)
+        if len(missing_rows):
+            category = column.values[int(missing_rows[0])]
+            raise ParameterError(f"pram.matrix has no row for the category '{category}' of '{column.name}'")
+        return matrix
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         encoded = encode(data, columns)
-        with ThreadPoolExecutor(threads()) as pool:
+        with ThreadPoolExecutor(thread_count()) as pool:
             if self.strata:
                 strata = Strata.of(data, self.strata)
-                changed = list(pool.map(lambda column: self._by_strata(data, column, strata, draw), encoded))
+                changed = list(pool.map(lambda column: self._change_within_strata(data, column, strata, draw), encoded))
             else:
-                changed = self._by_blocks(data, encoded, draw, pool)
-            made = list(pool.map(lambda column, codes: _decoded(data, column, codes), encoded, changed))
-        return data.with_columns(dict(zip(columns, made, strict=True)))
+                changed = self._change_by_blocks(data, encoded, draw, pool)
+            decoded = list(pool.map(lambda column, codes: _decode(data, column, codes), encoded, changed))
+        return data.with_columns(dict(zip(columns, decoded, strict=True)))
 
-    def _by_blocks(self, data: Microdata, encoded: list[Column], draw: Draw, pool: ThreadPoolExecutor) -> list[NDArray[Any]]:
-        """Draws are keyed by record, so a block of records can be changed by itself, while it stays in the processor's cache."""
-        tables = list(pool.map(lambda column: self.transitions(column, _counts(column)), encoded))
-        made: list[NDArray[Any]] = [np.empty(len(data), dtype=np.uint32) for _ in encoded]
+    def _change_by_blocks(
+        self, data: Microdata, encoded: list[Column], draw: Draw, pool: ThreadPoolExecutor
+    ) -> list[NDArray[Any]]:
+        """New codes of every column, in blocks that fit into the cache; draws are keyed by record, so blocks are independent."""
+        tables = list(pool.map(lambda column: self.build_transitions(column, _count_codes(column)), encoded))
+        new_codes: list[NDArray[Any]] = [np.empty(len(data), dtype=np.uint32) for _ in encoded]
 
-        def work(task: tuple[int, int]) -> None:
-            number, begin = task
-            column, rows = encoded[number], slice(begin, begin + _BLOCK)
+        def change_block(task: tuple[int, int]) -> None:
+            index, begin = task
+            column, rows = encoded[index], slice(begin, begin + _BLOCK_RECORDS)
             uniform = draw.uniform(data.records[rows], column.name)
-            made[number][rows] = change_present(column.codes[rows], len(column.values), tables[number], uniform)
+            new_codes[index][rows] = draw_present_categories(column.codes[rows], len(column.values), tables[index], uniform)
 
-        list(pool.map(work, [(number, begin) for number in range(len(encoded)) for begin in range(0, len(data), _BLOCK)]))
-        return made
+        blocks = [(index, begin) for index in range(len(encoded)) for begin in range(0, len(data), _BLOCK_RECORDS)]
+        list(pool.map(change_block, blocks))
+        return new_codes
 
-    def transitions(self, column: Column, counts: NDArray[np.int64]) -> Tables:
-        """P, or the invariant R made of it and of the counts of the values, ready to be drawn from."""
-        base = self.probabilities(column)
-        return alias_tables(invariant(base, counts[: len(column.values)]) if self.invariant else base)
+    def build_transitions(self, column: Column, counts: NDArray[np.int64]) -> AliasTables:
+        """Alias tables of P or, with ``invariant``, of R, which is computed from P and the counts of the codes."""
+        base = self.transition_matrix(column)
+        return build_alias_tables(invariant_matrix(base, counts[: len(column.values)]) if self.invariant else base)
 
-    def _by_strata(self, data: Microdata, column: Column, strata: Strata, draw: Draw) -> NDArray[Any]:
-        base = self.probabilities(column)
+    def _change_within_strata(self, data: Microdata, column: Column, strata: Strata, draw: Draw) -> NDArray[Any]:
+        base = self.transition_matrix(column)
         uniform = draw.uniform(data.records, column.name)
         codes = column.codes.astype(np.int64)
-        made = codes.copy()
+        new_codes = codes.copy()
         for rows in strata.rows():
-            within, present = codes[rows], codes[rows] < len(column.values)
-            if present.any():
-                here, tables = self.within(base, np.bincount(within[present], minlength=len(column.values)))
-                made[rows[present]] = here[change_by(np.searchsorted(here, within[present]), tables, uniform[rows[present]])]
-        return made
+            present = rows[codes[rows] < len(column.values)]  # nulls have the last code
+            if len(present):
+                counts = np.bincount(codes[present], minlength=len(column.values))
+                occurring, tables = self.build_stratum_tables(base, counts)
+                drawn = draw_categories(np.searchsorted(occurring, codes[present]), tables, uniform[present])
+                new_codes[present] = occurring[drawn]
+        return new_codes
 
-    def within(self, base: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tables]:
-        """One stratum's categories, and what to draw from: probabilities of categories that it lacks go to those it has."""
-        here = np.flatnonzero(counts)
-        matrix = base[np.ix_(here, here)]
+    def build_stratum_tables(self, base: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], AliasTables]:
+        """The codes that occur in a stratum, and alias tables over them.
+
+        Rows of P are restricted to these codes and rescaled; a code whose row has no probability left is retained.
+        """
+        occurring = np.flatnonzero(counts)
+        matrix = base[np.ix_(occurring, occurring)]
         totals = matrix.sum(axis=1, keepdims=True)
-        matrix = np.where(totals > 0, matrix / np.where(totals > 0, totals, 1), np.eye(len(here)))
+        matrix = np.where(totals > 0, matrix / np.where(totals > 0, totals, 1), np.eye(len(occurring)))
         if self.invariant:
-            matrix = invariant(matrix, counts[here])
-        return here, alias_tables(matrix)
+            matrix = invariant_matrix(matrix, counts[occurring])
+        return occurring, build_alias_tables(matrix)
 
 
-def _counts(column: Column) -> NDArray[np.int64]:
+def _count_codes(column: Column) -> NDArray[np.int64]:
     return np.bincount(column.codes, minlength=column.cardinality)
 
 
-def _decoded(data: Microdata, column: Column, codes: NDArray[Any]) -> pl.Series:
+def _decode(data: Microdata, column: Column, codes: NDArray[Any]) -> pl.Series:
     values = column.values.extend_constant(None, 1) if column.has_null else column.values
     return values.gather(pl.Series(codes)).cast(data.frame.schema[column.name]).alias(column.name)
 
 
-def _text(word: Any) -> str:
-    return str(word).lower() if isinstance(word, bool) else str(word)
+def _category_text(category: Any) -> str:
+    return str(category).lower() if isinstance(category, bool) else str(category)

@@ -1,4 +1,4 @@
-"""Data swapping: records exchange values, so that every margin stays exactly what it was."""
+"""Data swapping: records exchange values, which preserves every univariate distribution exactly."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from discreet.engine.classes.groups import class_sizes, groups_of
-from discreet.engine.encoding.columns import Column, encode, threads
-from discreet.engine.runtime.order_free_sums import by_record, in_order
+from discreet.engine.classes.groups import class_sizes, group_columns
+from discreet.engine.encoding.columns import Column, encode, thread_count
+from discreet.engine.runtime.order_free_sums import is_ordered, rows_by_record_number
 from discreet.errors import DataError, ParameterError
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
-from discreet.masking.swapping.partners import distant_partners, rank_partners, words
+from discreet.masking.swapping.partners import pair_across_places, pair_by_rank, random_bits
 from discreet.model.attribute import Level, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork, Gap
@@ -25,22 +25,22 @@ from discreet.model.notes import Note
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_OWN = {"rank": ("window",), "random": ("share", "strata"), "targeted": ("keys", "smaller_than", "match")}
+_PARAMETERS_BY_HOW = {"rank": ("window",), "random": ("share", "strata"), "targeted": ("keys", "smaller_than", "match")}
 
 PARTNERS = Gap(
     "how: rank or targeted, or how: random without strata",
-    "partners are searched among all records",
+    "it searches for partners among all records",
     lambda plugin: plugin.how != "random" or not plugin.strata,
 )
 
 
 class Swapping(MaskingMethod):
-    """Pairs of records exchange their values of the columns; how the pairs are found is said by ``how``.
+    """Exchanges the values of the columns between pairs of records, chosen by rank, at random, or to move small classes.
 
-    ``rank``: each column by itself; partners are at most ``window`` percent of the column's values apart in rank (Moore 1996).
-    ``random``: partners at random within ``strata``, for a ``share`` of the records; the columns move together (Dalenius & Reiss
-    1982). ``targeted``: records whose class on ``keys`` and the columns has fewer than ``smaller_than`` members exchange the
-    columns (the geography) with a record of another place that agrees with them on ``match``.
+    ``rank``: each column separately; the ranks of partners differ by at most ``window`` percent of the number of values (Moore
+    1996). ``random``: random pairs within ``strata``, for a ``share`` of the records; all columns move together (Dalenius & Reiss
+    1982). ``targeted``: records whose equivalence class on ``keys`` and the columns has fewer than ``smaller_than`` members
+    exchange the columns (the geography) with a record from another place that agrees with them on ``match`` (Shlomo et al. 2010).
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -58,31 +58,31 @@ class Swapping(MaskingMethod):
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.swapping.spark:swapping", (PARTNERS,))
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = (
-        "Every column's own distribution exactly; within strata where given; what is matched in targeted swaps."
+        "The distribution of each column exactly; random: also within strata; targeted: also within records that agree on match."
     )
 
-    how: Literal["rank", "random", "targeted"] = Field(default="rank", description="how partners are found")
+    how: Literal["rank", "random", "targeted"] = Field(default="rank", description="how partners are chosen")
     window: Annotated[float, Field(gt=0, le=100)] | None = Field(
-        default=None, description="rank: how far partners may be apart, in percent of the column's values; 5 where absent"
+        default=None, description="rank: largest difference in rank, in percent of the column's values; default: 5"
     )
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None, description="random: share of the records of each stratum that are swapped; all where absent"
+        default=None, description="random: share of the records of each stratum that are swapped; default: all"
     )
     strata: tuple[str, ...] = Field(default=(), description="random: partners agree on these columns")
     keys: tuple[str, ...] = Field(
-        default=(), description="targeted: attributes the class size is taken on; those with the role key"
+        default=(), description="targeted: attributes that define the classes; default: those with the role key"
     )
     smaller_than: Annotated[int, Field(ge=2)] | None = Field(
-        default=None, description="targeted: records in classes smaller than this are swapped; 3 where absent"
+        default=None, description="targeted: records in classes smaller than this are swapped; default: 3"
     )
     match: tuple[str, ...] = Field(default=(), description="targeted: partners agree on these columns")
 
     @model_validator(mode="after")
-    def _parameters_fit_the_kind(self) -> Self:
-        for how, names in _OWN.items():
+    def _check_parameters(self) -> Self:
+        for how, names in _PARAMETERS_BY_HOW.items():
             for name in names:
                 if how != self.how and getattr(self, name) not in (None, ()):
-                    raise ValueError(f"{name} goes with how: {how}, not with how: {self.how}")
+                    raise ValueError(f"{name} is allowed only with how: {how}, not with how: {self.how}")
         return self
 
     def choose(self, data: Microdata) -> list[str]:
@@ -99,105 +99,111 @@ class Swapping(MaskingMethod):
             for name in columns:
                 if data.level(name) is Level.NOMINAL:
                     raise DataError(f"rank swapping needs an order, but '{name}' is nominal; use how: random")
-                self._reach(len(data) - data.frame[name].null_count(), name)
-        if self.how == "targeted" and not self._keys(data, columns):
-            raise DataError("targeted swapping needs attributes with the role key, or keys to take class sizes on")
+                self._window_ranks(len(data) - data.frame[name].null_count(), name)
+        if self.how == "targeted" and not self._key_columns(data, columns):
+            raise DataError("targeted swapping needs attributes with the role key, or the parameter keys, to define the classes")
 
-    def _reach(self, number: int, name: str) -> int:
-        """The window in ranks."""
+    def _window_ranks(self, value_count: int, name: str) -> int:
+        """The window as a number of ranks; raise ParameterError if it is less than one."""
         percent = 5.0 if self.window is None else self.window
-        reach = int(percent * number / 100 + 1e-9)
-        if reach < 1:
+        ranks = int(percent * value_count / 100 + 1e-9)
+        if ranks < 1:
             raise ParameterError(
-                f"swapping.window is {percent:g} % of the {number} values of '{name}', which is less than 1 rank"
+                f"swapping.window is {percent:g} % of the {value_count} values of '{name}', which is less than 1 rank"
             )
-        return reach
+        return ranks
 
-    def _keys(self, data: Microdata, columns: Sequence[str]) -> list[str]:
+    def _key_columns(self, data: Microdata, columns: Sequence[str]) -> list[str]:
         return [name for name in (list(self.keys) or data.named(Role.KEY)) if name not in columns]
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         if self.how == "rank":
-            with ThreadPoolExecutor(threads()) as pool:
-                made = list(pool.map(lambda name: self._ranked(data, name, draw), columns))
-            return data.with_columns(dict(zip(columns, made, strict=True)))
-        partners = self._random(data, draw) if self.how == "random" else self._targeted(data, columns, draw)
+            with ThreadPoolExecutor(thread_count()) as pool:
+                swapped = list(pool.map(lambda name: self._swap_by_rank(data, name, draw), columns))
+            return data.with_columns(dict(zip(columns, swapped, strict=True)))
+        partners = self._pair_at_random(data, draw) if self.how == "random" else self._pair_records_at_risk(data, columns, draw)
         return data.with_columns({name: data.frame[name].gather(pl.Series(partners)) for name in columns})
 
-    def _ranked(self, data: Microdata, name: str, draw: Draw) -> pl.Series:
-        series, number = data.frame[name], len(data) - data.frame[name].null_count()
-        order, column = self._ranks(data, name)
-        ranked = order[:number]
-        partners = rank_partners(words(draw.uniform(data.records, name))[ranked], self._reach(number, name))
+    def _swap_by_rank(self, data: Microdata, name: str, draw: Draw) -> pl.Series:
+        series, value_count = data.frame[name], len(data) - data.frame[name].null_count()
+        order, column = self._rows_by_rank(data, name)
+        ranked = order[:value_count]
+        partners = pair_by_rank(random_bits(draw.uniform(data.records, name))[ranked], self._window_ranks(value_count, name))
         if column is None or series.dtype.is_float() or column.values.dtype != series.dtype:
             rows = np.arange(len(data))
             rows[ranked] = ranked[partners]
             return series.gather(pl.Series(rows))
-        codes = column.codes.copy()  # they say the values exactly, and are shorter than row numbers
+        codes = column.codes.copy()  # codes stand for the values exactly, and need less memory than row numbers
         codes[ranked] = column.codes[ranked][partners]
         values = column.values.extend_constant(None, 1) if column.has_null else column.values
         return values.gather(pl.Series(codes)).alias(name)
 
-    def _ranks(self, data: Microdata, name: str) -> tuple[NDArray[np.int64], Column | None]:
-        """The rows by value, ties by record number and nulls last; and the codes, where they were needed."""
-        series, order = data.frame[name], None if in_order(data.records) else by_record(data.records)
+    def _rows_by_rank(self, data: Microdata, name: str) -> tuple[NDArray[np.int64], Column | None]:
+        """The rows sorted by value, ties by record number, nulls last; and the encoded column if sorting needed it.
+
+        The fast path sorts floats with an unstable sort and falls back to codes if there are ties.
+        """
+        series, order = data.frame[name], None if is_ordered(data.records) else rows_by_record_number(data.records)
         column = None
         if series.dtype.is_float() and series.null_count() == 0:
             values = series.to_numpy() if order is None else series.to_numpy()[order]
-            found = np.argsort(values)
-            ranked = values[found]
-            if (ranked[1:] == ranked[:-1]).any():  # the fast sort does not keep the order of ties
+            sorted_rows = np.argsort(values)
+            sorted_values = values[sorted_rows]
+            if (sorted_values[1:] == sorted_values[:-1]).any():  # the unstable sort does not keep the order of ties
                 (column,) = encode(data, [name])
         else:
             (column,) = encode(data, [name])
         if column is not None:
-            found = np.argsort(column.codes if order is None else column.codes[order], kind="stable")
-        return found if order is None else order[found], column
+            sorted_rows = np.argsort(column.codes if order is None else column.codes[order], kind="stable")
+        return sorted_rows if order is None else order[sorted_rows], column
 
-    def _random(self, data: Microdata, draw: Draw) -> NDArray[np.int64]:
+    def _pair_at_random(self, data: Microdata, draw: Draw) -> NDArray[np.int64]:
         strata = Strata.of(data, self.strata)
         order = draw.order(data.records)
         order = order[np.argsort(strata.ids[order], kind="stable")]
         partners = np.arange(len(data))
         first = 0
         for size in strata.sizes.tolist():
-            swapped = int((1.0 if self.share is None else self.share) * size / 2 + 1e-9)
-            chosen = order[first : first + 2 * swapped]
-            partners[chosen[0::2]], partners[chosen[1::2]] = chosen[1::2], chosen[0::2]
+            pairs = int((1.0 if self.share is None else self.share) * size / 2 + 1e-9)
+            swapped = order[first : first + 2 * pairs]
+            partners[swapped[0::2]], partners[swapped[1::2]] = swapped[1::2], swapped[0::2]
             first += size
         return partners
 
-    def _at_risk(self, data: Microdata, columns: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        sizes = class_sizes(encode(data, [*self._keys(data, columns), *columns]), len(data))
+    def _find_records_at_risk(self, data: Microdata, columns: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        sizes = class_sizes(encode(data, [*self._key_columns(data, columns), *columns]), len(data))
         return sizes, sizes < (3 if self.smaller_than is None else self.smaller_than)
 
-    def _targeted(self, data: Microdata, columns: Sequence[str], draw: Draw) -> NDArray[np.int64]:
-        """The rows in a keyed order, so that the choice does not depend on how they lie; the smallest classes come first."""
-        sizes, risky = self._at_risk(data, columns)
+    def _pair_records_at_risk(self, data: Microdata, columns: Sequence[str], draw: Draw) -> NDArray[np.int64]:
+        """The partner of each row; records in the smallest classes choose first.
+
+        Rows are put in a keyed random order, so that the result does not depend on their order in the table.
+        """
+        sizes, risky = self._find_records_at_risk(data, columns)
         order = draw.order(data.records)
-        groups, _ = groups_of(encode(data, self.match), len(data))
-        places, _ = groups_of(encode(data, columns), len(data))
-        wanting = np.flatnonzero(risky[order])
-        wanting = wanting[np.argsort(sizes[order][wanting], kind="stable")]
-        bits = words(draw.uniform(data.records, "partner"))
-        found = distant_partners(groups[order], places[order], wanting, bits[order])
+        groups, _ = group_columns(encode(data, self.match), len(data))
+        places, _ = group_columns(encode(data, columns), len(data))
+        at_risk = np.flatnonzero(risky[order])
+        at_risk = at_risk[np.argsort(sizes[order][at_risk], kind="stable")]
+        bits = random_bits(draw.uniform(data.records, "partner"))
+        positions = pair_across_places(groups[order], places[order], at_risk, bits[order])
         partners = np.empty(len(data), dtype=np.int64)
-        partners[order] = order[found]
+        partners[order] = order[positions]
         return partners
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        """Records at risk for whom there was no partner."""
+        """How many records at risk were swapped, and how many had no partner."""
         if self.how != "targeted":
             return []
-        _, risky = self._at_risk(before, columns)
-        stayed = np.logical_and.reduce([before.frame[name].eq_missing(after.frame[name]).to_numpy() for name in columns])
-        made: list[str] = [
+        _, risky = self._find_records_at_risk(before, columns)
+        unchanged = np.logical_and.reduce([before.frame[name].eq_missing(after.frame[name]).to_numpy() for name in columns])
+        notes: list[str] = [
             Note(
-                f"{int(risky.sum())} records at risk, {int((risky & ~stayed).sum())} of them swapped",
+                f"{int(risky.sum())} records at risk, {int((risky & ~unchanged).sum())} of them swapped",
                 f"{int(risky.sum())} records were at risk",
             )
         ]
-        if left := int((risky & stayed).sum()):
-            alone = "found no partner in another place that agrees with them on what must match"
-            made.append(Note(f"{left} records at risk {alone}", f"some records at risk {alone}"))
-        return made
+        if unswapped := int((risky & unchanged).sum()):
+            reason = "were not swapped: no record from another place agrees with them on match"
+            notes.append(Note(f"{unswapped} records at risk {reason}", f"some records at risk {reason}"))
+        return notes

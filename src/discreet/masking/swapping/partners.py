@@ -1,4 +1,7 @@
-"""Who swaps with whom: partners near in rank, and partners from elsewhere. Choices come from keyed bits, one word a record."""
+"""Pairing records for swapping: partners near in rank, and partners from another place.
+
+Random choices come from the keyed bits of the record that chooses, one 64-bit word per record, so that they are reproducible.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,29 @@ from discreet.engine.runtime.compiled import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_TRIES = 24
+_MAX_TRIES = 24
 
 
-def words(uniform: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """The 53 random bits behind a uniform number, from which more are made."""
+def random_bits(uniform: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """The 53 random bits behind each uniform number; ``_draw_below`` derives further bits from them."""
     return np.multiply(uniform, 2.0**53, out=np.empty(len(uniform), dtype=np.uint64), casting="unsafe")
 
 
-def rank_partners(bits: NDArray[np.uint64], window: int) -> NDArray[np.int64]:
-    """For records in the order of their ranks, with whom each swaps: a record at most ``window`` ranks away, or itself.
+def pair_by_rank(bits: NDArray[np.uint64], window: int) -> NDArray[np.int64]:
+    """The rank of each record's partner, at most ``window`` ranks away; its own rank if it has no partner.
 
-    From the lowest rank up, each record that has no partner takes one at random of those within the window above that have none
-    (Moore 1996).
+    ``bits`` are in the order of the ranks. From the lowest rank up, each record without a partner gets a random one of the
+    records without a partner within the window above it (Moore 1996).
     """
-    return np.asarray(_rank_partners(bits, window, np.full(len(bits), -1, dtype=np.int64), np.empty((2, len(bits)), np.int64)))
+    return np.asarray(_pair_by_rank(bits, window, np.full(len(bits), -1, dtype=np.int64), np.empty((2, len(bits)), np.int64)))
 
 
-def distant_partners(
-    groups: NDArray[np.int64], places: NDArray[np.int64], wanting: NDArray[np.int64], bits: NDArray[np.uint64]
+def pair_across_places(
+    groups: NDArray[np.int64], places: NDArray[np.int64], at_risk: NDArray[np.int64], bits: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
-    """For each record that wants one, in this order, a partner of its group that lies in another place.
+    """The partner of each record: for the records ``at_risk``, in this order, one of the same group from another place.
 
-    A record swaps at most once; one that finds no partner, or wants none, is its own.
+    A record swaps at most once; a record without a partner is its own.
     """
     order = np.argsort(groups, kind="stable")
     sizes = np.bincount(groups)
@@ -41,102 +44,110 @@ def distant_partners(
     position = np.empty(len(groups), dtype=np.int64)
     position[order] = np.arange(len(groups))
     partners = np.full(len(groups), -1, dtype=np.int64)
-    _distant_partners(groups, places, wanting, bits, order, position, starts, sizes, partners)
+    _pair_across_places(groups, places, at_risk, bits, order, position, starts, sizes, partners)
     return np.where(partners < 0, np.arange(len(groups)), partners)
 
 
+# state: a 64-bit word; the bias of the modulo is negligible, because bounds are far below 2^64. O(1).
 @compiled
-def _below(word: Any, number: Any) -> Any:
-    """SplitMix64, one step: the next word, and a whole number from 0 to number - 1."""
-    word = word + np.uint64(0x9E3779B97F4A7C15)
-    made = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    made = (made ^ (made >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word, np.int64((made ^ (made >> np.uint64(31))) % np.uint64(number))
+def _draw_below(state: Any, bound: Any) -> Any:
+    """One step of SplitMix64 (Steele, Lea & Flood 2014): the next state, and an integer from 0 to bound - 1."""
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state, np.int64((mixed ^ (mixed >> np.uint64(31))) % np.uint64(bound))
 
 
+# bits[rank]: random bits; partners[rank]: -1 on entry, the rank of the partner on exit; free: scratch, free[0] the list of free
+# ranks and free[1, rank] the position in it. Expected O(records) while most ranks in the window are free, O(records * window) in
+# the worst case. Trap: a rank is its own partner if all others in its window are taken.
 @compiled
-def _rank_partners(bits: Any, window: int, partners: Any, free: Any) -> Any:
-    number = len(bits)
-    at = 0
-    while at < number and at + window < number - 1:
-        if partners[at] < 0:
-            word, found = bits[at], -1
-            for _ in range(_TRIES):
-                word, drawn = _below(word, window)
-                other = at + 1 + drawn
-                if partners[other] < 0:
-                    found = other
+def _pair_by_rank(bits: Any, window: int, partners: Any, free: Any) -> Any:
+    size = len(bits)
+    rank = 0
+    while rank < size and rank + window < size - 1:
+        if partners[rank] < 0:
+            state, partner = bits[rank], -1
+            for _ in range(_MAX_TRIES):
+                state, drawn = _draw_below(state, window)
+                candidate = rank + 1 + drawn
+                if partners[candidate] < 0:
+                    partner = candidate
                     break
-            if found < 0:  # nearly all are taken: count those that are not, and draw one of them
+            if partner < 0:  # nearly all are taken: count the free ones, and draw one of them
                 count = 0
-                for other in range(at + 1, at + window + 1):
-                    count += partners[other] < 0
+                for candidate in range(rank + 1, rank + window + 1):
+                    count += partners[candidate] < 0
                 if count:
-                    word, left = _below(word, count)
-                    for other in range(at + 1, at + window + 1):
-                        if partners[other] < 0:
-                            if left == 0:
-                                found = other
+                    state, skip = _draw_below(state, count)
+                    for candidate in range(rank + 1, rank + window + 1):
+                        if partners[candidate] < 0:
+                            if skip == 0:
+                                partner = candidate
                                 break
-                            left -= 1
-            partners[at] = at if found < 0 else found
-            if found >= 0:
-                partners[found] = at
-        at += 1
-    # the rest lie within one window of each other: draw from a list of those that are left
+                            skip -= 1
+            partners[rank] = rank if partner < 0 else partner
+            if partner >= 0:
+                partners[partner] = rank
+        rank += 1
+    # the remaining ranks lie within one window of each other: draw from the list of free ranks, in O(1) each
     count = 0
-    for other in range(at, number):
-        if partners[other] < 0:
-            free[0, count], free[1, other] = other, count
+    for candidate in range(rank, size):
+        if partners[candidate] < 0:
+            free[0, count], free[1, candidate] = candidate, count
             count += 1
-    while at < number:
-        if partners[at] < 0:
+    while rank < size:
+        if partners[rank] < 0:
             count -= 1
-            last, place = free[0, count], free[1, at]
-            free[0, place], free[1, last] = last, place
+            last, position = free[0, count], free[1, rank]
+            free[0, position], free[1, last] = last, position
             if count == 0:
-                partners[at] = at
+                partners[rank] = rank
             else:
-                _, place = _below(bits[at], count)
-                other = free[0, place]
+                _, position = _draw_below(bits[rank], count)
+                candidate = free[0, position]
                 count -= 1
                 last = free[0, count]
-                free[0, place], free[1, last] = last, place
-                partners[at], partners[other] = other, at
-        at += 1
+                free[0, position], free[1, last] = last, position
+                partners[rank], partners[candidate] = candidate, rank
+        rank += 1
     return partners
 
 
+# groups[row], places[row]: group and place codes; at_risk: rows, in the order in which they choose; bits[row]: random bits;
+# order: rows sorted by group; position[row]: index in order; starts[group], sizes[group]: its slice of order;
+# partners[row]: -1 on entry, the partner on exit. Expected O(1) per record, O(group size) in the worst case.
+# Invariant: order[starts[g] : starts[g] + sizes[g]] are the records of group g that are not swapped yet.
 @compiled
-def _distant_partners(
-    groups: Any, places: Any, wanting: Any, bits: Any, order: Any, position: Any, starts: Any, sizes: Any, partners: Any
+def _pair_across_places(
+    groups: Any, places: Any, at_risk: Any, bits: Any, order: Any, position: Any, starts: Any, sizes: Any, partners: Any
 ) -> None:
-    """``order[start : start + size]`` of a group are its records that are still free."""
-    for row in wanting:
+    """Pair each record at risk with a free record of its group in another place."""
+    for row in at_risk:
         if partners[row] >= 0:
             continue
         group = groups[row]
         start, size = starts[group], sizes[group]
-        word, found = bits[row], -1
-        for _ in range(_TRIES):
-            word, drawn = _below(word, size)
-            other = order[start + drawn]
-            if places[other] != places[row]:
-                found = other
+        state, partner = bits[row], -1
+        for _ in range(_MAX_TRIES):
+            state, drawn = _draw_below(state, size)
+            candidate = order[start + drawn]
+            if places[candidate] != places[row]:
+                partner = candidate
                 break
-        if found < 0:
-            word, first = _below(word, size)
+        if partner < 0:
+            state, first = _draw_below(state, size)
             for step in range(size):
-                other = order[start + (first + step) % size]
-                if places[other] != places[row]:
-                    found = other
+                candidate = order[start + (first + step) % size]
+                if places[candidate] != places[row]:
+                    partner = candidate
                     break
-        if found < 0:
+        if partner < 0:
             continue
-        partners[row], partners[found] = found, row
-        for gone in (row, found):
+        partners[row], partners[partner] = partner, row
+        for swapped in (row, partner):
             size -= 1
-            last, place = order[start + size], position[gone]
-            order[place], order[start + size] = last, gone
-            position[last], position[gone] = place, start + size
+            last, hole = order[start + size], position[swapped]
+            order[hole], order[start + size] = last, swapped
+            position[last], position[swapped] = hole, start + size
         sizes[group] = size

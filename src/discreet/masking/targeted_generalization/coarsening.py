@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.containment import coarse
-from discreet.engine.cells.handover import describe
+from discreet.engine.cells.containment import read_containment
+from discreet.engine.cells.handover import describe_labels
 from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, leaf_text
 from discreet.engine.cells.intervals import quantile_levels
 from discreet.engine.cells.positions import native_positions
-from discreet.engine.encoding.columns import Column, encode_series, threads
+from discreet.engine.encoding.columns import Column, encode_series, thread_count
 from discreet.engine.overlap.columns import column_atoms, overlaps
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.engine.targeting.rule import MARGIN, Story
 from discreet.engine.targeting.state import Targets
 from discreet.engine.targeting.turns import turns
@@ -83,7 +83,7 @@ class Axis:
                 continue  # not coarser than the values themselves
             labelled = encode_series(pl.Series(column.name, names, dtype=pl.String))
             group = labelled.codes.astype(np.int64)
-            share = coarse(column, labelled, hierarchy, numeric=numeric).share[group]
+            share = read_containment(column, labelled, hierarchy, numeric=numeric).share[group]
             heaviest = np.zeros(labelled.cardinality)
             np.maximum.at(heaviest, group, weight[: len(names)])
             own = [EVERYTHING if top else _NULL] * null  # a null agrees with nulls until it says nothing
@@ -151,7 +151,7 @@ class Coarsened:
         story, done = Story(), 0
         unsafe = [np.zeros(0, np.int64)]
         for turn in turns(self.table, slots[above], per_record.risk[above]):
-            tell("making cells coarser", done, len(above))
+            report_progress("making cells coarser", done, len(above))
             chosen, risk = self._decide(turn, level * (1 - MARGIN), self.may)
             changed = (chosen != self.levels[turn]).any(axis=1)
             taken = int((chosen != self.levels[turn]).sum())
@@ -176,7 +176,7 @@ class Coarsened:
         base = self.table.weight(rows)[:, width:].sum(axis=1)
         if not len(rows):
             return chosen, risk
-        bounds = np.linspace(0, len(rows), threads() + 1).astype(np.int64)
+        bounds = np.linspace(0, len(rows), thread_count() + 1).astype(np.int64)
 
         def work(at: int) -> None:
             narrowest(
@@ -184,8 +184,8 @@ class Coarsened:
                 chosen, risk, bounds[at], bounds[at + 1],
             )  # fmt: skip
 
-        with ThreadPoolExecutor(threads()) as pool:
-            list(pool.map(work, range(threads())))
+        with ThreadPoolExecutor(thread_count()) as pool:
+            list(pool.map(work, range(thread_count())))
         return chosen, risk
 
     def described(self, released: Mapping[str, pl.Series]) -> dict[str, ColumnCells | None]:
@@ -193,7 +193,7 @@ class Coarsened:
         trees = {axis.column.name: axis.hierarchy for axis in self.axes}
         data = self.table.data
         return {
-            name: describe(data, name, series, hierarchy=trees[name])
+            name: describe_labels(data, name, series, hierarchy=trees[name])
             for name, series in released.items()
             if series.dtype == pl.String
         }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.classes.groups import group_ids
-from discreet.engine.encoding.columns import threads
+from discreet.engine.encoding.columns import thread_count
 from discreet.engine.targeting import kernels
 from discreet.engine.targeting.rule import Rule, Story
 from discreet.engine.targeting.state import Targets, run_on_records
@@ -54,7 +54,7 @@ def top_values(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDAr
     nulls = table.nulls(rows)
     gone, read = np.empty_like(nulls), nulls if table.missing == "wildcard" else np.zeros_like(nulls)
     inputs = (counts, table.weight(rows), table.blank, read, rule.known(table, nulls), table.arrays)
-    run_on_records(kernels.top_sets, len(rows), *inputs, rule.limit, True, gone)
+    run_on_records(kernels.suppress_top_sets, len(rows), *inputs, rule.limit, True, gone)
     return np.asarray(gone & ~nulls)
 
 
@@ -111,7 +111,7 @@ def _by_sets(table: Targets, rule: Rule) -> Story:
             part, counts = part[high], counts[high]  # noqa: PLW2901 - those above only
             nulls = table.nulls(part)
             may, gone = rule.known(table, nulls), np.empty_like(nulls)
-            kernels.top_sets(
+            kernels.suppress_top_sets(
                 counts, table.weight(part), table.blank, nulls, may, table.arrays, rule.limit, True, gone, 0, len(part)
             )
             gone &= ~nulls
@@ -163,13 +163,13 @@ def _choice(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray
     nulls, weights = table.nulls(rows), table.weight(rows)
     read = nulls if table.missing == "wildcard" else np.zeros_like(nulls)
     known, sensitive = rule.known(table, nulls), rule.sensitive(table, nulls, weights)
-    finders = kernels.top_sets if rule.choose == "set" else None
+    finders = kernels.suppress_top_sets if rule.choose == "set" else None
     inputs = (counts, weights, table.blank, read)
     options = []
     if rule.side != "sensitive":
         options.append(_search(table, rule, inputs, known, finders))
     if rule.side != "known":
-        options.append(_search(table, rule, inputs, sensitive, kernels.largest_first if finders else None))
+        options.append(_search(table, rule, inputs, sensitive, kernels.suppress_heaviest_values if finders else None))
     if len(options) == 1:
         return options[0] & ~read
     risk = [_risk(table, inputs, gone) for gone in options]
@@ -187,7 +187,7 @@ def _choice(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray
 def _risk(table: Targets, inputs: tuple[Any, ...], gone: NDArray[np.bool_]) -> NDArray[np.float64]:
     risk = np.empty(len(gone))
     counts, weights, blank, read = inputs
-    run_on_records(kernels.risks, len(risk), counts, weights, blank, gone | read, table.arrays, risk)
+    run_on_records(kernels.compute_risks, len(risk), counts, weights, blank, gone | read, table.arrays, risk)
     return risk
 
 
@@ -195,9 +195,9 @@ def _search(table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np
     """One way of choosing: whole sets, the heaviest values, or (no kernel) the cheapest values of all choices there are."""
     size = len(may)
     gone = np.empty_like(may)
-    if kernel is kernels.top_sets:
+    if kernel is kernels.suppress_top_sets:
         counts, weights, blank, read = inputs
-        run_on_records(kernels.top_sets, size, counts, weights, blank, read, may, table.arrays, rule.limit, False, gone)
+        run_on_records(kernels.suppress_top_sets, size, counts, weights, blank, read, may, table.arrays, rule.limit, False, gone)
     elif kernel is not None:
         run_on_records(kernel, size, *inputs, may, table.arrays, rule.limit, gone)
     else:
@@ -207,7 +207,7 @@ def _search(table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np
         if len(rest):
             counts, weights, blank, read = inputs
             chosen = np.empty((len(rest), may.shape[1]), dtype=np.bool_)
-            kernels.greedy(
+            kernels.suppress_greedily(
                 counts[rest],
                 weights[rest],
                 blank,
@@ -238,10 +238,10 @@ def _exact(
         bits = np.arange(1 << len(places), dtype=np.int64)
         cost = sum((rule.costs[place] * (bits >> bit & 1) for bit, place in enumerate(places)), np.zeros(len(bits)))
         choices = bits[np.lexsort((bits, np.round(cost, 9)))]
-        parts = np.array_split(mine, threads() if len(mine) > _TOGETHER else 1)
+        parts = np.array_split(mine, thread_count() if len(mine) > _TOGETHER else 1)
 
         def search(part: NDArray[np.int64], places: NDArray[np.int64] = places, choices: NDArray[np.int64] = choices) -> None:
-            kernels.cheapest(counts, weights, blank, read, places, choices, table.arrays, rule.limit, part, gone, 0, len(part))
+            kernels.suppress_cheapest_choice(counts, weights, blank, read, places, choices, table.arrays, rule.limit, part, gone, 0, len(part))
 
         with ThreadPoolExecutor(len(parts)) as pool:
             list(pool.map(search, parts))

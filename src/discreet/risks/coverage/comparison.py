@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.positions import kind_of, native_positions, same_scale, text_positions
-from discreet.engine.encoding.shared_codes import alike
+from discreet.engine.encoding.shared_codes import to_common_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def differing_values(one: pl.Series, other: pl.Series) -> NDArray[np.bool_]:
         return _apart(one, other)
     if isinstance(other.dtype, pl.Datetime) and one.dtype == pl.Date:
         return _apart(one, other)
-    one, other = alike(one, other)
+    one, other = to_common_type(one, other)
     return one.ne_missing(other).to_numpy()
 
 
@@ -69,7 +69,7 @@ def _differing_from_text(text: pl.Series, native: pl.Series) -> NDArray[np.bool_
     known = text.unique().drop_nulls()
     kind = kind_of(native.dtype)
     if kind == "text":  # a type of which nothing is known
-        left, right = alike(text, native)
+        left, right = to_common_type(text, native)
         return left.ne_missing(right).to_numpy()
     places, plain = text_positions(known, kind)
     at = text.replace_strict(known, pl.Series(np.arange(len(known))), default=None, return_dtype=pl.Int64)

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.recognition.column_names import naming
 from discreet.engine.recognition.value_facts import Facts
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.risks.coverage.examined import Examination
@@ -50,7 +50,7 @@ def find_concerns(data: Microdata, paired: Paired | None, found: Findings, share
     classes = KeyClasses(encode(data, [one.name for one in found.examined if one.known_to]), records)
     left: list[Column] = []
     for number, one in enumerate(asked):
-        tell("coverage", number, 2 * len(asked))
+        report_progress("coverage", number, 2 * len(asked))
         column = columns[one.name]
         facts = Facts(column, naming(one.name), records)
         undecided = _is_undecided(one, facts)

@@ -66,12 +66,12 @@ class Examination:
 
 def adversaries(policy: Policy) -> list[RiskMeasure]:
     """The risk measures that a policy asks for: by its risk section, by its limits, or by default; never this one."""
-    limited = [limit.split(".")[0] for limit in policy.limits if registry.direction(limit, origin=policy.origin)[0] == "risk"]
+    limited = [limit.split(".")[0] for limit in policy.limits if registry.resolve_limit(limit, origin=policy.origin)[0] == "risk"]
     names = [name for name in dict.fromkeys([*policy.risk, *limited]) if name != "coverage"]
     if not names:
         known = any(one.known > 0 and one.role not in _DIRECT for one in policy.attributes.values())
         names = ["known_sets"] if known else ["k_anonymity"] if policy.named(Role.KEY) else []
-    return [registry.make("risk", name, policy.risk.get(name), origin=policy.origin) for name in names]
+    return [registry.create("risk", name, policy.risk.get(name), origin=policy.origin) for name in names]
 
 
 def read_columns(measure: RiskMeasure, data: Microdata) -> list[str]:
@@ -112,7 +112,7 @@ def steps_of(policy: Policy, data: Microdata) -> dict[str, list[str]]:
         columns = step.columns
         if columns is None:
             try:
-                method = registry.make("masking", step.method, step.parameters, origin=policy.origin)
+                method = registry.create("masking", step.method, step.parameters, origin=policy.origin)
                 columns = tuple(method.choose(data))
             except DiscreetError:
                 columns = ()

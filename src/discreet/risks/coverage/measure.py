@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
@@ -105,7 +105,7 @@ class Coverage(RiskMeasure):
         evidence = gather_evidence(paired, sample)
         groups = groupings(paired, evidence.determinants, len(sample))
         for number, name in enumerate(targets):
-            tell("coverage", len(targets) + number, 2 * len(targets))
+            report_progress("coverage", len(targets) + number, 2 * len(targets))
             back = restore(name, evidence, Needed(self.restored, self.gain))
             if back is not None:
                 found.restored[name] = back

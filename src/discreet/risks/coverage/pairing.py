@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.encoding.record_links import linked
+from discreet.engine.encoding.record_links import original_rows
 from discreet.engine.encoding.shared_codes import as_text
 from discreet.model.microdata import Microdata
 from discreet.risks.coverage.comparison import differing_values
@@ -77,7 +77,7 @@ class Paired:
 
 def pair(data: Microdata, original: Microdata) -> Paired | None:
     """The pairs; None where nobody knows which original a released row comes from."""
-    links = linked(data, original)
+    links = original_rows(data, original)
     if links is None:
         return None
     rows = np.flatnonzero(links >= 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.classes.groups import groups_of, refine
+from discreet.engine.classes.groups import group_columns, refine_groups
 from discreet.engine.encoding.columns import Column
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ LEAST_SINGLED = 3
 _SMALL_TABLE = 100
 _SMALL_TABLE_LIMIT = 0.5
 """In a table with fewer records, a few columns single out many by chance alone: together they must do so for half of them."""
+_KEYS_FIT = 1 << 62
 _TRIED = 6
 _ROUNDS = 5
 
@@ -55,8 +56,18 @@ def share_unique(columns: Sequence[Column], records: int) -> float:
         if columns[0].has_null:
             counts = counts[:-1]
         return float((counts == 1).sum() / records)
-    ids, number = groups_of(columns, records)
-    return float((np.bincount(ids, minlength=number) == 1).sum() / records)
+    if prod(column.cardinality for column in columns) >= _KEYS_FIT:
+        ids, number = group_columns(columns, records)
+        return float((np.bincount(ids, minlength=number) == 1).sum() / records)
+    # sorting the combined codes is several times faster than numbering the groups, of which nothing but the sizes is needed
+    keys = np.zeros(records, dtype=np.int64)
+    for column in columns:
+        keys *= column.cardinality
+        keys += column.codes
+    keys.sort()
+    differs = np.ones(records + 1, dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=differs[1:-1])
+    return float((differs[1:] & differs[:-1]).sum() / records)
 
 
 def find_combinations(columns: Sequence[Column], records: int, limit: float, most: int) -> list[Combination]:
@@ -96,7 +107,7 @@ class KeyClasses:
     def __init__(self, keys: Sequence[Column], records: int) -> None:
         self.records = records
         self.keys = tuple(column.name for column in keys)
-        self.ids, self.number = groups_of(keys, records)
+        self.ids, self.number = group_columns(keys, records)
         self.alone, self.in_pairs = _small(self.ids, self.number)
 
     def split_by_one(self, columns: Sequence[Column], limits: Mapping[str, float]) -> tuple[list[WithKeys], list[Column]]:
@@ -104,7 +115,7 @@ class KeyClasses:
         found: list[WithKeys] = []
         others: list[tuple[float, Column]] = []
         for column in columns:
-            split = self._describe((column.name,), *refine(self.ids, self.number, column.codes, column.cardinality))
+            split = self._describe((column.name,), *refine_groups(self.ids, self.number, column.codes, column.cardinality))
             gain = self._gain(split)
             if self._enough(gain, limits[column.name]):
                 found.append(split)
@@ -121,7 +132,7 @@ class KeyClasses:
             ids, number = self.ids, self.number
             best: WithKeys | None = None
             for at, column in enumerate(left):
-                ids, number = refine(ids, number, column.codes, column.cardinality)
+                ids, number = refine_groups(ids, number, column.codes, column.cardinality)
                 split = self._describe(tuple(one.name for one in left[: at + 1]), ids, number)
                 if self._enough(self._gain(split), limit):
                     best = split

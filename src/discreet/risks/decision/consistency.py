@@ -1,6 +1,6 @@
 r"""Who in a dictionary is consistent with a disclosed record: $|\rho(y, \theta)|$ of seed 004, Definition 6.
 
-Exact values by group counts (:func:`discreet.engine.classes.groups.consistent_counts`); coarse cells and similar texts by a
+Exact values by group counts (:func:`discreet.engine.classes.groups.count_agreeing_rows`); coarse cells and similar texts by a
 relation on distinct values (:mod:`discreet.risks.decision.relation_counts`). A null on either side agrees with anything,
 or is one more value.
 """
@@ -15,12 +15,12 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.engine.cells.atoms import agree, atoms_of, read_sides
+from discreet.engine.cells.atoms import agreeing_codes, atoms_of, read_sides
 from discreet.engine.cells.positions import kind_of
 from discreet.engine.cells.reader import Reading
-from discreet.engine.classes.groups import consistent_counts, group_ids
+from discreet.engine.classes.groups import count_agreeing_rows, group_ids
 from discreet.engine.encoding.columns import Column, encode_series
-from discreet.engine.encoding.shared_codes import encode_together
+from discreet.engine.encoding.shared_codes import encode_shared
 from discreet.engine.linkage.value_pairs import SLACK, merged, similar_pairs, similarities
 from discreet.model.cells import ColumnCells
 from discreet.model.hierarchy import Hierarchy
@@ -38,7 +38,9 @@ class Similarity(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    threshold: Annotated[float, Field(gt=0, le=1)] = Field(default=0.8, description="Jaro similarity from which values agree")
+    threshold: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.8, description="Jaro similarity from which values agree"
+    )
     of: Literal["attribute", "record"] = Field(
         default="attribute", description="each attribute must reach the threshold, or their mean over the record"
     )
@@ -71,10 +73,10 @@ def consistent(
     relation = _Meaning(missing, similarity, hierarchies or {}, cells or {}, true)
     wide = coarse and any(relation.is_wide(disclosed[name], dictionary[name]) for name in attributes)
     if similarity is None and not wide:
-        shared = encode_together(disclosed, dictionary, [(name, name) for name in attributes])
+        shared = encode_shared(disclosed, dictionary, [(name, name) for name in attributes])
         nulls = [one.null if missing == "wildcard" else None for one in shared]
         cardinalities = [one.cardinality for one in shared]
-        return consistent_counts([one.left for one in shared], [one.right for one in shared], cardinalities, nulls)
+        return count_agreeing_rows([one.left for one in shared], [one.right for one in shared], cardinalities, nulls)
     return _by_relation(disclosed, dictionary, attributes, relation)
 
 
@@ -122,7 +124,7 @@ class _Meaning:
 
         left, right = encode_series(one), encode_series(two)
         mine, theirs = atoms_of(self._read(left, right, one.name))
-        starts, members = agree(mine, theirs)
+        starts, members = agreeing_codes(mine, theirs)
         pairs = [(np.repeat(np.arange(len(mine.blank)), np.diff(starts)), members)]
         known, held = len(left.values), len(right.values)
         more = self.missing == "category"  # then a null is one more value, with which a star agrees as well

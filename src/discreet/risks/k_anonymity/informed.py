@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.encoding.record_links import links_or_raise
+from discreet.engine.encoding.record_links import require_original_rows
 from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.sums import build_classes
@@ -34,7 +34,7 @@ def informed_class_sizes(
     who relies on it does not find the record at all.
     """
     names = [name for name in keys if name in original.columns]
-    rows = np.flatnonzero(links_or_raise(data, original, "k_anonymity") >= 0)
+    rows = np.flatnonzero(require_original_rows(data, original, "k_anonymity") >= 0)
     attributes = {name: data.attribute(name).model_copy(update={"known": _KNOWN, "sensitivity": 0.0}) for name in names}
     known = data.with_policy(data.policy.with_(attributes=attributes))
     tree = family([_KNOWN] * len(names), _NO_SETS, 1)

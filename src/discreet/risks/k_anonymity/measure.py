@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.groups import class_sizes, groups_of
+from discreet.engine.classes.groups import class_sizes, group_columns
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
@@ -43,6 +43,7 @@ class KAnonymity(RiskMeasure):
     better: ClassVar[Mapping[str, Direction]] = {
         "k": "high", "classes": "low", "unique": "low", "violating_2": "low", "violating_3": "low", "violating_5": "low",
     }  # fmt: skip
+    worst: ClassVar[Mapping[str, float]] = {"k": 1.0}
     descriptive: ClassVar[Collection[str]] = ("classes",)
     meaning: ClassVar[Mapping[str, str]] = {
         "k": "records in the smallest class",
@@ -91,7 +92,7 @@ class KAnonymity(RiskMeasure):
             per_record = pl.DataFrame({"class_size": sizes.astype(np.int64)})
         statistics = ClassStatistics(
             smallest=int(sizes.min()) if len(sizes) else 0,
-            classes=groups_of(columns, len(data))[1],
+            classes=group_columns(columns, len(data))[1],
             violating={k: int((sizes < k).sum()) for k in THRESHOLDS},
         )
         return Score(self.name, summarize(statistics), per_record)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.encoding.record_links import links_or_raise
+from discreet.engine.encoding.record_links import require_original_rows
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.inputs import cells_agree, weights_of
 from discreet.engine.known_sets.sums import Missing, attributes
@@ -26,7 +26,7 @@ def explain(
     names = [name for name in attributes(data) if original is None or name in original.columns]
     tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
     weights = _weights(data, names, record)
-    row = record if original is None else int(links_or_raise(data, original, "known_sets")[record])
+    row = record if original is None else int(require_original_rows(data, original, "known_sets")[record])
     if row < 0:
         return [f"record {record + 1:,} was simulated: nobody can be found by it"]
     agree = {place: cells_agree(data, names[tree.order[place]], record, row, missing, original) for place in range(tree.width)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.encoding.columns import encode, width_for
+from discreet.engine.encoding.columns import code_type, encode
 from discreet.engine.known_sets.inputs import weights_of
 from discreet.model.microdata import Microdata
 from discreet.risks.known_sets import large_kernels as kernels
@@ -46,7 +46,7 @@ def kinds_of(data: Microdata, names: list[str]) -> Kinds | None:
         learns = learns[pairs // len(values)] | (values[pairs % len(values)] > 0)
         number = len(pairs)
         table = np.cumsum(occurs, dtype=np.int64) - 1
-        new = np.empty(len(data), dtype=width_for(number - 1))
+        new = np.empty(len(data), dtype=code_type(number - 1))
         kernels.renumber(kind, column.codes, weight, len(values), table, new)
         kind = new
     example = np.empty(number, dtype=np.int64)

@@ -20,7 +20,7 @@ from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.terms import Terms
 from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.known_sets.walk import walk_sets
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.risks.known_sets import large_kernels as kernels
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class LargeCounter:
         for place in range(len(self.codes)):
             if not level.groups:
                 break
-            tell("counting all attributes", place, len(self.codes))
+            report_progress("counting all attributes", place, len(self.codes))
             keys = self._split(level, place, inner=True)
             self.threads.run_slices(kernels.read_counts, len(keys.level.query_groups), *keys.queries, counts)
             level = self._descend(keys)
@@ -117,7 +117,7 @@ class LargeCounter:
         far[:] = (left @ (parts.whole_below if alone else parts.whole)[0, 0] / self.size)[self.kind]
 
         def add_set(node: int, above: _Level) -> _Level | None:
-            tell("counting known sets", node, len(tree))
+            report_progress("counting known sets", node, len(tree))
             keys = self._split(above, int(tree.last[node]), inner=tree.has_children(node))
             values = (
                 weights @ parts.kept[node, 0],

@@ -34,7 +34,7 @@ from discreet.engine.known_sets.sums import KnownSets, Missing, build_classes
 from discreet.engine.known_sets.walk import walk_sets
 from discreet.engine.overlap.columns import overlaps
 from discreet.engine.runtime.compiled import compiled
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.model.microdata import Microdata
 from discreet.risks.known_sets.exact import MOST_ATTRIBUTES, finish, masks_of
 
@@ -300,7 +300,7 @@ class _BoundWalk:
     def _close(self, at: int, level: _Level) -> _Level | None:
         """Add the set just counted; the level of the queries for which larger sets must be counted, None where there are none."""
         self.visited += 1
-        tell("narrowing intervals", self.visited, 0)
+        report_progress("narrowing intervals", self.visited, 0)
         active, learnt, shared, chance = level.active, level.learnt, level.shared, level.chance
         here = self.counters[0].counts[active]
         # a query whose group holds a single record with a further rare value leaves that count, so one is always reckoned with

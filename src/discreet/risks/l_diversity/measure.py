@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.diversity import distinct, entropy_l, histograms_of, recursive_l
-from discreet.engine.classes.groups import groups_of, refuse_wildcards_beside_original
+from discreet.engine.classes.diversity import distinct_values, entropy_l, histograms_by_agreement, recursive_l
+from discreet.engine.classes.groups import group_columns, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
@@ -46,6 +46,7 @@ class LDiversity(RiskMeasure):
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.l_diversity.spark:l_diversity", (PATTERNS,))
     better: ClassVar[Mapping[str, Direction]] = {"l": "high", "entropy_l": "high", "recursive_l": "high", "homogeneous": "low"}
 
+    worst: ClassVar[Mapping[str, float]] = {"l": 1.0, "entropy_l": 1.0, "recursive_l": 1.0}
     meaning: ClassVar[Mapping[str, str]] = {
         "l": "fewest different sensitive values in a class",
         "entropy_l": "least exp(entropy) of the sensitive values of a class",
@@ -80,12 +81,12 @@ class LDiversity(RiskMeasure):
         keys, sensitive = _attributes(self.name, data, self.keys, self.sensitive)
         columns = encode(data, keys)
         refuse_wildcards_beside_original(self.name, columns, self.missing, original)
-        ids, number = groups_of(columns, len(data))
+        ids, number = group_columns(columns, len(data))
         worst = {field: np.full(number, np.inf) for field in FIELDS}
         by_attribute = {}
         for column in encode(data, sensitive):
-            found = histograms_of(columns, column, ids, number, wildcard=self.missing == "wildcard")
-            numbers = dict(zip(FIELDS, (distinct(found), entropy_l(found), recursive_l(found, self.c)), strict=True))
+            found = histograms_by_agreement(columns, column, ids, number, wildcard=self.missing == "wildcard")
+            numbers = dict(zip(FIELDS, (distinct_values(found), entropy_l(found), recursive_l(found, self.c)), strict=True))
             for field, values in numbers.items():
                 worst[field] = np.fmin(worst[field], values)
             by_attribute[column.name] = {field: _least(values) for field, values in numbers.items()}

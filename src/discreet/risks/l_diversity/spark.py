@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from discreet.engine.classes.diversity import distinct, entropy_l, histograms, recursive_l
+from discreet.engine.classes.diversity import class_histograms, distinct_values, entropy_l, recursive_l
 from discreet.engine.encoding.columns import encode_series
 from discreet.engine.spark.class_histograms import find_attributes, fold_columns, measure_classes
 from discreet.engine.spark.errors import translate_errors
@@ -33,8 +33,8 @@ class _Diversity:
 
     def __call__(self, ids: NDArray[np.int64], number: int, values: pl.Series, counts: NDArray[np.int64]) -> list[NDArray[Any]]:
         column = encode_series(values)
-        by_class = histograms(ids, number, column.codes, len(column.values), counts)
-        return [distinct(by_class), entropy_l(by_class), recursive_l(by_class, self.c)]
+        by_class = class_histograms(ids, number, column.codes, len(column.values), counts)
+        return [distinct_values(by_class), entropy_l(by_class), recursive_l(by_class, self.c)]
 
 
 def l_diversity(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = None) -> SparkScore:

@@ -18,9 +18,9 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.atoms import read_sides
-from discreet.engine.cells.midpoints import as_numbers, bounds, is_number
+from discreet.engine.cells.midpoints import as_numbers, is_number, value_range
 from discreet.engine.classes.groups import group_ids
-from discreet.engine.encoding.columns import encode_series, threads
+from discreet.engine.encoding.columns import encode_series, thread_count
 from discreet.engine.linkage.comparisons import Comparison, compare
 from discreet.errors import DataError
 from discreet.model.cells import ColumnCells, Group
@@ -70,7 +70,7 @@ def space(
         tree, own = hierarchies.get(name), (cells or {}).get(name)
         if is_number(originals[name]) and not _holds_groups(originals[name], masked[name], tree, own):
             here = as_numbers(originals[name])
-            there = as_numbers(masked[name], *bounds(here), like=originals[name], cells=own, hierarchy=tree)
+            there = as_numbers(masked[name], *value_range(here), like=originals[name], cells=own, hierarchy=tree)
             deviation = float(np.nanstd(here)) if not np.isnan(here).all() else 0.0
             if not math.isfinite(deviation) or np.isinf(there).any():
                 raise DataError(f"the numbers of '{name}' are infinite or too large to be compared; recode them first")
@@ -166,7 +166,7 @@ def _by_tree(
         todo, wanted = order[start : start + _CHUNK], min(NEAREST + 1, len(points))
         reach = float(np.sqrt(squares[todo[-1]])) * (1 + 2 * _SAME) + 1e-100  # the tree squares it
         while len(todo):
-            found, at = tree.query(there[todo], k=np.arange(1, wanted + 1), workers=threads(), distance_upper_bound=reach)
+            found, at = tree.query(there[todo], k=np.arange(1, wanted + 1), workers=thread_count(), distance_upper_bound=reach)
             found, counts = found**2, times[at]
             bound = squares[todo][:, None]
             nearer[todo], ties[todo] = _count(found, counts, bound)
@@ -210,7 +210,7 @@ def _distinct(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray
 def _by_looking(where: Space, rows: NDArray[np.int64], own: NDArray[np.int64], enough: int) -> Counts:
     from discreet.risks.record_linkage.brute_force import look
 
-    parts = np.array_split(np.arange(len(rows)), threads())
+    parts = np.array_split(np.arange(len(rows)), thread_count())
     categories = where.categories
     originals, masked = np.zeros((len(where.original), 0), np.int64), np.zeros((len(where.masked), 0), np.int64)
     if categories:

@@ -14,7 +14,7 @@ from pydantic import Field
 from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.midpoints import is_number, released_numbers
 from discreet.engine.draws.draw import KeyedDraw
-from discreet.engine.encoding.record_links import links_or_raise
+from discreet.engine.encoding.record_links import require_original_rows
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
@@ -61,6 +61,10 @@ class RecordLinkage(RiskMeasure):
         "correct": "low", "correct_share": "low", "lower": "low", "upper": "low", "within_2": "low", "within_5": "low",
         "within_10": "low", "interval_disclosure": "low", "excess": "low",
     }  # fmt: skip
+    worst: ClassVar[Mapping[str, float]] = {
+        "correct_share": 1.0, "lower": 1.0, "upper": 1.0, "within_2": 1.0, "within_5": 1.0, "within_10": 1.0,
+        "interval_disclosure": 1.0, "excess": 1.0,
+    }  # fmt: skip
     original_use: ClassVar[Literal["none", "optional", "required"]] = "required"
     neutral: ClassVar[Collection[str]] = ("baseline_share", "control_share", "attacks")
     meaning: ClassVar[Mapping[str, str]] = {
@@ -93,7 +97,7 @@ class RecordLinkage(RiskMeasure):
         if original is None:
             raise DataError("record_linkage links masked records to originals, so it needs the original table: give original")
         names = self._names(data, original)
-        links = links_or_raise(data, original, self.name)
+        links = require_original_rows(data, original, self.name)
         trees = {name: made for name in names if (made := usable_hierarchy(original, name)) is not None}
         where = space(original.frame, data.frame, names, trees, data.cells)
         rows = self._attacked(data, links, where)

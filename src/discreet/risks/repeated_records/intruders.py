@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.classes.groups import _distinct, _patterns, consistent_counts, group_ids, refine
+from discreet.engine.classes.groups import _distinct_rows, _rows_by_null_pattern, count_agreeing_rows, group_ids, refine_groups
 from discreet.engine.classes.persons import Persons
 from discreet.engine.encoding.columns import Column, encode_series
 from discreet.errors import DataError
@@ -22,7 +22,7 @@ MOST_ENTRIES = 50_000_000
 def by_count(group: NDArray[np.int64], groups: int, persons: Persons) -> tuple[NDArray[np.int64], int]:
     """Split groups by how many records each record's person has in the table."""
     column = count_column(persons)
-    return refine(group, groups, column.codes, column.cardinality)
+    return refine_groups(group, groups, column.codes, column.cardinality)
 
 
 def count_column(persons: Persons) -> Column:
@@ -61,19 +61,19 @@ def agreeing_entries(columns: Sequence[Column], group: NDArray[np.int64]) -> tup
     nulls = [column.null_code for column in columns]
     first = np.unique(group, return_index=True)[1]
     asked = [column[first] for column in codes]
-    total = int(consistent_counts(asked, codes, cardinalities, nulls).sum())
+    total = int(count_agreeing_rows(asked, codes, cardinalities, nulls).sum())
     if total > MOST_ENTRIES:
         raise DataError(
             f"with nulls that agree with anything {total:,} pairs of a group and a record would be compared "
             f"(at most {MOST_ENTRIES:,}); use missing: category, or fewer keys"
         )
-    held, back = _distinct(codes, cardinalities)
+    held, back = _distinct_rows(codes, cardinalities)
     members = np.argsort(back, kind="stable")
     sizes = np.bincount(back, minlength=len(held[0]))
     begins = np.cumsum(sizes) - sizes
     pairs = []
-    for held_pattern, held_rows in _patterns(held, nulls).items():
-        for asked_pattern, asked_rows in _patterns(asked, nulls).items():
+    for held_pattern, held_rows in _rows_by_null_pattern(held, nulls).items():
+        for asked_pattern, asked_rows in _rows_by_null_pattern(asked, nulls).items():
             both = [at for at in range(len(codes)) if not (held_pattern >> at | asked_pattern >> at) & 1]
             stacked = [(np.concatenate((held[at][held_rows], asked[at][asked_rows])), cardinalities[at]) for at in both]
             ids, number = group_ids(stacked, len(held_rows) + len(asked_rows))

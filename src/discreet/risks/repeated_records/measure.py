@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from discreet.engine.classes.groups import groups_of
+from discreet.engine.classes.groups import group_columns
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.spark.gaps import WILDCARD
 from discreet.errors import DataError
@@ -55,6 +55,10 @@ class RepeatedRecords(RiskMeasure):
     better: ClassVar[Mapping[str, Direction]] = {
         "k": "high", "min_persons": "high", "min_g": "high", "mean_g": "high", "max_h": "low", "over_threshold": "low",
         "over_threshold_share": "low", "max_probability": "low", "mean_probability": "low",
+    }  # fmt: skip
+    worst: ClassVar[Mapping[str, float]] = {
+        "k": 1.0, "min_persons": 1.0, "min_g": 0.0, "mean_g": 0.0, "max_h": 1.0, "over_threshold_share": 1.0,
+        "max_probability": 1.0, "mean_probability": 1.0,
     }  # fmt: skip
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
     neutral: ClassVar[Collection[str]] = ("persons", "groups")
@@ -203,7 +207,7 @@ class RepeatedRecords(RiskMeasure):
         confidential = list(self.confidential) or data.named(Role.CONFIDENTIAL)
         encode(data, [*keys, *confidential, *data.named(Role.PERSON)])  # all at once, so that threads share the work
         persons, columns, sensitive = persons_of(data, original), encode(data, keys), encode(data, confidential)
-        group, groups = groups_of(columns, len(data))
+        group, groups = group_columns(columns, len(data))
         if self.missing == "category" or not any(column.has_null for column in [*columns, *sensitive]):
             k = int(np.bincount(group, minlength=groups).min(initial=len(data)))
             if self.knows == "count":
@@ -215,7 +219,7 @@ class RepeatedRecords(RiskMeasure):
         k = int(np.bincount(where, minlength=groups).min(initial=len(data)))
         if self.knows == "count":
             columns = [*columns, count_column(persons)]
-            group, groups = groups_of(columns, len(data))
+            group, groups = group_columns(columns, len(data))
             where, rows = agreeing_entries(columns, group)
         found = count_persons(where, groups, persons, sensitive, rows=rows, wildcard=True)
         own = np.empty(len(data), dtype=np.int64)

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.closeness import Distance, ground_distance
-from discreet.engine.classes.diversity import histograms_of, overall
-from discreet.engine.classes.groups import groups_of, refuse_wildcards_beside_original
+from discreet.engine.classes.closeness import Distance, choose_ground_distance
+from discreet.engine.classes.diversity import histograms_by_agreement, overall_distribution
+from discreet.engine.classes.groups import group_columns, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError, ParameterError, nearest
@@ -44,6 +44,7 @@ class TCloseness(RiskMeasure):
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.t_closeness.spark:t_closeness", (PATTERNS, MANY_VALUES))
     better: ClassVar[Mapping[str, Direction]] = {"t": "low", "mean_t": "low"}
 
+    worst: ClassVar[Mapping[str, float]] = {"t": 1.0, "mean_t": 1.0}
     meaning: ClassVar[Mapping[str, str]] = {
         "t": "largest distance of a class from the whole table, 0 to 1",
         "mean_t": "mean over records of their class's distance",
@@ -85,13 +86,15 @@ class TCloseness(RiskMeasure):
             raise DataError(f"t_closeness: '{sorted(both)[0]}' cannot be a key and sensitive at once")
         columns = encode(data, keys)
         refuse_wildcards_beside_original(self.name, columns, self.missing, original)
-        ids, number = groups_of(columns, len(data))
+        ids, number = group_columns(columns, len(data))
         worst = np.zeros(number)
         table = []
         for column in encode(data, sensitive):
-            ground = ground_distance(data, column, self.distance.get(column.name))
-            classes = histograms_of(columns, column, ids, number, wildcard=self.missing == "wildcard")
-            away = np.nan_to_num(ground.emd(classes, overall(column.codes, len(column.values))))  # no value, nothing learnt
+            ground = choose_ground_distance(data, column, self.distance.get(column.name))
+            classes = histograms_by_agreement(columns, column, ids, number, wildcard=self.missing == "wildcard")
+            away = np.nan_to_num(
+                ground.emd(classes, overall_distribution(column.codes, len(column.values)))
+            )  # no value, nothing learnt
             worst = np.maximum(worst, away)
             table.append((column.name, ground.kind, float(away.max()) if number else 0.0))
         records = worst[ids]

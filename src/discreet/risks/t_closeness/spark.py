@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from discreet.engine.classes.closeness import Ground, ground_distance
-from discreet.engine.classes.diversity import histograms, overall
+from discreet.engine.classes.closeness import GroundDistance, choose_ground_distance
+from discreet.engine.classes.diversity import class_histograms, overall_distribution
 from discreet.engine.spark.class_histograms import find_attributes, fold_columns, measure_classes
 from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.hidden_columns import RECORD
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 class _Closeness:
     """The distance of each class from the whole table under one ground distance."""
 
-    ground: Ground
+    ground: GroundDistance
     dictionary: Dictionary
     shares: NDArray[np.float64]
     fields: ClassVar[tuple[str, ...]] = ("t",)
 
     def __call__(self, ids: NDArray[np.int64], number: int, values: pl.Series, counts: NDArray[np.int64]) -> list[NDArray[Any]]:
         codes = self.dictionary.codes(values.to_arrow())
-        by_class = histograms(ids, number, codes, len(self.dictionary.values), counts)
+        by_class = class_histograms(ids, number, codes, len(self.dictionary.values), counts)
         return [np.nan_to_num(self.ground.emd(by_class, self.shares))]
 
 
@@ -80,5 +80,5 @@ def _closeness(plugin: Any, data: SparkMicrodata, values: Dictionary) -> _Closen
         MANY_VALUES.refuse(plugin, data.engine)
     policy = data.policy.with_(attributes={values.name: data.attribute(values.name)})
     table = Microdata(pl.DataFrame({values.name: values.values}), policy, data.source)
-    ground = ground_distance(table, values.column, plugin.distance.get(values.name))
-    return _Closeness(ground, values, overall(np.arange(len(values.counts)), len(values.values), values.counts))
+    ground = choose_ground_distance(table, values.column, plugin.distance.get(values.name))
+    return _Closeness(ground, values, overall_distribution(np.arange(len(values.counts)), len(values.values), values.counts))

@@ -11,7 +11,7 @@ import polars as pl
 
 from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.encoding.policy_tables import load_table
-from discreet.engine.encoding.record_links import linked, rows_of
+from discreet.engine.encoding.record_links import original_rows, positions_of_records
 from discreet.engine.linkage.comparisons import Comparison, Fuzzy, compare
 from discreet.errors import DataError, nearest
 from discreet.model.attribute import Role
@@ -55,8 +55,8 @@ def target_units(
     else:
         frame = (original or data).frame
         known, said = [name for name in data.named(Role.KEY) if name in frame.columns], (original or data).source
-        if original is not None and (links := linked(data, original)) is not None:
-            truth = rows_of(np.arange(len(original), dtype=np.int64), np.where(links < 0, -1, links))
+        if original is not None and (links := original_rows(data, original)) is not None:
+            truth = positions_of_records(np.arange(len(original), dtype=np.int64), np.where(links < 0, -1, links))
         if original is not None:
             gone = [name for name in original.named(Role.KEY) if name not in data.columns]
             notes += [f"'{name}' is not in the release, so it tells the intruder nothing" for name in gone]
@@ -89,7 +89,7 @@ def _inclusion(
             return 1 / _weights(frame[name], name)
         return np.full(frame.height, min(1.0, real / float(_weights(data.frame[name], name).sum())))
     if original is not None and len(original):
-        links = linked(data, original)
+        links = original_rows(data, original)
         return np.full(frame.height, min(1.0, (real if links is None else int((links >= 0).sum())) / len(original)))
     return np.ones(frame.height)
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import ADVERSARIES, side_by_side
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
@@ -31,8 +31,8 @@ def measure_risks(data: Microdata, measures: list[str] | None = None) -> dict[st
     descriptions: list[dict[str, Any]] = []
     failures: list[dict[str, str]] = []
     for done, name in enumerate(names):
-        tell(f"measuring {name}", done, len(names) + 1)
-        measure = registry.make("risk", name, data.policy.risk.get(name), origin=data.policy.origin)
+        report_progress(f"measuring {name}", done, len(names) + 1)
+        measure = registry.create("risk", name, data.policy.risk.get(name), origin=data.policy.origin)
         try:
             scores[name] = measure.measure(data, original=data if measure.needs_original(data) else None)
             descriptions.append(_describe_score(measure, scores[name], data))
@@ -40,7 +40,7 @@ def measure_risks(data: Microdata, measures: list[str] | None = None) -> dict[st
             failures.append({"measure": name, "why": str(error)})
     result: dict[str, Any] = {"records": len(data), "measures": descriptions, "not_measured": failures}
     if measures is None:
-        tell("comparing the adversaries", len(names), len(names) + 1)
+        report_progress("comparing the adversaries", len(names), len(names) + 1)
         result |= _compare_adversaries(data, scores)
     sentence = f"{len(descriptions)} of {len(names)} adversaries were measured on {len(data):,} records"
     return {"result": result, "sentence": sentence}

@@ -18,11 +18,11 @@ from discreet.convert.writing.atomic import write_bytes
 from discreet.engine.draws.context import plan_digest
 from discreet.engine.draws.secret import new_secret
 from discreet.engine.runtime.private_files import create_private_folder
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import PolicyError, SourceError
 from discreet.keys.ring import KeyRing
 from discreet.masking.generate import generate as run_plan
-from discreet.masking.release import released, withheld
+from discreet.masking.release import release_table, withheld_columns
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
@@ -46,17 +46,17 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
         raise PolicyError(plan_errors[0])
     plan, secret = plan_with_key(data, inputs)
     release = run_plan(data, plan, secret)
-    tell("assessing the release", 0, 1)
+    report_progress("assessing the release", 0, 1)
     assessment = verbs.assess(data, release)
     folder = Path(inputs["folder"]) / "releases" / inputs["job"]
     create_private_folder(folder)
-    masked, table = folder / MASKED_FILE, released(release)
-    tell("writing the masked table", 0, 1)
+    masked, table = folder / MASKED_FILE, release_table(release)
+    report_progress("writing the masked table", 0, 1)
     write_target(table, masked, private=True)
     write_labels(masked, table.labels, table.variable_labels)
     write_cells(masked, table.cells, private=True)
     verbs.write_link(release, folder / LINK_FILE, overwrite=True)
-    tell("writing the report", 0, 1)
+    report_progress("writing the report", 0, 1)
     original = Path(inputs["folder"]) / inputs["dataset"]["file"]
     evidence = collect(data, release, assessment, by=inputs["by"], original_file=original, masked_file=masked)
     _name_tables(evidence, inputs)
@@ -64,7 +64,7 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     write_private(folder / "report.html", render(public))
     write_private(folder / "report.json", as_json(public))
     moved_tables = [_store_release_table(inputs, signed) for signed in inputs["signed_releases"]]
-    tell("storing the table", 0, 1)
+    report_progress("storing the table", 0, 1)
     write_target(table, f"{inputs['published']}#{inputs['project']['table_name']}", private=True)
     warnings = [
         *(finding.sentence for finding in findings),
@@ -161,7 +161,7 @@ def write_private(file: Path, content: str | bytes) -> None:
 
 def _store_release_table(inputs: Mapping[str, Any], release: Mapping[str, Any]) -> dict[str, Any]:
     name = str(release["table_name"])
-    tell(f"storing release {release['number']} as {name}", 0, 1)
+    report_progress(f"storing release {release['number']} as {name}", 0, 1)
     write_target(
         read_with_labels(Path(inputs["folder"]) / release["file"], Policy()), f"{inputs['published']}#{name}", private=True
     )
@@ -173,7 +173,7 @@ def _reading_policy(policy: Policy) -> Policy:
 
 
 def _identifier_warnings(release: Release) -> list[str]:
-    left_out = withheld(release)
+    left_out = withheld_columns(release)
     still_released = [name for name in release.exposed if name not in left_out]
     warnings = []
     if left_out:

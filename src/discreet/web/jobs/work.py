@@ -14,7 +14,7 @@ from discreet.convert import convert, read_source, write_target
 from discreet.convert.files.formats import format_of
 from discreet.convert.reading.source import is_url
 from discreet.engine.runtime.private_files import create_private_folder
-from discreet.engine.runtime.progress import tell
+from discreet.engine.runtime.progress import report_progress
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.web.jobs.labels import read_with_labels, write_labels
@@ -34,7 +34,7 @@ def load_policy(inputs: JobInputs) -> Policy:
 
 def load_data(inputs: JobInputs, policy: Policy | None = None) -> Microdata:
     """Read the dataset of a job under its policy."""
-    tell(f"reading {inputs['dataset']['name']}", 0, 1)
+    report_progress(f"reading {inputs['dataset']['name']}", 0, 1)
     data = read_with_labels(Path(inputs["folder"]) / inputs["dataset"]["file"], policy or load_policy(inputs))
     return replace(data, source=f"'{inputs['dataset']['name']}'")
 
@@ -48,7 +48,7 @@ def import_(inputs: JobInputs, _messages: MessageWriter) -> Message:
     folder = Path(inputs["folder"]) / "data"
     create_private_folder(folder)
     target = folder / f"{inputs['job']}.parquet"
-    tell(f"reading {inputs['name']}", 0, 1)
+    report_progress(f"reading {inputs['name']}", 0, 1)
     source: str = inputs["source"]
     if not is_url(source) and format_of(Path(source)).streams:
         records, _ = convert(source, target, policy, overwrite=True)

@@ -39,12 +39,12 @@ def main() -> int:
 
 def run_job(inputs: dict[str, Any], messages: MessageWriter) -> int:
     """Run the job that the inputs describe, and report the outcome."""
-    from discreet.engine.runtime.progress import listening
+    from discreet.engine.runtime.progress import progress_listener
     from discreet.errors import DiscreetError
     from discreet.web.jobs.work import HANDLERS
 
     try:
-        with listening(messages.progress):
+        with progress_listener(messages.progress):
             message = HANDLERS[inputs["kind"]](inputs, messages)
         messages.send("result", **message)
     except Cancelled:

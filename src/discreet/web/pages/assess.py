@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from discreet import registry
 from discreet.model.results import RELEASE_ALONE
-from discreet.selection.frontier import Placed, place
+from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.pages.downloads import DOWNLOAD_FORMATS
 from discreet.web.pages.forms import catalogue
@@ -56,7 +56,7 @@ def show(
         limits=_limit_rows(selected),
         adversaries=_adversary_sections(selected),
         losses=_loss_sections(selected),
-        higher_is_safer=bool(risk) and registry.direction(risk)[3] == "high",
+        higher_is_safer=bool(risk) and registry.resolve_limit(risk)[3] == "high",
         title_of=catalogue.title,
     )
 
@@ -90,8 +90,8 @@ def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: 
 def map_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
     """The releases as points of the map, with the dominated ones marked."""
     points = releases.risk_loss_points(connection, project, risk, loss)
-    signs = [-1.0 if registry.direction(name)[3] == "high" else 1.0 for name in (risk, loss)]
-    marked = place([Placed(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points])
+    signs = [-1.0 if registry.resolve_limit(name)[3] == "high" else 1.0 for name in (risk, loss)]
+    marked = mark_dominated([MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points])
     return [point | {"dominated": mark.dominated} for point, mark in zip(points, marked, strict=True)]
 
 

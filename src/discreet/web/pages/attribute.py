@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from discreet.errors import DiscreetError
-from discreet.model.attribute import Attribute, Level, Role, printed
+from discreet.model.attribute import Attribute, Level, Role, text_forms
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
@@ -84,7 +84,7 @@ def _check_order_is_complete(values: hierarchies.ValueCounts, content: dict[str,
     named = {*(content.get("order") or ()), *(content.get("missing") or ())}
     if not content.get("order") or content.get("hierarchy") or values.column is None:
         return
-    left_out = [str(value) for value in values.column.values.to_list() if not named.intersection(printed(value))]
+    left_out = [str(value) for value in values.column.values.to_list() if not named.intersection(text_forms(value))]
     if left_out:
         raise InvalidRequest(
             f"the order does not contain these values of the data: {', '.join(left_out[:5])}; give every value a position"

@@ -69,7 +69,7 @@ def _svg_response(rows: list[dict[str, Any]], risk: str, loss: str, title: str) 
 def _axis_title(name: str) -> str:
     if name.count(".") != 1:
         return name
-    return f"{name} ({'higher is safer' if registry.direction(name)[3] == 'high' else 'lower is better'})"
+    return f"{name} ({'higher is safer' if registry.resolve_limit(name)[3] == 'high' else 'lower is better'})"
 
 
 @lru_cache(maxsize=64)

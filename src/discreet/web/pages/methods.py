@@ -12,7 +12,7 @@ from starlette.datastructures import FormData
 from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
-from discreet.selection.reasons import step_text
+from discreet.selection.reasons import format_step
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
@@ -113,7 +113,7 @@ def _change_step(
     if action in ("up", "down", "move"):
         new_plan, what, anchor = plan.move(position, target), f"step {position} became step {target}", f"step-{target}"
     elif action == "delete":
-        new_plan, what, anchor = plan.delete(position), f"step {position} deleted: {step_text(plan.steps[position - 1])}", "plan"
+        new_plan, what, anchor = plan.delete(position), f"step {position} deleted: {format_step(plan.steps[position - 1])}", "plan"
     else:
         new_plan = plan.disable(position) if action == "disable" else plan.enable(position)
         what, anchor = f"step {position} {action}d", f"step-{position}"
@@ -132,7 +132,7 @@ def _change_limit(
         if limit.count(".") != 1:
             raise InvalidRequest("choose what to limit")
         comparison = catalogue.describe_limit(limit)["comparison"]
-        registry.direction(limit, origin="the limit")
+        registry.resolve_limit(limit, origin="the limit")
         try:
             required = float(str(form.get("wanted", "")).strip())
         except ValueError:

@@ -76,7 +76,7 @@ def change_measure(
             base, policy = editing.begin_edit(connection, project, form)
             measures = dict(policy.risk if kind == "risk" else policy.loss)
             parameters = fields.read_parameters(registry.load(kind, name), form, old=measures.get(name))
-            registry.make(kind, name, parameters, origin="the form")
+            registry.create(kind, name, parameters, origin="the form")
             editing.save_section(
                 connection, session.user, project, base, kind, {**measures, name: parameters}, f"{name}: parameters changed"
             )
@@ -121,7 +121,7 @@ def _save_step(
     except NotFound:
         raise
     except DiscreetError as error:
-        if step.method not in registry.names("masking"):
+        if step.method not in registry.installed_names("masking"):
             raise
         return _step_page(request, core, session, number, step_number, step, _error_message(error), 422)
     return redirect(f"/projects/{number}/methods#step-{step_number or len(new_plan.steps)}")

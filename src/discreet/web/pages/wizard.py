@@ -99,7 +99,7 @@ def _search_parameters(form: Any) -> dict[str, Any]:
     parameters: dict[str, Any] = {"trials": int(budget)} if unit == "trials" else {"seconds": budget}
     for name, kind in (("risk", "risk"), ("loss", "loss")):
         if axis := str(form.get(name, "")):
-            if axis.count(".") != 1 or registry.direction(axis, origin="the map")[0] != kind:
+            if axis.count(".") != 1 or registry.resolve_limit(axis, origin="the map")[0] != kind:
                 raise InvalidRequest(f"'{axis[:60]}' is not a {kind}")
             parameters[name] = axis
     if (seed := str(form.get("seed", "")).strip()) != "":

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from discreet.convert.reading import paging
-from discreet.engine.encoding.record_links import LINK
+from discreet.engine.encoding.record_links import LINK_COLUMN
 from discreet.errors import DiscreetError
 from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.settings import Settings
@@ -71,7 +71,7 @@ def compare_rows(
     _check_page(settings, original, offset, limit)
     try:
         after = paging.read_page(masked, offset=offset, limit=limit)
-        numbers = paging.read_rows(link, after.numbers)[LINK].to_list()
+        numbers = paging.read_rows(link, after.numbers)[LINK_COLUMN].to_list()
         before = paging.read_rows(original, [number - 1 for number in numbers if number is not None])
     except DiscreetError as error:
         raise InvalidRequest(str(error)) from None

@@ -180,7 +180,7 @@ def sign(connection: Connection, user: User, project: Project, number: int, note
 def risk_loss_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
     """Risk and loss (MEASURE.FIELD) of each release, oldest first; releases without either value are left out."""
     for name, kind in ((risk, "risk"), (loss, "loss")):
-        if registry.direction(name, origin="the map")[0] != kind:
+        if registry.resolve_limit(name, origin="the map")[0] != kind:
             raise InvalidRequest(f"'{name}' is not a {kind}; the map needs a risk and a loss")
     points = []
     for release in reversed(list_releases(connection, project)):

@@ -65,7 +65,7 @@ def list_limits() -> list[dict[str, Any]]:
 def describe_limit(limit: str) -> dict[str, str]:
     """Comparison and meaning of a limit such as ``k_anonymity.k``; empty if no such measure is installed."""
     try:
-        kind, name, field, _ = registry.direction(limit)
+        kind, name, field, _ = registry.resolve_limit(limit)
     except DiscreetError:
         return {"comparison": "", "meaning": "", "kind": ""}
     plugin = entry(kind, name)
@@ -76,7 +76,7 @@ def describe_limit(limit: str) -> dict[str, str]:
 
 def summary(kind: Kind, name: str) -> str:
     """The summary of a plug-in in one sentence; empty if it is no longer installed."""
-    return str(entry(kind, name)["summary"]) if name in registry.names(kind) else ""
+    return str(entry(kind, name)["summary"]) if name in registry.installed_names(kind) else ""
 
 
 def _describe_field(plugin: Mapping[str, Any], field: Mapping[str, str]) -> dict[str, str]:

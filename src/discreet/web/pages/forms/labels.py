@@ -13,7 +13,7 @@ def step_rows(plan: Plan) -> list[dict[str, Any]]:
     """One row per step: title, columns, parameters as text, summary, enabled."""
     rows = []
     for number, step in enumerate(plan.steps, 1):
-        entry = catalogue.entry("masking", step.method) if step.method in registry.names("masking") else {}
+        entry = catalogue.entry("masking", step.method) if step.method in registry.installed_names("masking") else {}
         rows.append(
             {
                 "number": number, "step": step, "title": catalogue.title(step.method), "columns": step.columns or (),
