@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.model.services import provide
+from discreet.model.services import register_service
 
 if TYPE_CHECKING:
     from discreet.errors import DiscreetError
@@ -41,8 +41,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-provide("read_table", lambda: import_module("discreet.convert").read_source)
-provide("plots", lambda: import_module("discreet.report.plots"))
+register_service("read_table", lambda: import_module("discreet.convert").read_source)
+register_service("plots", lambda: import_module("discreet.report.plots"))
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from discreet.engine.runtime import dispatch
 from discreet.errors import ParameterError, PluginError, PolicyError, nearest
 from discreet.model.contracts import Direction, LossMeasure, MaskingMethod, Plugin, RiskMeasure
-from discreet.model.policy import Policy, Step, explain
+from discreet.model.policy import Policy, Step, explain_validation_error
 
 Kind = Literal["risk", "masking", "loss"]
 PLUGIN_TYPES: Mapping[str, type[Plugin]] = {"risk": RiskMeasure, "masking": MaskingMethod, "loss": LossMeasure}
@@ -82,7 +82,7 @@ def create(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None, *
         plugin = load(kind, name)
         return plugin.model_validate(dict(parameters or {}))
     except ValidationError as error:
-        raise ParameterError(f"{origin}: {explain(error, plugin, name)}") from None
+        raise ParameterError(f"{origin}: {explain_validation_error(error, plugin, name)}") from None
     except PolicyError as error:
         raise PolicyError(f"{origin}: {error}") from None
 

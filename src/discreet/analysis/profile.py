@@ -7,12 +7,12 @@ from datetime import date, time, timedelta
 from typing import Any
 
 from discreet import registry
-from discreet.analysis.measures import CROWD, risks_for
+from discreet.analysis.measures import PROPOSED_CLASS_SIZE, propose_risks
 from discreet.analysis.quasi_identifiers import Strength
-from discreet.analysis.render import as_yaml
+from discreet.analysis.render import render_policy
 from discreet.errors import redact_credentials
 from discreet.model.attribute import Attribute, Role
-from discreet.model.display import Described, list_names, shape_of
+from discreet.model.display import Described, format_shape, list_names
 from discreet.model.policy import Policy, Step
 
 
@@ -64,7 +64,7 @@ class Profile(Described):
     def describe(self) -> tuple[str, dict[str, str]]:
         """Source, size and the proposed roles; see :mod:`discreet.model.display`."""
         roles = {str(role): list_names(names) for role in Role if (names := self.named(role))}
-        return f"{redact_credentials(self.source)}: {shape_of(self.records, len(self.columns))}", roles
+        return f"{redact_credentials(self.source)}: {format_shape(self.records, len(self.columns))}", roles
 
     def __getitem__(self, name: str) -> ColumnProfile:
         return next(column for column in self.columns if column.name == name)
@@ -79,7 +79,7 @@ class Profile(Described):
             column.name: column.attribute.model_copy(update={"reason": column.reason}) if reasons else column.attribute
             for column in self.columns
         }
-        risk = self.given.risk or risks_for([column.attribute for column in self.columns], registry.installed_names("risk"))
+        risk = self.given.risk or propose_risks([column.attribute for column in self.columns], registry.installed_names("risk"))
         plan = self.given.plan
         if not plan.steps:
             plan = plan.model_copy(update={"steps": (Step(method="remove_identifiers"),)})
@@ -88,7 +88,7 @@ class Profile(Described):
 
     def to_yaml(self) -> str:
         """The policy as a file to edit, the reason before each attribute as a comment."""
-        return as_yaml(self.policy(), {column.name: column.reason for column in self.columns}, self._heading())
+        return render_policy(self.policy(), {column.name: column.reason for column in self.columns}, self._heading())
 
     def _heading(self) -> list[str]:
         lines = [
@@ -99,8 +99,8 @@ class Profile(Described):
         learnt = any(column.attribute.sensitivity for column in self.columns)
         if learnt and not self.given.risk and "known_sets" in self.policy().risk:
             lines.append(
-                f"A record is high-risk where its effective class size is below {CROWD}: as if it were hidden among fewer than "
-                f"{CROWD} records, over everything an intruder may know."
+                f"A record is high-risk where its effective class size is below {PROPOSED_CLASS_SIZE}: as if it were hidden among fewer than "
+                f"{PROPOSED_CLASS_SIZE} records, over everything an intruder may know."
             )
         if self.quasi_identifiers:
             lines += ["", "Sets that tell records apart (distinct ratio, share of pairs separated, share of records unique):"]

@@ -1,4 +1,4 @@
-"""One attribute of a table: what it is to its owner, and what an intruder may know and learn of it."""
+"""One attribute of a table: its role, and what an attacker may know and learn about it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from discreet.model.cells import Interval, parse_group, parse_interval
 from discreet.model.hierarchy import HierarchySpec
 
-_CODE = re.compile(r"[+-]?0\d")
-"""A number that begins with a zero before another digit is a code that is written so."""
+_LEADING_ZERO = re.compile(r"[+-]?0\d")
+"""A number with a leading zero is a code and not a number."""
 
 
 class Role(StrEnum):
-    """The owner's word for an attribute (seed 002, section 3), with those that later seeds need."""
+    """The role of an attribute: identifier, key (quasi-identifier) or confidential (Truta et al., section 3), and further roles.
+
+    ``person`` and ``household`` group records, ``weight`` is a sampling weight.
+    """
 
     IDENTIFIER = "identifier"
     KEY = "key"
@@ -40,45 +43,45 @@ class Level(StrEnum):
 
 
 class Attribute(BaseModel):
-    """What the policy says of one attribute; the weights are those of seed 000, equations (3) and (4)."""
+    """One attribute in the policy; ``known`` and the sensitivities are those of Orooji & Knapp (2018a), eq. 3 and 4."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Role = Field(default=Role.OTHER, description="identifier, key, confidential, person, household, weight or other")
-    level: Level | None = Field(default=None, description="nominal, ordinal, numeric or date; from the data where absent")
+    level: Level | None = Field(default=None, description="nominal, ordinal, numeric or date; default: from the data")
     order: tuple[str, ...] | None = Field(default=None, description="the categories of an ordinal attribute, lowest first")
     known: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="probability that an intruder knows this attribute of a person"
+        default=0.0, description="probability that an attacker knows this attribute of a person"
     )
     sensitivity: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="how much it matters when the attribute is learnt, 0 to 1"
+        default=0.0, description="sensitivity: harm if an attacker learns the attribute, 0 to 1"
     )
     values: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
         default_factory=dict, description="sensitivity of single values or intervals, 0 to 1"
     )
     default: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        default=None, description="sensitivity of a value that is not listed: 0 where values are listed, 1 where none are"
+        default=None, description="sensitivity of a value that is not listed; default: 0 if values are listed, else 1"
     )
     missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in this attribute")
     allow_absent: bool = Field(
-        default=False, description="values, order and groups may name values that do not occur in the table"
+        default=False, description="accept values, order and groups with values that do not occur in the table"
     )
-    hierarchy: HierarchySpec | None = Field(default=None, description="how values become coarser: a file, or a rule")
+    hierarchy: HierarchySpec | None = Field(default=None, description="generalization hierarchy: a file, or a rule")
     accepted: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,
-        description="why the owner releases this column although coverage has a concern about it; reports print it first",
+        description="why the data controller releases this column despite a concern of coverage; reports print it first",
     )
-    reason: str | None = Field(default=None, description="why the analyzer proposed this; for people, not used")
+    reason: str | None = Field(default=None, description="why the analyzer proposed this; for people, not used by the program")
 
     @field_validator("values", mode="before")
     @classmethod
     def _keys_as_text(cls, values: Any) -> Any:
-        return {_text(key): weight for key, weight in values.items()} if isinstance(values, dict) else values
+        return {_yaml_text(key): weight for key, weight in values.items()} if isinstance(values, dict) else values
 
     @field_validator("order", "missing", mode="before")
     @classmethod
     def _items_as_text(cls, items: Any) -> Any:
-        return [_text(item) for item in items] if isinstance(items, list | tuple) else items
+        return [_yaml_text(item) for item in items] if isinstance(items, list | tuple) else items
 
     @model_validator(mode="after")
     def _order_is_a_list_of_different_values(self) -> Attribute:
@@ -89,19 +92,21 @@ class Attribute(BaseModel):
 
     @property
     def unlisted(self) -> float:
-        """The weight of a value that is not listed."""
+        """The sensitivity of a value that is not listed."""
         if self.default is not None:
             return self.default
         return 0.0 if self.values else 1.0
 
     def intervals(self) -> list[tuple[Interval, float]]:
-        """The listed intervals with their weights, in the policy's order."""
+        """The listed intervals with their sensitivities, in the policy's order."""
         return [(interval, weight) for key, weight in self.values.items() if (interval := parse_interval(key))]
 
     def value_weight(self, value: Any) -> float:
-        """W(r(A)): a listed value first, then the first listed interval that holds it, then the default.
+        """W(r(A)), Orooji & Knapp (2018a), eq. 4: of a listed value, else of the first listed interval around it, else the
+        default.
 
-        A coarse cell of a masked table, such as ``{Flu|Cancer}`` or ``30..40``, has the largest weight it may stand for.
+        A coarse cell of a masked table, such as ``{Flu|Cancer}`` or ``30..40``, has the largest weight of the values it may stand
+        for.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return self.unlisted
@@ -111,7 +116,7 @@ class Attribute(BaseModel):
         return self._coarse_weight(value) if self.values and isinstance(value, str) else self.unlisted
 
     def listed_key(self, value: Any) -> str | None:
-        """The entry of ``values`` that a value falls under: its own text or number, or the first interval that holds it."""
+        """The entry of ``values`` for a value: its own text or number, or the first interval that contains it."""
         for text in text_forms(value):
             if text in self.values:
                 return text
@@ -124,26 +129,26 @@ class Attribute(BaseModel):
         return next((key for key, interval in intervals if number in interval), None)
 
     def _coarse_weight(self, text: str) -> float:
-        """A masked cell that may stand for several values weighs as much as the heaviest of them."""
+        """The largest weight of the values that a coarse cell may stand for."""
         if (group := parse_group(text)) is not None:
             return max(self.value_weight(member) for member in group.members)
         if (cell := parse_interval(text)) is None:
             return self.unlisted
         inside = [weight for key, weight in self.values.items() if (n := _number(key)) is not None and n in cell]
-        across = [weight for listed, weight in self.intervals() if listed.overlaps(cell)]
-        return max([self.unlisted, *inside, *across])
+        overlapping = [weight for listed, weight in self.intervals() if listed.overlaps(cell)]
+        return max([self.unlisted, *inside, *overlapping])
 
 
 @lru_cache(maxsize=256)
 def _read_keys(keys: tuple[str, ...]) -> tuple[dict[float, str], list[tuple[str, Interval]]]:
-    """Listed single numbers however they are written (1.0, 1e-7; 01 is a code, no number), and the listed intervals."""
-    plain = [key for key in keys if not _CODE.match(key)]
+    """The listed single numbers in any notation (1.0, 1e-7; 01 is a code, not a number), and the listed intervals."""
+    plain = [key for key in keys if not _LEADING_ZERO.match(key)]
     numbers = {number: key for key in reversed(plain) if (number := _number(key)) is not None}
     return numbers, [(key, interval) for key in keys if (interval := parse_interval(key))]
 
 
 def text_forms(value: Any) -> tuple[str, ...]:
-    """The texts by which a policy may name a value: as it prints, and a whole float without its '.0'."""
+    """The texts by which a policy may name a value: its printed form, and a whole float without '.0'."""
     if isinstance(value, bool):
         return ("true", "True", "TRUE") if value else ("false", "False", "FALSE")
     if isinstance(value, dt.datetime):
@@ -165,5 +170,5 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _text(key: Any) -> str:
+def _yaml_text(key: Any) -> str:
     return str(key).lower() if isinstance(key, bool) else str(key)

@@ -1,4 +1,4 @@
-"""Single values of each kind as the grammar of cells writes them, and units of time."""
+"""Single values of each kind in the notation of the cell grammar, and units of time."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _YEAR, _MONTH, _QUARTER, _WEEK, _DECADE = (
 
 
 def number_text(value: float) -> str:
-    """A number as a person would write it: no '.0' behind a whole one."""
+    """A number as text; a whole number has no '.0'."""
     if isinstance(value, int):
         return str(value)
     return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 2**53 else repr(float(value))
 
 
 def value_text(value: Any) -> str:
-    """A value as the grammar writes it."""
+    """A value in the notation of the grammar."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -43,7 +43,7 @@ def value_text(value: Any) -> str:
 
 
 def parse_value(text: str, kind: Kind) -> Any:
-    """The single value of a kind that a text is, or None; a datetime with a zone is given in UTC, without it."""
+    """The value of a kind that a text denotes, or None; a datetime with a time zone is converted to UTC, without a zone."""
     if kind == "text":
         return text
     text = text.strip()
@@ -58,15 +58,15 @@ def _number(text: str) -> int | float:
 
 
 def _moment(text: str) -> datetime.datetime:
-    found = datetime.datetime.fromisoformat(text)
-    return found.astimezone(datetime.UTC).replace(tzinfo=None) if found.tzinfo is not None else found
+    moment = datetime.datetime.fromisoformat(text)
+    return moment.astimezone(datetime.UTC).replace(tzinfo=None) if moment.tzinfo is not None else moment
 
 
 def _day(text: str) -> datetime.date | None:
     if len(text) < 10:
         return None
-    found = _moment(text)
-    return found.date() if found.time() == datetime.time() else None
+    moment = _moment(text)
+    return moment.date() if moment.time() == datetime.time() else None
 
 
 def _full_moment(text: str) -> datetime.datetime | None:
@@ -86,8 +86,10 @@ def _span(text: str) -> datetime.timedelta | None:
     if (match := _ISO_SPAN.fullmatch(text)) is None or len(text) < 3:
         return None
     days, hours, minutes, seconds = (part or "0" for part in match.groups()[1:])
-    made = datetime.timedelta(days=int(days), hours=int(hours), minutes=int(minutes), microseconds=round(float(seconds) * 1e6))
-    return -made if match[1] else made
+    duration = datetime.timedelta(
+        days=int(days), hours=int(hours), minutes=int(minutes), microseconds=round(float(seconds) * 1e6)
+    )
+    return -duration if match[1] else duration
 
 
 def _truth(text: str) -> bool | None:
@@ -100,15 +102,15 @@ _PARSERS: dict[str, Any] = {
 
 
 def unit_bounds(text: str, kind: Kind) -> tuple[Any, Any] | None:
-    """The first moment of a unit of time such as ``2014-05`` and the first one behind it."""
+    """The first moment of a unit of time such as ``2014-05``, and the first moment after it."""
     try:
         if _YEAR.fullmatch(text):
             first, after = _month(int(text), 1), _month(int(text) + 1, 1)
         elif match := _MONTH.fullmatch(text):
             first, after = _month(int(match[1]), int(match[2])), _month(int(match[1]), int(match[2]) + 1)
         elif match := _QUARTER.fullmatch(text):
-            at = 3 * int(match[2])
-            first, after = _month(int(match[1]), at - 2), _month(int(match[1]), at + 1)
+            last_month = 3 * int(match[2])
+            first, after = _month(int(match[1]), last_month - 2), _month(int(match[1]), last_month + 1)
         elif match := _DECADE.fullmatch(text):
             first, after = _month(int(match[1]), 1), _month(int(match[1]) + 10, 1)
         elif match := _WEEK.fullmatch(text):
@@ -126,7 +128,7 @@ def unit_bounds(text: str, kind: Kind) -> tuple[Any, Any] | None:
 
 
 def _month(year: int, month: int) -> datetime.date | None:
-    """The first day of a month, 13 being the next January; None behind the last year that there is."""
+    """The first day of a month, 13 being the next January; None after the last year that dates support."""
     if month == 13:
         year, month = year + 1, 1
     return None if year > datetime.MAXYEAR else datetime.date(max(year, datetime.MINYEAR), month, 1)

@@ -1,7 +1,7 @@
-r"""What a single cell of a release may say: a value, an interval, a group, a pattern, or nothing.
+r"""The grammar of a released cell: a value, an interval, a group, a pattern, or ``*``.
 
 A masked table is a table of text and numbers that any program can read, so a coarser value is written
-in a small grammar of its own, and read back by the same module:
+as text in a small grammar, and parsed by this module:
 
     40000..70000     an interval, lower bound inside, upper bound outside
     [36, 49]         an interval with both bounds inside; "(36, 49]" and "[36, 49)" likewise
@@ -14,7 +14,7 @@ in a small grammar of its own, and read back by the same module:
     *                anything
 
 Bounds and members are values of the column's *kind* (:data:`Kind`): ``2014-05-01..2014-06-01`` is an interval of dates.
-What the grammar cannot say of a label by itself, :class:`ColumnCells` says.
+The meaning of a label that is not in this grammar is declared in :class:`ColumnCells`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Values between two bounds, each inside or outside; an infinite bound leaves that side open."""
+    """Values between two bounds, each included or excluded; an infinite bound leaves that side open."""
 
     lower: Any
     upper: Any
@@ -55,14 +55,14 @@ class Interval:
     upper_inside: bool = False
 
     def __contains__(self, value: Any) -> bool:
-        above = _open(self.lower) or (value >= self.lower if self.lower_inside else value > self.lower)
-        below = _open(self.upper) or (value <= self.upper if self.upper_inside else value < self.upper)
+        above = _is_open(self.lower) or (value >= self.lower if self.lower_inside else value > self.lower)
+        below = _is_open(self.upper) or (value <= self.upper if self.upper_inside else value < self.upper)
         return bool(above and below)
 
     def overlaps(self, other: Interval) -> bool:
-        """Whether a value lies in both."""
-        lows = [bound for bound in (self.lower, other.lower) if not _open(bound)]
-        highs = [bound for bound in (self.upper, other.upper) if not _open(bound)]
+        """Whether some value lies in both intervals."""
+        lows = [bound for bound in (self.lower, other.lower) if not _is_open(bound)]
+        highs = [bound for bound in (self.upper, other.upper) if not _is_open(bound)]
         if not lows or not highs:
             return True
         low, high = max(lows), min(highs)
@@ -73,11 +73,11 @@ class Interval:
         return float(self.upper - self.lower)
 
     def __str__(self) -> str:
-        if _open(self.lower) and _open(self.upper):
+        if _is_open(self.lower) and _is_open(self.upper):
             return EVERYTHING
-        if _open(self.lower):
+        if _is_open(self.lower):
             return f"{'<=' if self.upper_inside else '<'}{value_text(self.upper)}"
-        if _open(self.upper):
+        if _is_open(self.upper):
             return f"{'>=' if self.lower_inside else '>'}{value_text(self.lower)}"
         low, high = value_text(self.lower), value_text(self.upper)
         if self.lower_inside and not self.upper_inside:
@@ -87,7 +87,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Texts of a given length with a given beginning."""
+    """Texts of a given length with a given prefix."""
 
     prefix: str
     length: int
@@ -101,9 +101,9 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A set of values, any of which may be the true one; ``parts`` are intervals or patterns that belong to it as well.
+    """A set of values, any of which may be the original one; ``parts`` are further intervals or patterns of the set.
 
-    With ``others`` it is everything but these.
+    With ``others`` it is the complement: every value except these.
     """
 
     members: frozenset[str]
@@ -114,8 +114,8 @@ class Group:
         return (value in self.members or any(value in part for part in self.parts)) != self.others
 
     def __str__(self) -> str:
-        words = [_escape(member) for member in self.members] + [_part_text(part) for part in self.parts]
-        return ("!{" if self.others else "{") + "|".join(sorted(words)) + "}"
+        texts = [_escape(member) for member in self.members] + [_part_text(part) for part in self.parts]
+        return ("!{" if self.others else "{") + "|".join(sorted(texts)) + "}"
 
 
 Cell = Interval | Prefix | Group
@@ -123,11 +123,11 @@ EVERYTHING = "*"
 
 
 class ColumnCells(BaseModel):
-    """What the labels of a masked column stand for.
+    """The meaning of the labels of a masked column.
 
-    ``kind`` is the type of the original values. ``labels`` maps a label, as it prints, to a cell in the grammar; it holds
-    only labels that the grammar does not already explain for that kind. A column that has such an entry is fully
-    described: in a column of text, whatever is no label and no cell of the grammar is a value.
+    ``kind`` is the type of the original values. ``labels`` maps a label, in its printed form, to a cell in the grammar; it holds
+    only labels that the grammar does not already explain for that kind. A column with such an entry is fully described: in a text
+    column, everything that is neither a label nor a cell of the grammar is a value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -140,22 +140,22 @@ class ColumnCells(BaseModel):
     def _texts(cls, labels: Any) -> Any:
         if not isinstance(labels, Mapping):
             return labels
-        return {_key_text(label): _key_text(cell) for label, cell in labels.items()}
+        return {_yaml_text(label): _yaml_text(cell) for label, cell in labels.items()}
 
     @model_validator(mode="after")
     def _labels_are_cells(self) -> ColumnCells:
         for label, cell in self.labels.items():
             if cell != EVERYTHING and parse_cell(cell, self.kind) is None and parse_value(cell, self.kind) is None:
-                raise ValueError(f"the label '{label}' stands for '{cell}', which is no cell of the kind {self.kind}")
+                raise ValueError(f"the label '{label}' stands for '{cell}', which is not a cell of kind {self.kind}")
         return self
 
 
-def _key_text(value: Any) -> str:
+def _yaml_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def parse_cell(text: str, kind: Kind) -> Cell | None:
-    """The interval, group or pattern that a text is for a kind of values, or None: then it is a value, ``*``, or a label.
+    """The interval, group or pattern that a text denotes for a kind of values; None where it is a value, ``*`` or a label.
 
     >>> parse_cell("2014-02", "date")
     Interval(lower=datetime.date(2014, 2, 1), upper=datetime.date(2014, 3, 1), lower_inside=True, upper_inside=False)
@@ -169,17 +169,17 @@ def parse_cell(text: str, kind: Kind) -> Cell | None:
     if (interval := parse_interval(text, kind)) is not None:
         return interval
     if kind == "number":
-        return _digits(text)
+        return _digit_pattern(text)
     bounds = unit_bounds(text, kind) if kind in ("date", "datetime") else None
     return Interval(*bounds) if bounds is not None else None
 
 
 def parse_interval(text: str, kind: Kind = "number") -> Interval | None:
-    """The interval that a text stands for, or None; one that begins or ends beyond all values is none."""
-    made = _interval(text, kind)
-    if made is None or made.lower == math.inf or made.upper == -math.inf:
+    """The interval that a text denotes, or None; None also for an interval that starts at infinity or ends at minus infinity."""
+    interval = _interval(text, kind)
+    if interval is None or interval.lower == math.inf or interval.upper == -math.inf:
         return None
-    return made
+    return interval
 
 
 def _interval(text: str, kind: Kind) -> Interval | None:
@@ -206,21 +206,21 @@ def _between(low: str, high: str, kind: Kind, lower_inside: bool = True, upper_i
 
 
 def parse_group(text: str) -> Group | None:
-    """The group of texts that a text such as ``{a|b}`` stands for, or None."""
+    """The group of texts that a text such as ``{a|b}`` denotes, or None."""
     if text.startswith("!") or (tokens := _split_group(text)) is None:
         return None
     return Group(frozenset(_unescape(token) for token in tokens))
 
 
 def is_coarse(text: str) -> bool:
-    """Whether a text is an interval of numbers, a group or ``*`` rather than a value."""
+    """Whether a text denotes an interval of numbers, a group or ``*`` and not a value."""
     return text == EVERYTHING or parse_interval(text) is not None or parse_group(text) is not None
 
 
 def union(cells: Iterable[Cell | str], kind: Kind) -> Cell | str:
-    """One cell for all that several cells (or texts of values) stand for.
+    """The union of several cells (or texts of values) as one cell.
 
-    Intervals that touch are joined. ``*`` is the answer where a complement meets anything else.
+    Intervals that touch are joined. The union of a complement with anything else is ``*``.
 
     >>> str(union([Interval(0, 10), Interval(10, 20), "25"], "number"))
     '{0..20|25}'
@@ -249,10 +249,10 @@ def union(cells: Iterable[Cell | str], kind: Kind) -> Cell | str:
             members.add(cell)
     if complement is not None:
         return EVERYTHING if members or intervals or patterns else complement
-    joined = _joined(intervals)
-    if any(_open(one.lower) and _open(one.upper) for one in joined):
+    joined = _merge_intervals(intervals)
+    if any(_is_open(interval.lower) and _is_open(interval.upper) for interval in joined):
         return EVERYTHING
-    members = {text for text in members if not _inside(text, kind, joined, patterns)}
+    members = {text for text in members if not _is_inside(text, kind, joined, patterns)}
     parts = frozenset(joined) | frozenset(patterns)
     if not members and len(parts) == 1:
         return next(iter(parts))
@@ -261,46 +261,52 @@ def union(cells: Iterable[Cell | str], kind: Kind) -> Cell | str:
     return Group(frozenset(members), parts)
 
 
-def _inside(text: str, kind: Kind, intervals: Iterable[Interval], patterns: Iterable[Any]) -> bool:
+def _is_inside(text: str, kind: Kind, intervals: Iterable[Interval], patterns: Iterable[Any]) -> bool:
     if any(text in pattern for pattern in patterns):
         return True
     value = parse_value(text, kind) if kind != "text" else None
-    return value is not None and any(value in one for one in intervals)
+    return value is not None and any(value in interval for interval in intervals)
 
 
-def _joined(intervals: list[Interval]) -> list[Interval]:
-    """Intervals that overlap or touch as one, in order."""
-    made: list[Interval] = []
-    for one in sorted(intervals, key=lambda one: (not _open(one.lower), _Key(one.lower), not one.lower_inside)):
-        last = made[-1] if made else None
-        if last is not None and (_open(last.upper) or _open(one.lower) or one.lower < last.upper or _touch(last, one)):
-            further = not _open(last.upper) and (
-                _open(one.upper) or one.upper > last.upper or (one.upper == last.upper and one.upper_inside)
+def _merge_intervals(intervals: list[Interval]) -> list[Interval]:
+    """The intervals in order, those that overlap or touch merged into one."""
+    merged: list[Interval] = []
+    for interval in sorted(
+        intervals, key=lambda interval: (not _is_open(interval.lower), _Key(interval.lower), not interval.lower_inside)
+    ):
+        last = merged[-1] if merged else None
+        if last is not None and (
+            _is_open(last.upper) or _is_open(interval.lower) or interval.lower < last.upper or _touch(last, interval)
+        ):
+            further = not _is_open(last.upper) and (
+                _is_open(interval.upper)
+                or interval.upper > last.upper
+                or (interval.upper == last.upper and interval.upper_inside)
             )
             if further:
-                made[-1] = Interval(last.lower, one.upper, last.lower_inside, one.upper_inside)
+                merged[-1] = Interval(last.lower, interval.upper, last.lower_inside, interval.upper_inside)
         else:
-            made.append(one)
-    return made
+            merged.append(interval)
+    return merged
 
 
-def _touch(one: Interval, other: Interval) -> bool:
-    return bool(one.upper == other.lower and (one.upper_inside or other.lower_inside))
+def _touch(left: Interval, right: Interval) -> bool:
+    return bool(left.upper == right.lower and (left.upper_inside or right.lower_inside))
 
 
 @dataclass(frozen=True)
 class _Key:
-    """A bound that sorts before all others where it is open."""
+    """A sort key for bounds: an open bound sorts before all others."""
 
     bound: Any
 
     def __lt__(self, other: _Key) -> bool:
-        if _open(self.bound) or _open(other.bound):
-            return bool(_open(self.bound) and not _open(other.bound))
+        if _is_open(self.bound) or _is_open(other.bound):
+            return bool(_is_open(self.bound) and not _is_open(other.bound))
         return bool(self.bound < other.bound)
 
 
-def _open(bound: Any) -> bool:
+def _is_open(bound: Any) -> bool:
     return isinstance(bound, float) and math.isinf(bound)
 
 
@@ -309,8 +315,8 @@ def _pattern(text: str) -> Prefix | None:
     return Prefix(beginning, len(text)) if len(beginning) < len(text) and text != EVERYTHING else None
 
 
-def _digits(text: str) -> Interval | None:
-    """The integers that have these first digits and so many more."""
+def _digit_pattern(text: str) -> Interval | None:
+    """The interval of integers with the given first digits, such as ``4820*``."""
     if (match := _DIGITS_AND_STARS.fullmatch(text)) is None:
         return None
     size = 10 ** len(match[3])
@@ -319,7 +325,7 @@ def _digits(text: str) -> Interval | None:
 
 
 def _split_group(text: str) -> list[str] | None:
-    """The words between ``{`` and ``}``, escapes still in them; None where it is no group."""
+    """The members between ``{`` and ``}``, still escaped; None where the text is not a group."""
     text = text.removeprefix("!")
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
         return None
@@ -343,18 +349,18 @@ def _group(tokens: list[str], kind: Kind, *, others: bool) -> Group | None:
     members, parts = set(), set()
     for token in tokens:
         part = _escaped_pattern(token) if kind == "text" else parse_cell(_unescape(token), kind)
-        word = _unescape(token)
+        member = _unescape(token)
         if isinstance(part, Interval | Prefix):
             parts.add(part)
-        elif parse_value(word, kind) is not None:
-            members.add(word)
+        elif parse_value(member, kind) is not None:
+            members.add(member)
         else:
             return None
     return Group(frozenset(members), frozenset(parts), others)
 
 
 def _escaped_pattern(token: str) -> Prefix | None:
-    """A pattern inside a group: its stars are written plainly, those that belong to a name are escaped."""
+    """A pattern inside a group: the stars of a pattern are not escaped, those of a name are."""
     beginning = token.rstrip("*")
     if len(beginning) == len(token):
         return None

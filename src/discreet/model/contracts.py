@@ -1,7 +1,7 @@
-"""The whole contract of a plug-in: three classes to inherit from, and what they are given.
+"""The contract of plug-ins: three base classes, and what their methods receive.
 
-A plug-in is a frozen Pydantic model. Its fields are its parameters (policy file, command line, web form and
-documentation are made from them); its class attributes say what it is; one method does the work.
+A plug-in is a frozen Pydantic model. Its fields are its parameters (the policy file, the command line, the web form and the
+documentation are generated from them); its class attributes describe it; one method does the work.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Direction = Literal["low", "high"]
 
 
 class Scope(StrEnum):
-    """What a masking method looks at to change a value."""
+    """What a masking method reads to change a value: the cell, its column, a group of records, or the table."""
 
     CELL = "cell"
     COLUMN = "column"
@@ -35,32 +35,32 @@ class Scope(StrEnum):
 
 
 class Draw(Protocol):
-    """Random numbers that depend on the seed, the step and the record alone, never on a position in a batch."""
+    """Random numbers that depend on the key, the step and the record only, never on the position in a batch."""
 
     def uniform(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
-        """A number in [0, 1) a record."""
+        """One number in [0, 1) per record."""
         ...
 
     def normal(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
-        """A standard normal number a record."""
+        """One standard normal number per record."""
         ...
 
     def order(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.int64]:
-        """Positions of the records in a random order: the same order of records however they lie."""
+        """Positions of the records in a random order, which does not depend on the order of the rows."""
         ...
 
 
 class Plugin(BaseModel, ABC):
-    """What all plug-ins share."""
+    """The base of all plug-ins."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str]
-    """The name in policies; that of the entry point."""
+    """The name in policies, equal to that of the entry point."""
     citation: ClassVar[str] = ""
-    """Where the formula stands in the literature."""
+    """The reference of the formula in the literature."""
     documentation: ClassVar[str] = ""
-    """The address of the plug-in's page; a built-in has docs/methods/NAME.md instead."""
+    """The URL of the plug-in's documentation; a built-in plug-in has docs/methods/NAME.md instead."""
     spark: ClassVar[EngineWork | None] = None
     """The plug-in's work on Apache Spark; None: it runs on the local engine only."""
 
@@ -70,63 +70,66 @@ class Plugin(BaseModel, ABC):
 
     @classmethod
     def example(cls) -> Self:
-        """An instance to try: the first of a field's ``examples`` where it has some, and its default where it has none."""
+        """An example instance: each field has the first of its ``examples``, or its default where it has none."""
         return cls(**{name: field.examples[0] for name, field in cls.model_fields.items() if field.examples})
 
     @classmethod
     def example_data(cls) -> Microdata | None:
-        """A small table that the plug-in can work on, where the conformance kit's own table does not do."""
+        """A small table for the plug-in, where the table of the conformance kit does not fit."""
         return None
 
 
 class RiskMeasure(Plugin):
-    """One adversary: measures what an intruder would find."""
+    """One attacker model: measures the risk that this attacker discloses something."""
 
     better: ClassVar[Mapping[str, Direction]] = {}
-    """For each summary field that a limit may name, whether less or more of it is safer."""
+    """For each summary field that a limit may name, whether low or high is safer."""
     neutral: ClassVar[Collection[str]] = ()
     """The numeric summary fields that describe the table and have no better direction, so that no limit may name them."""
     meaning: ClassVar[Mapping[str, str]] = {}
-    """For each summary field what it says, with its unit, in a few words."""
+    """A short definition of each summary field, with its unit."""
     record_meaning: ClassVar[Mapping[str, str]] = {}
-    """For each column of ``per_record`` what it says, with its unit; a name may end in ``*`` for columns named by the data."""
+    """A short definition of each column of ``per_record``, with its unit; a name ending in ``*`` covers columns named by the data."""
 
     descriptive: ClassVar[Collection[str]] = ()
     """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""
 
+    worst: ClassVar[Mapping[str, float]] = {}
+    """For summary fields with a bounded range, the worst possible number: a limit at or beyond it is met by every table."""
+
     original_use: ClassVar[Literal["none", "optional", "required"]] = "none"
-    """Whether ``original`` changes the answer (an intruder who holds true values), or is needed for one at all."""
+    """Whether ``original`` changes the result (an attacker who knows the original values), or is required for any result."""
 
     @abstractmethod
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
-        """Measure ``data``; with ``original`` the intruder holds its true values and searches ``data``."""
+        """Measure ``data``; with ``original`` the attacker knows the original values and searches ``data``."""
 
     def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> RiskMeasure:
-        """The same measure for one who judges limits (summary field: number) on it.
+        """The same measure, configured to judge these limits (summary field: number).
 
-        A measure whose numbers have bounds may spend about so many seconds to bring each bound to one side of its limit.
+        A measure that returns bounds may spend about this many seconds to move each bound to one side of its limit.
         """
         return self
 
     def uses_original(self, data: Microdata) -> bool:
-        """Whether knowing the original values can change the answer for this table, with these parameters."""
+        """Whether knowledge of the original values can change the result for this table, with these parameters."""
         return self.original_use != "none"
 
     def needs_original(self, data: Microdata) -> bool:
-        """Whether this table can be measured beside its original only."""
+        """Whether this table can only be measured together with its original."""
         return self.original_use == "required"
 
     def reads(self, data: Microdata) -> Sequence[str] | None:
-        """The columns whose codes are all that measuring needs, where that is so: a large table is then never held whole.
+        """The columns whose codes suffice for the measure, so that a large table need not be in memory as a whole.
 
-        ``data`` is the table without its rows. ``None`` means that the measure works on the table itself.
+        ``data`` is the table without its rows. ``None`` means that the measure needs the table itself.
         """
         return None
 
     def examines(self, data: Microdata) -> Sequence[str]:
-        """The columns that this adversary takes as known to the intruder, or as something he may learn; for ``coverage``.
+        """The columns that this attacker is assumed to know or may learn; for ``coverage``.
 
-        Default: what ``reads`` says; else the columns that the parameters name; else all keys and confidential attributes.
+        Default: the columns of ``reads``; else the columns that the parameters name; else all keys and confidential attributes.
         """
         if (columns := self.reads(data)) is not None:
             return columns
@@ -135,57 +138,57 @@ class RiskMeasure(Plugin):
         return named or data.named(Role.KEY, Role.CONFIDENTIAL)
 
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
-        """About how many bytes measuring so many records holds at most, besides their codes; ``sample`` are some of them.
+        """The approximate peak memory in bytes for measuring this many records, besides their codes; ``sample`` are some of them.
 
-        ``by_record``: the numbers of each record are asked for too.
+        ``by_record``: the values per record are computed too.
         """
         return 100.0 * records
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
-        """Sentences on why one record (a row of ``data``, from 0) is at risk."""
+        """Sentences that explain why a record (a row of ``data``, counted from 0) is at risk."""
         return []
 
 
 class MaskingMethod(Plugin):
-    """One way of changing a table so that it says less."""
+    """One method of statistical disclosure control that changes a table."""
 
     scope: ClassVar[Scope]
     preserves: ClassVar[str] = ""
-    """What stays as it was, in a sentence."""
+    """What the method preserves, in a sentence."""
 
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Parameters (and ``columns``) that a step takes from the policy's risk section unless it names its own.
+    """Parameters (and ``columns``) that a step inherits from the policy's risk section unless it names its own.
 
-    Each is given with its sources ``MEASURE.FIELD``; of several the first that the policy uses counts. See
+    Each has its sources ``MEASURE.FIELD``; the first one that the policy uses counts. See
     :func:`discreet.registry.resolve_step`.
     """
 
     @abstractmethod
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        """A masked copy of ``data``; ``columns`` are the step's, or the method's own choice where the step names none."""
+        """A masked copy of ``data``; ``columns`` are those of the step, or of ``choose`` where the step names none."""
 
     def choose(self, data: Microdata) -> list[str]:
-        """The columns to work on where the step names none."""
+        """The default columns, for a step that names none."""
         return []
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
-        """Raise ParameterError or DataError before anything is changed where the data do not fit."""
+        """Raise ParameterError or DataError, before anything is changed, where the data do not fit the method."""
 
     def promise(self, final: Microdata, columns: Sequence[str]) -> list[str]:
-        """Sentences on what this step made that does not hold any more in the final table."""
+        """Sentences on properties that this step guarantees and later steps broke in the final table."""
         return []
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
-        """As ``promise``, for a method that must see the tables its step was given and made (sums, limits from shares)."""
+        """As ``promise``, for a method that needs the tables before and after its step (sums, limits from shares)."""
         return self.promise(final, columns)
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        """Sentences for the step's log on how the work was done: what was approximated, or could not be done."""
+        """Sentences for the step's log: what was approximated, or could not be done."""
         return []
 
 
 class LossMeasure(Plugin):
-    """One way of telling what masking cost."""
+    """One measure of the information loss due to masking."""
 
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low"}
     neutral: ClassVar[Collection[str]] = ()
@@ -194,8 +197,8 @@ class LossMeasure(Plugin):
 
     @abstractmethod
     def measure(self, original: Microdata, masked: Microdata) -> Score:
-        """Measure what ``masked`` lost of ``original``."""
+        """Measure the information loss of ``masked`` against ``original``."""
 
     def only(self, fields: Collection[str]) -> Self:
-        """The same measure for one who reads no other fields of its summary: it may leave work undone that they do not need."""
+        """The same measure, restricted to these summary fields: it may skip work that they do not need."""
         return self

@@ -1,4 +1,4 @@
-"""Microdata of which only codes are held: what a table larger than memory becomes on its way in."""
+"""Microdata of which only the codes are in memory, for tables that are larger than memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Encoded(Microdata):
-    """A table with some of its columns as codes (in ``cache["columns"]``), and a way to read the whole.
+    """A table with some of its columns as codes (in ``cache["columns"]``), and a function that reads the whole table.
 
-    Names, types and roles are those of the whole table. Who works on codes (``encode`` in engine/encoding/columns.py) finds
-    those that were made; whoever asks for ``frame`` has the whole table read.
+    Names, types and roles are those of the whole table. Code that works on codes (``encode`` in engine/encoding/columns.py) finds
+    them in the cache; access to ``frame`` reads the whole table.
     """
 
     @classmethod
@@ -33,8 +33,8 @@ class Encoded(Microdata):
         whole: Callable[[], pl.DataFrame],
     ) -> Encoded:
         """The table whose columns and policy are those of ``shape``, which has no rows, with ``size`` records."""
-        made = object.__new__(cls)
-        vars(made).update(
+        encoded = object.__new__(cls)
+        vars(encoded).update(
             policy=shape.policy,
             source=shape.source,
             labels=shape.labels,
@@ -45,12 +45,12 @@ class Encoded(Microdata):
             _size=size,
             _whole=whole,
         )
-        return made
+        return encoded
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        made: pl.DataFrame = vars(self)["_whole"]()
-        return made
+        frame: pl.DataFrame = vars(self)["_whole"]()
+        return frame
 
     @cached_property
     def records(self) -> NDArray[np.int64]:
@@ -77,10 +77,10 @@ class Encoded(Microdata):
         return shape
 
     def with_policy(self, policy: Policy) -> Microdata:
-        """The same table under another policy; codes stay where it says nothing else of their order."""
-        moved = {name for name in self.columns if self.policy.attributes.get(name) != policy.attributes.get(name)}
-        kept = {name: column for name, column in self.cache["columns"].items() if name not in moved}
-        return Encoded.of(self._without_rows.with_policy(policy), len(self), kept, vars(self)["_whole"])
+        """The same table under another policy; the codes of columns whose attribute is unchanged are kept."""
+        changed = {name for name in self.columns if self.policy.attributes.get(name) != policy.attributes.get(name)}
+        unchanged = {name: column for name, column in self.cache["columns"].items() if name not in changed}
+        return Encoded.of(self._without_rows.with_policy(policy), len(self), unchanged, vars(self)["_whole"])
 
     def describe(self) -> tuple[str, dict[str, str]]:
         title, roles = super().describe()

@@ -1,4 +1,4 @@
-"""What a plug-in declares about another engine than the local one: the function that does its work there, and the gaps.
+"""A plug-in's declaration for an engine other than the local one: the function that does its work there, and its gaps.
 
 Declarations are read without the engine's library: a function is named as ``module:function`` and imported when it is used.
 """
@@ -13,15 +13,15 @@ from typing import Any, NoReturn
 from discreet.errors import DataError, PluginError
 
 ENGINE_LABELS = {"spark": "Spark"}
-"""The name of each engine as people read it."""
+"""The display name of each engine."""
 
 
 def engine_label(engine: str) -> str:
-    """The name of an engine in a sentence."""
+    """The display name of an engine."""
     return ENGINE_LABELS.get(engine, engine)
 
 
-def _decided_by_the_data(_: Any) -> bool:
+def _never_requested(_: Any) -> bool:
     return False
 
 
@@ -35,7 +35,7 @@ class Gap:
 
     feature: str
     reason: str
-    requested_by: Callable[[Any], bool] = _decided_by_the_data
+    requested_by: Callable[[Any], bool] = _never_requested
 
     def refuse(self, plugin: Any, engine: str) -> NoReturn:
         """Raise DataError with the plug-in, the feature, the engine and the reason."""
@@ -64,7 +64,7 @@ class EngineWork:
     gaps: tuple[Gap, ...] = ()
 
     def load(self) -> Callable[..., Any]:
-        """The function itself, imported now."""
+        """Import the function and return it."""
         module, _, name = self.function.partition(":")
         try:
             function: Callable[..., Any] = getattr(import_module(module), name)

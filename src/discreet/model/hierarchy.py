@@ -1,7 +1,7 @@
-"""Hierarchies: how the values of an attribute become coarser, level by level, until nothing is said.
+"""Generalization hierarchies: how the values of an attribute are recoded to coarser labels, level by level, up to ``*``.
 
-A hierarchy is a table with a row a leaf and a column a level: the leaf itself, then its labels, then ``*``.
-It is a tree where equal labels stay together: two leaves that share a label share all coarser ones.
+A hierarchy is a table with one row per leaf and one column per level: the leaf itself, then its labels, then ``*``. It must be a
+tree: two leaves that share a label on one level share the labels of all higher levels.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ DateUnit = Literal["week", "month", "quarter", "year", "decade"]
 
 
 class HierarchySpec(BaseModel):
-    """How a hierarchy is had: exactly one of a file, widths, quantiles, prefixes, date units or groups."""
+    """The definition of a hierarchy: exactly one of a file, widths, quantiles, prefixes, date units or groups."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    file: str | None = Field(default=None, description="CSV file, a line a leaf: leaf;level1;…;*")
+    file: str | None = Field(default=None, description="CSV file, one line per leaf: leaf;level1;…;*")
     widths: tuple[Annotated[float, Field(gt=0)], ...] = Field(
         default=(), description="interval widths, narrowest first, each a multiple of the one before"
     )
-    origin: float = Field(default=0.0, description="where intervals of a width start to be counted")
+    origin: float = Field(default=0.0, description="origin of the intervals of a width")
     quantiles: tuple[Annotated[int, Field(ge=2)], ...] = Field(
-        default=(), description="numbers of equally filled intervals, most first, each a divisor of the one before"
+        default=(), description="numbers of quantile intervals, largest first, each a divisor of the one before"
     )
     prefixes: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        default=(), description="how many leading characters stay, most first: 4, 3 makes 48201 -> 4820* -> 482**"
+        default=(), description="numbers of leading characters to keep, largest first: 4, 3 recodes 48201 -> 4820* -> 482**"
     )
     dates: tuple[DateUnit, ...] = Field(default=(), description="date units, finest first: month, quarter, year")
     groups: tuple[dict[str, tuple[str, ...]], ...] = Field(
-        default=(), description="a mapping a level: label to its members (leaves, or labels of the level below)"
+        default=(), description="one mapping per level: label to its members (leaves, or labels of the level below)"
     )
 
     @model_validator(mode="before")
@@ -64,7 +64,7 @@ class Hierarchy:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], *, attribute: str = "?") -> Hierarchy:
-        """Build from rows ``(leaf, level1, …)``; a last level ``*`` is added where the rows have none."""
+        """Build a hierarchy from rows ``(leaf, level1, …)``; a last level ``*`` is added where the rows have none."""
         table = [tuple(row) for row in rows]
         if not table:
             raise DataError(f"the hierarchy of '{attribute}' has no rows")
@@ -75,9 +75,9 @@ class Hierarchy:
         levels = [tuple(row[level] for row in table) for level in range(depth)]
         if set(levels[-1]) != {EVERYTHING}:
             levels.append((EVERYTHING,) * len(table))
-        made = cls(tuple(levels))
-        made._check(attribute)
-        return made
+        hierarchy = cls(tuple(levels))
+        hierarchy._check(attribute)
+        return hierarchy
 
     def _check(self, attribute: str) -> None:
         leaves = self.labels[0]
@@ -88,6 +88,8 @@ class Hierarchy:
                     raise DataError(f"the hierarchy of '{attribute}' has the leaf '{leaf}' twice")
                 seen.add(leaf)
         for level in range(1, len(self.labels) - 1):
+            if EVERYTHING in self.labels[level] and len(set(self.labels[level])) > 1:
+                self._check_suppressed(attribute, level)
             parent: dict[str, str] = {}
             for label, above in zip(self.labels[level], self.labels[level + 1], strict=True):
                 if parent.setdefault(label, above) != above:
@@ -96,13 +98,22 @@ class Hierarchy:
                         f"lies under '{parent[label]}' and under '{above}'"
                     )
 
+    def _check_suppressed(self, attribute: str, level: int) -> None:
+        """Raise DataError where ``*``, which means any value, is the label of some leaves of a level only."""
+        for leaf, label in zip(self.labels[0], self.labels[level], strict=True):
+            if label == EVERYTHING != leaf:
+                raise DataError(
+                    f"the hierarchy of '{attribute}' has the label '{EVERYTHING}' for '{leaf}' on level {level}, beside other "
+                    f"labels: '{EVERYTHING}' means any value; give '{leaf}' another label there"
+                )
+
     @property
     def leaves(self) -> tuple[str, ...]:
         return self.labels[0]
 
     @property
     def height(self) -> int:
-        """The number of levels above the leaves; the last of them says nothing."""
+        """The number of levels above the leaves; the last of them is ``*``."""
         return len(self.labels) - 1
 
     @cached_property
@@ -111,7 +122,7 @@ class Hierarchy:
 
     @cached_property
     def members(self) -> dict[str, frozenset[str]]:
-        """The leaves under every label, the leaf itself included."""
+        """The leaves under every label; a leaf is also under itself."""
         under: dict[str, set[str]] = {}
         for level in self.labels:
             for leaf, label in zip(self.leaves, level, strict=True):
@@ -120,9 +131,9 @@ class Hierarchy:
 
     @cached_property
     def groups(self) -> dict[str, frozenset[str]]:
-        """The leaves under each label that is not itself the one leaf it stands for; ``*`` is left out."""
+        """The leaves under each label that does not just stand for the leaf of the same name; ``*`` is left out."""
         return {label: leaves for label, leaves in self.members.items() if leaves != {label} and label != EVERYTHING}
 
     def missing(self, values: Iterable[str]) -> list[str]:
-        """The values that have no leaf here."""
+        """The values that have no leaf in the hierarchy."""
         return sorted(value for value in set(values) if value not in self.position)

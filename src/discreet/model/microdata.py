@@ -1,6 +1,6 @@
-"""Microdata: a table with a record a row, its policy, and who each record is.
+"""Microdata: a table with one row per record, its policy, and the number of each record in the original.
 
-Nothing is written back: a masking method returns a new Microdata that shares what it did not change.
+A Microdata is never modified: a masking method returns a new one, which shares the columns that it did not change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import polars as pl
 from discreet.errors import DataError, PolicyError, nearest, redact_credentials
 from discreet.model.attribute import Attribute, Level, Role
 from discreet.model.cells import ColumnCells
-from discreet.model.display import Described, list_names, shape_of
+from discreet.model.display import Described, format_shape, list_names
 from discreet.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ _NESTED = (pl.List, pl.Array, pl.Struct, pl.Object)
 class Microdata(Described):
     """A table of records under a policy.
 
-    ``records`` says who each row is: the row's number in the initial microdata, or a negative number for a
-    simulated record. It keys every random choice and is the link from masked to original; it is never written.
-    ``cells`` says what the labels of masked columns stand for (:class:`~discreet.model.cells.ColumnCells`).
-    ``labels`` are the words for a column's codes and ``variable_labels`` those for the column itself, as files of SPSS,
-    Stata and SAS hold them.
+    ``records`` is the record number of each row: its row in the initial microdata, or a negative number for a simulated record.
+    All random draws depend on it, and it links masked to original records; it is never written. ``cells`` is the meaning of the
+    labels of masked columns (:class:`~discreet.model.cells.ColumnCells`). ``labels`` are value labels and ``variable_labels``
+    variable labels, as in files of SPSS, Stata and SAS. ``cache`` holds what was derived from this table, such as encoded
+    columns.
     """
 
     frame: pl.DataFrame
@@ -55,7 +55,7 @@ class Microdata(Described):
                 )
         floats = [name for name, dtype in self.frame.schema.items() if dtype.is_float()]
         if any(self.frame[name].is_nan().any() for name in floats):
-            # a float that is not a number is a missing value to every reader
+            # NaN is treated as missing everywhere
             object.__setattr__(self, "frame", self.frame.with_columns(pl.col(floats).fill_nan(None)))
         if self.records is None:
             object.__setattr__(self, "records", np.arange(self.frame.height, dtype=np.int64))
@@ -70,9 +70,9 @@ class Microdata(Described):
             )
 
     def describe(self) -> tuple[str, dict[str, str]]:
-        """Source, size and the columns by their role; see :mod:`discreet.model.display`."""
+        """Source, size and the columns by role; see :mod:`discreet.model.display`."""
         roles = {str(role): list_names(names) for role in Role if (names := self.named(role))}
-        return f"{redact_credentials(self.source)}: {shape_of(len(self), len(self.columns))}", roles
+        return f"{redact_credentials(self.source)}: {format_shape(len(self), len(self.columns))}", roles
 
     @property
     def released_without(self) -> set[str]:
@@ -92,17 +92,17 @@ class Microdata(Described):
         return self.frame.schema
 
     def attribute(self, name: str) -> Attribute:
-        """What the policy says of a column; a column it does not name has the role 'other'."""
+        """The attribute of a column in the policy; a column that the policy does not name has the role 'other'."""
         if name not in self._names:
             raise DataError(f"{self.source} has no column '{name}'; {nearest(name, self.columns)}")
-        return self.policy.attributes.get(name, _PLAIN)
+        return self.policy.attributes.get(name, _DEFAULT_ATTRIBUTE)
 
     def named(self, *roles: Role) -> list[str]:
         """The columns that have one of these roles, in the table's order."""
-        return [name for name in self.columns if self.policy.attributes.get(name, _PLAIN).role in roles]
+        return [name for name in self.columns if self.policy.attributes.get(name, _DEFAULT_ATTRIBUTE).role in roles]
 
     def level(self, name: str) -> Level:
-        """The level of measurement: the policy's word, or what the column's type says."""
+        """The level of measurement: from the policy; default: from the column's type."""
         attribute = self.attribute(name)
         if attribute.level is not None:
             return attribute.level
@@ -115,58 +115,58 @@ class Microdata(Described):
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """Listing a frame's columns takes as long as it is wide, which is too long to do for each of thousands."""
+        """The column names as a set: listing a frame's columns for each of thousands of columns would take quadratic time."""
         return frozenset(self.columns)
 
     @cached_property
     def is_initial(self) -> bool:
-        """Whether rows still are the initial records in their order."""
+        """Whether the rows are the initial records in their order."""
         return bool((self.records == np.arange(len(self))).all())
 
     def replace(self, frame: pl.DataFrame, records: NDArray[np.int64] | None = None) -> Microdata:
-        """Another table of the same source; give ``records`` where rows went, came or moved."""
-        kept = self.records if records is None else records
-        cells = {name: one for name, one in self.cells.items() if name in frame.columns}
-        return Microdata(frame, self.policy, self.source, kept, self.labels, variable_labels=self.variable_labels, cells=cells)
+        """Another table of the same source; give ``records`` where rows were removed, added or moved."""
+        numbers = self.records if records is None else records
+        cells = {name: meaning for name, meaning in self.cells.items() if name in frame.columns}
+        return Microdata(frame, self.policy, self.source, numbers, self.labels, variable_labels=self.variable_labels, cells=cells)
 
     def with_columns(self, changed: Mapping[str, pl.Series], cells: Mapping[str, ColumnCells | None] | None = None) -> Microdata:
-        """The same records with some columns replaced; the encoded forms of the others stay.
+        """The same records with some columns replaced; the encoded columns of the others are kept.
 
-        ``cells`` says what the labels of changed columns stand for, or None where a column now holds plain values. A column
-        that it does not name keeps what was said of it: its cells were blanked or moved, but not made anew.
+        ``cells`` is the meaning of the labels of changed columns, or None for a column that now holds plain values. A column that
+        it does not name keeps its meaning: its cells were suppressed or moved, but no new labels were written.
         """
-        made = self.replace(self.frame.with_columns([series.alias(name) for name, series in changed.items()]))
+        table = self.replace(self.frame.with_columns([series.alias(name) for name, series in changed.items()]))
         if cells:
-            made = made.with_cells({**self.cells, **cells})
-        return self._keep_encoded(made, set(changed))
+            table = table.with_cells({**self.cells, **cells})
+        return self._keep_encoded(table, set(changed))
 
     def with_cells(self, cells: Mapping[str, ColumnCells | None]) -> Microdata:
-        """The same table whose labels stand for this."""
-        kept = {name: one for name, one in cells.items() if one is not None and name in self._names}
-        return self._keep_encoded(replace(self, cells=kept, cache={}), set())
+        """The same table with this meaning of its labels."""
+        present = {name: meaning for name, meaning in cells.items() if meaning is not None and name in self._names}
+        return self._keep_encoded(replace(self, cells=present, cache={}), set())
 
     def drop(self, names: Sequence[str]) -> Microdata:
         """The same records without some columns."""
         return self._keep_encoded(self.replace(self.frame.drop(names)), set(names))
 
-    def _keep_encoded(self, made: Microdata, changed: set[str]) -> Microdata:
+    def _keep_encoded(self, table: Microdata, changed: set[str]) -> Microdata:
         encoded = self.cache.get("columns", {})
-        made.cache["columns"] = {name: column for name, column in encoded.items() if name not in changed}
-        return made
+        table.cache["columns"] = {name: column for name, column in encoded.items() if name not in changed}
+        return table
 
     def take(self, rows: NDArray[np.int64]) -> Microdata:
-        """Some of the rows, in the order given."""
+        """The given rows, in the given order."""
         return self.replace(self.frame[rows], self.records[rows])
 
     def with_policy(self, policy: Policy) -> Microdata:
         """The same table under another policy."""
-        made = Microdata(
+        table = Microdata(
             self.frame, policy, self.source, self.records, self.labels,
             variable_labels=self.variable_labels, cells=self.cells,
         )  # fmt: skip
-        # codes follow the policy's order, and whatever else is cached its weights: only columns that neither touches stay
-        moved = {name for name in self._names if made.attribute(name).order != self.attribute(name).order}
-        return self._keep_encoded(made, moved)
+        # the codes depend on the order in the policy, so only encoded columns with the same order are kept, and nothing else
+        reordered = {name for name in self._names if table.attribute(name).order != self.attribute(name).order}
+        return self._keep_encoded(table, reordered)
 
     def to_polars(self) -> pl.DataFrame:
         return self.frame
@@ -178,9 +178,4 @@ class Microdata(Described):
         return self.frame.to_pandas()
 
 
-_PLAIN = Attribute()
-
-
-def _order(policy: Policy, name: str) -> tuple[str, ...] | None:
-    """The order that decides a column's codes."""
-    return policy.attributes.get(name, _PLAIN).order
+_DEFAULT_ATTRIBUTE = Attribute()

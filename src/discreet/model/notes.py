@@ -19,14 +19,14 @@ class Note(str):
     public: str
 
     def __new__(cls, text: str, public: str) -> Self:
-        made = super().__new__(cls, text)
-        made.public = public
-        return made
+        note = super().__new__(cls, text)
+        note.public = public
+        return note
 
-    def __reduce__(self) -> tuple[type[Note], tuple[str, str]]:  # copied and pickled with both texts
+    def __reduce__(self) -> tuple[type[Note], tuple[str, str]]:  # so that copies and pickles keep both texts
         return Note, (str(self), self.public)
 
 
 def public_text(note: str) -> str:
-    """What a public report may begin with: a note's public text, or the sentence itself."""
+    """The text of a note for a public report: its public text, or the sentence itself where it has none."""
     return note.public if isinstance(note, Note) else note

@@ -1,8 +1,8 @@
-"""The policy: one file that says everything the owner decided.
+"""The policy: one file with all decisions of the data controller.
 
-Attributes, the risks to measure, the limits to keep and the plan of masking steps. The text is YAML; see
-:func:`parse_policy`. What a measure's or method's parameters may be is known to the plug-in, so those are
-checked by the registry, not here.
+It holds the attributes, the risks to measure, the limits to meet and the plan of masking steps. The text is YAML; see
+:func:`parse_policy`. The parameters of measures and methods are defined by the plug-ins, so the registry checks them, not this
+module.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
 from discreet.model.cells import ColumnCells
-from discreet.model.display import SECRET_NAME, facts_as_html, list_names, parameter_as_shown
+from discreet.model.display import SECRET_NAME, facts_as_html, format_parameter, list_names
 
 
 class Reading(BaseModel):
-    """How the source's text is to be read where the guess of the converter is not right."""
+    """Reading options for a text file, where the converter does not detect them correctly."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(default=None, description="between fields")
+    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(default=None, description="field separator")
     decimal: Annotated[str, Field(pattern=r"^[.,]$")] | None = Field(default=None, description="decimal mark: . or ,")
     thousands: Annotated[str, Field(pattern=r"^[.,'  _]$")] | None = Field(default=None, description="thousands mark")
     encoding: str | None = Field(default=None, description="utf-8, latin-1, …")
     sheet: str | None = Field(default=None, description="the sheet of an Excel file")
-    text: tuple[str, ...] = Field(default=(), description="attributes that stay text whatever they look like")
+    text: tuple[str, ...] = Field(default=(), description="attributes that are read as text even if they look like numbers")
 
 
 class Step(BaseModel):
@@ -50,30 +50,31 @@ class Step(BaseModel):
         return dict(self.model_extra or {})
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """What every representation of Pydantic shows: no parameter that may be a key."""
+        """The fields in every Pydantic representation: no parameter that may be a key."""
         yield "method", self.method
         if self.columns is not None:
             yield "columns", list_names(self.columns)
         if not self.enabled:
             yield "enabled", False
         if self.parameters:
-            yield "parameters", ", ".join(parameter_as_shown(name, value) for name, value in self.parameters.items())
+            yield "parameters", ", ".join(format_parameter(name, value) for name, value in self.parameters.items())
 
 
 class Plan(BaseModel):
-    """An ordered list of steps (zero, one or more), and which secret key their random choices come from.
+    """An ordered list of steps (zero, one or more), and the secret key of their random draws.
 
-    ``key`` is the public id of a key in the owner's key ring (see :mod:`discreet.keys.ring`); without it each run draws a new
-    one. The key itself never stands in a policy. ``release`` numbers releases that are made with one key and plan: another
-    number gives other draws. A numeric ``seed`` stands for a key that anybody can find by trying numbers: for teaching and
-    tests alone. ``order`` and ``identifiers`` are about what is written: rows shuffled by the key, and without identifiers and
-    person ids that no step worked on.
+    ``key`` is the public id of a key in the key ring (see :mod:`discreet.keys.ring`); default: each run draws a new key. The key
+    itself is never part of a policy. ``release`` numbers the releases made with the same key and plan: another number gives other
+    draws. A numeric ``seed`` stands for a key that anybody can guess by trying numbers: only for teaching and tests. ``order``
+    and ``identifiers`` concern what is written: rows shuffled by the key, and without identifiers and person ids that no step
+    masked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: Annotated[int, Field(ge=0)] | None = Field(
-        default=None, description="unsafe, for teaching and tests: a number that stands for the key; anybody can try numbers"
+        default=None,
+        description="unsafe, for teaching and tests: a number in place of the key; anybody can guess it by trying numbers",
     )
     key: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")] | None = Field(
         default=None, description="id of a key in the key ring, to repeat a release; default: a new key is drawn"
@@ -83,7 +84,7 @@ class Plan(BaseModel):
     )
     order: Literal["shuffled", "kept"] = Field(default="shuffled", description="rows as written: shuffled by the key, or kept")
     identifiers: Literal["removed", "kept"] = Field(
-        default="removed", description="identifiers and person ids that no step worked on: removed from what is written, or kept"
+        default="removed", description="identifiers and person ids that no step masked: removed from what is written, or kept"
     )
     steps: tuple[Step, ...] = ()
 
@@ -94,42 +95,42 @@ class Plan(BaseModel):
         return self
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """What every representation of Pydantic shows: the steps, never the seed; a key by its public id."""
+        """The fields in every Pydantic representation: the steps and the public id of the key, never the seed."""
         yield "steps", [step.method for step in self.steps]
         if self.key is not None:
             yield "key", self.key
         yield from ((name, getattr(self, name)) for name in ("order", "identifiers"))
 
     def insert(self, number: int, step: Step) -> Self:
-        """A plan with a step put in as number ``number`` (1 is the first; one behind the last appends)."""
+        """The plan with a step inserted as number ``number`` (1 is the first; the number after the last appends)."""
         if not 1 <= number <= len(self.steps) + 1:
             raise PolicyError(f"a step can be inserted as number 1 to {len(self.steps) + 1}; got {number}")
         return self._with((*self.steps[: number - 1], step, *self.steps[number - 1 :]))
 
     def update(self, number: int, **changes: Any) -> Self:
-        """A plan whose step ``number`` has other columns or parameters; a parameter set to None is taken away."""
+        """The plan with other columns or parameters in step ``number``; a parameter set to None is removed."""
         old = self._step(number)
         content = {"method": old.method, "columns": old.columns, "enabled": old.enabled, **old.parameters, **changes}
         fields = {name: value for name, value in content.items() if value is not None or name in Step.model_fields}
         return self._with((*self.steps[: number - 1], Step.model_validate(fields), *self.steps[number:]))
 
     def move(self, number: int, to: int) -> Self:
-        """A plan whose step ``number`` stands as number ``to``."""
+        """The plan with step ``number`` moved to number ``to``."""
         step = self._step(number)
         self._step(to)
         return self.delete(number).insert(to, step)
 
     def delete(self, number: int) -> Self:
-        """A plan without step ``number``."""
+        """The plan without step ``number``."""
         self._step(number)
         return self._with((*self.steps[: number - 1], *self.steps[number:]))
 
     def disable(self, number: int) -> Self:
-        """A plan that keeps step ``number`` but does not run it."""
+        """The plan with step ``number`` disabled: it stays in the plan but is not run."""
         return self.update(number, enabled=False)
 
     def enable(self, number: int) -> Self:
-        """A plan that runs step ``number`` again."""
+        """The plan with step ``number`` enabled."""
         return self.update(number, enabled=True)
 
     def _step(self, number: int) -> Step:
@@ -146,7 +147,7 @@ class Plan(BaseModel):
 
 
 class Policy(BaseModel):
-    """What the owner decided; see the module."""
+    """The decisions of the data controller; see the module docstring."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -158,28 +159,28 @@ class Policy(BaseModel):
     limits: dict[str, float] = Field(default_factory=dict)
     judge: Literal["both", "release"] = Field(
         default="both",
-        description="limits on risk are judged on the worse of two intruders (both), or on the release alone (release)",
+        description="limits on risk are judged on the worse of two attackers (both), or on the release alone (release)",
     )
     plan: Plan = Field(default_factory=Plan)
     cells: dict[str, ColumnCells] = Field(
         default_factory=dict,
-        description="what the labels of the masked table's columns stand for, where no file beside it says so",
+        description="meaning of the labels of the masked table's columns; default: from the .cells.yaml file beside it",
     )
     select: dict[str, Any] = Field(default_factory=dict, description="the wizard's budget, seed and cost")
-    engine: Literal["local", "spark"] = Field(default="local", description="where the rows are worked on: local or spark")
+    engine: Literal["local", "spark"] = Field(default="local", description="engine that processes the rows: local or spark")
 
     _folder: str | None = PrivateAttr(default=None)
     _confined: bool = PrivateAttr(default=False)
     _origin: str = PrivateAttr(default="the policy")
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """What every representation of Pydantic shows: roles, measures, limits and steps, no seed and no key."""
+        """The fields in every Pydantic representation: roles, measures, limits and steps, no seed and no key."""
         title, facts = self.describe()
         yield None, title
         yield from facts.items()
 
     def describe(self) -> tuple[str, dict[str, str]]:
-        """How many attributes, which role each has, what is measured and done; see :mod:`discreet.model.display`."""
+        """The number of attributes, their roles, the measures and the steps; see :mod:`discreet.model.display`."""
         facts = {str(role): list_names(names) for role in Role if (names := self.named(role))}
         for name, section in (("risk", self.risk), ("loss", self.loss)):
             if section:
@@ -191,7 +192,7 @@ class Policy(BaseModel):
         return f"{len(self.attributes):,} attribute{'' if len(self.attributes) == 1 else 's'}", facts
 
     def digest(self) -> str:
-        """Twelve hexadecimal digits that tell policies apart; the seed plays no part, so that nobody can try seeds by it."""
+        """Twelve hexadecimal digits that identify a policy; independent of the seed, so that guesses of it cannot be tested."""
         content = self.model_dump(mode="json", exclude_defaults=True)
         for section in ("plan", "select"):
             content.get(section, {}).pop("seed", None)
@@ -220,51 +221,51 @@ class Policy(BaseModel):
 
     @classmethod
     def from_dict(cls, content: Any, *, origin: str = "the policy", folder: str | None = None, confined: bool = False) -> Self:
-        """Build from a parsed mapping; errors are one sentence that names the field. See :attr:`confined`."""
+        """Build a policy from a parsed mapping; errors name the field. See :attr:`confined`."""
         if not isinstance(content, dict):
             raise PolicyError(
                 f"{origin}: a policy is a mapping of attributes, risk, limits and plan; got {type(content).__name__}"
             )
         try:
-            made = cls.model_validate(content)
+            policy = cls.model_validate(content)
         except ValidationError as error:
-            raise PolicyError(f"{origin}: {explain(error, cls)}") from None
-        made._folder, made._origin, made._confined = folder, origin, confined
-        return made
+            raise PolicyError(f"{origin}: {explain_validation_error(error, cls)}") from None
+        policy._folder, policy._origin, policy._confined = folder, origin, confined
+        return policy
 
     @property
     def folder(self) -> str | None:
-        """The folder that relative file names in the policy start from."""
+        """The folder of relative file names in the policy."""
         return self._folder
 
     @property
     def confined(self) -> bool:
-        """Whether the policy may name only files in its own folder: it may be a stranger's."""
+        """Whether the policy may name only files in its own folder, because its author is not trusted."""
         return self._confined
 
     @property
     def origin(self) -> str:
-        """Where the policy came from, for error texts."""
+        """The source of the policy, for error messages."""
         return self._origin
 
     def with_(self, **changes: Any) -> Self:
         """A copy with some fields replaced."""
-        made = self.model_copy(update=changes)
-        made._folder, made._origin, made._confined = self._folder, self._origin, self._confined
-        return made
+        policy = self.model_copy(update=changes)
+        policy._folder, policy._origin, policy._confined = self._folder, self._origin, self._confined
+        return policy
 
     def named(self, *roles: Role) -> list[str]:
         """The attributes that have one of these roles, in the policy's order."""
         return [name for name, attribute in self.attributes.items() if attribute.role in roles]
 
     def to_yaml(self) -> str:
-        """The policy as a file would say it, defaults left out."""
+        """The policy as YAML, without defaults."""
         content = self.model_dump(mode="json", exclude_defaults=True)
         return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which keys are text as written, a key stands once, and yes/no are words."""
+    """A YAML loader in which keys are text, duplicate keys are errors, and yes/no are text."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -274,19 +275,19 @@ _Loader.yaml_implicit_resolvers = {
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, Any]:
-    made: dict[Hashable, Any] = {}
+def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, Any]:
+    mapping: dict[Hashable, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
             raise PolicyError(f"line {key_node.start_mark.line + 1}: a key must be a single word or text")
         key = key_node.value
-        if key in made:
+        if key in mapping:
             raise PolicyError(f"line {key_node.start_mark.line + 1}: '{key}' is named twice")
-        made[key] = loader.construct_object(value_node, deep=True)
-    return made
+        mapping[key] = loader.construct_object(value_node, deep=True)
+    return mapping
 
 
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 
 
 def parse_policy(text: str, *, origin: str = "the policy", folder: str | None = None) -> Policy:
@@ -302,10 +303,10 @@ def parse_policy(text: str, *, origin: str = "the policy", folder: str | None = 
     return Policy.from_dict({} if content is None else content, origin=origin, folder=folder)
 
 
-def explain(error: ValidationError, model: type[BaseModel], subject: str = "") -> str:
-    """Pydantic's first finding as one sentence that names the field, the rule and the value."""
+def explain_validation_error(error: ValidationError, model: type[BaseModel], subject: str = "") -> str:
+    """Pydantic's first error as a sentence that names the field, the rule and the value."""
     findings = error.errors()
-    first = next((one for one in findings if one["type"] == "extra_forbidden"), findings[0])
+    first = next((finding for finding in findings if finding["type"] == "extra_forbidden"), findings[0])
     path = [str(part) for part in first["loc"]]
     where = ".".join(path) or subject or "it"
     if subject and path:
@@ -321,7 +322,7 @@ def explain(error: ValidationError, model: type[BaseModel], subject: str = "") -
 
 
 def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
-    """The field names that are valid where the path ends."""
+    """The valid field names at the end of a path."""
     current: Any = model
     for part in path:
         fields = getattr(current, "model_fields", None)
@@ -336,6 +337,6 @@ def _model_in(annotation: Any) -> Any:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for inner in getattr(annotation, "__args__", ()):
-        if (found := _model_in(inner)) is not None:
-            return found
+        if (model := _model_in(inner)) is not None:
+            return model
     return None

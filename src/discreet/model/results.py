@@ -1,4 +1,4 @@
-"""What the later verbs return: a release, and the assessment of one."""
+"""The results of mask and assess: a release, and its assessment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import polars as pl
 
 from discreet.errors import redact_credentials
 from discreet.model.attribute import Role
-from discreet.model.display import Described, list_names, shape_of
+from discreet.model.display import Described, format_shape, list_names
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 from discreet.model.score import Score
-from discreet.model.showing import Shown
+from discreet.model.showing import Plottable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,9 +38,9 @@ class StepLog:
 
 @dataclass(frozen=True, repr=False)
 class Release(Described):
-    """Masked microdata with the plan that made it and a log a step.
+    """Masked microdata with its plan and a log of each step.
 
-    ``link`` ties each masked record to its original and stays with the owner: nothing of it is ever written.
+    ``link`` gives the original of each masked record and is for the data controller only: it is never written with the release.
     """
 
     original: Microdata
@@ -49,9 +49,9 @@ class Release(Described):
     log: tuple[StepLog, ...] = ()
     warnings: tuple[str, ...] = ()
     draw_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False, compare=False)
-    """The secret that every draw of this release comes from: never shown, and never in anything that is published."""
+    """The secret key of all random draws of this release: never displayed, and never part of anything that is published."""
     stages: tuple[Microdata, ...] = field(default=(), repr=False, compare=False)
-    """The table after each step that ran; they share the columns that a step left alone, so they are cheap to keep."""
+    """The table after each step; the tables share the columns that a step did not change, so they need little memory."""
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """Source, sizes and the steps; see :mod:`discreet.model.display`."""
@@ -61,7 +61,7 @@ class Release(Described):
         }
         if self.warnings:
             facts["warnings"] = f"{len(self.warnings):,}"
-        size = shape_of(self.t, len(self.masked.columns))
+        size = format_shape(self.t, len(self.masked.columns))
         return f"of {redact_credentials(self.original.source)}: {size}, from {self.n:,} records", facts
 
     @property
@@ -71,7 +71,7 @@ class Release(Described):
 
     @property
     def exposed(self) -> list[str]:
-        """Columns that name people and are in the masked table all the same."""
+        """Columns that identify persons and are still in the masked table."""
         return self.masked.named(Role.IDENTIFIER, Role.PERSON)
 
     @property
@@ -91,17 +91,17 @@ class Release(Described):
 
     @property
     def sf(self) -> float:
-        """The sampling factor r / n, seed 002 (3.9)."""
+        """The sampling factor r / n, Truta et al., eq. 3.9."""
         return self.r / self.n if self.n else 1.0
 
     @property
     def fs(self) -> float:
-        """The simulated factor (t - r) / t, seed 002 (3.8)."""
+        """The simulated factor (t - r) / t, Truta et al., eq. 3.8."""
         return (self.t - self.r) / self.t if self.t else 0.0
 
 
 Status = Literal["met", "not met", "incomplete"]
-"""The three states of a verdict; ``incomplete`` means that the evidence does not cover what would have to be judged."""
+"""The states of a verdict; ``incomplete``: the evidence does not cover everything that has to be judged."""
 
 RELEASE_ALONE = "release alone"
 KNOWS_ORIGINALS = "knows the original values"
@@ -113,10 +113,10 @@ NO_RISK_LIMIT = "no limit on disclosure risk is set, so nothing says how safe th
 class Verdict:
     """One limit, what was measured, and whether it is met.
 
-    ``found`` is the number that was judged: that of the worse of the intruders who were measured. ``measured_release`` is that of
-    an intruder who has the release alone, ``measured_informed`` that of one who also knows the original values; either is None
-    where the measure has no such intruder or could not be computed. ``intruder`` names the one who was judged, and is None for
-    a limit on information loss.
+    ``found`` is the number that was judged: the worse of those of the attackers that were measured. ``measured_release`` is that
+    of an attacker who has the release only, ``measured_informed`` that of an attacker who also knows the original values; either
+    is None where the measure has no such attacker or could not be computed. ``intruder`` names the attacker who was judged, and
+    is None for a limit on information loss.
     """
 
     limit: str
@@ -149,12 +149,13 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Assessment(Shown):
+class Assessment(Plottable):
     """Risks before and after, losses, and the verdict limit by limit.
 
-    ``after`` is the masked table measured on its own, as anyone can who has only the file; ``informed`` is the same intruder with
-    knowledge of the original values, for the measures where that makes a difference. ``gaps`` are sentences on what the evidence
-    does not cover; ``judge`` says whether limits on risk were judged on the worse of both intruders or on the release alone.
+    ``after`` are the risks of the masked table alone, for an attacker who has only the file; ``informed`` are those of an
+    attacker who also knows the original values, for the measures where this makes a difference. ``gaps`` are sentences on what
+    the evidence does not cover; ``judge`` says whether limits on risk were judged on the worse of both attackers or on the
+    release alone.
     """
 
     before: Mapping[str, Score]
@@ -166,7 +167,7 @@ class Assessment(Shown):
     records_after: int
     warnings: tuple[str, ...] = ()
     records: Callable[[], pl.DataFrame] | None = field(default=None, repr=False, compare=False)
-    """Makes the table that ``per_record`` gives; it is not made before somebody asks."""
+    """Builds the table of ``per_record`` on demand."""
     gaps: tuple[str, ...] = ()
     judge: Literal["both", "release"] = "both"
 
@@ -181,12 +182,12 @@ class Assessment(Shown):
         return f"<Assessment {'; '.join(facts)}>"
 
     def per_record(self) -> pl.DataFrame:
-        """One row per masked record: its probability of being found by each adversary, the worst, and what it would take."""
+        """One row per masked record: its re-identification probability by attacker, the worst, and what that attack requires."""
         return self.records() if self.records is not None else pl.DataFrame()
 
     @property
     def coverage(self) -> Score | None:
-        """What no adversary and no step looked at, column by column; None where it could not be measured."""
+        """The coverage score: what no attacker model and no step examined, by column; None where it could not be measured."""
         return self.after.get("coverage")
 
     @property
@@ -204,14 +205,14 @@ class Assessment(Shown):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The verdict in words, the most important first: what was given up, the state, and each gap."""
-        given_up = "Judged on the release alone, as the policy says (judge: release): what an intruder who knows the original "
-        given_up += "values learns was not judged."
-        first = (*((given_up,) if self.judge == "release" else ()), *self._accepted())
+        """The verdict in sentences, the most important first: what was not judged, the state, and each gap."""
+        not_judged = "Judged on the release alone, as the policy says (judge: release): what an intruder who knows the original "
+        not_judged += "values learns was not judged."
+        first = (*((not_judged,) if self.judge == "release" else ()), *self._accepted())
         return (*first, f"{_headline(self)}", *(f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps))
 
     def _accepted(self) -> tuple[str, ...]:
-        """What the owner released on his own word, with his reasons."""
+        """The columns that the data controller accepted despite a concern, with the reasons."""
         table = self.coverage.per_attribute if self.coverage is not None else None
         if table is None or "accepted" not in table.columns:
             return ()
@@ -230,19 +231,19 @@ class Assessment(Shown):
         }
 
 
-def _headline(found: Assessment) -> str:
+def _headline(assessment: Assessment) -> str:
     """The verdict in one sentence, with the number of limits in each state."""
-    number = len(found.verdicts)
+    number = len(assessment.verdicts)
     limits = "the one limit is" if number == 1 else f"all {number} limits are"
-    missed = sum(one.status == "not met" for one in found.verdicts)
-    unjudged = sum(one.status == "incomplete" for one in found.verdicts)
-    if found.status == "met":
+    missed = sum(verdict.status == "not met" for verdict in assessment.verdicts)
+    unjudged = sum(verdict.status == "incomplete" for verdict in assessment.verdicts)
+    if assessment.status == "met":
         return f"Met: {limits} met."
-    if found.status == "not met":
-        words = "the one limit is" if number == 1 else f"{missed} of {number} limits {'is' if missed == 1 else 'are'}"
+    if assessment.status == "not met":
+        which = "the one limit is" if number == 1 else f"{missed} of {number} limits {'is' if missed == 1 else 'are'}"
         more = f"; {unjudged} more could not be judged" if unjudged else ""
-        return f"Not met: {words} not met{more}."
+        return f"Not met: {which} not met{more}."
     if unjudged:
-        words = "the one limit" if number == 1 else f"{unjudged} of {number} limits"
-        return f"Incomplete: {words} could not be judged."
+        which = "the one limit" if number == 1 else f"{unjudged} of {number} limits"
+        return f"Incomplete: {which} could not be judged."
     return "Incomplete: the evidence does not cover the release" + (f", although {limits} met." if number else ".")

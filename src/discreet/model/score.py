@@ -1,4 +1,4 @@
-"""A score: what a measure found, with its meaning by record and by attribute."""
+"""A score: the result of a measure, with its values by record and by attribute."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 import polars as pl
 
-from discreet.model.showing import Shown
+from discreet.model.showing import Plottable
 
 Number = int | float
 Summary = Mapping[str, Number | Mapping[str, Number] | None]
 
 
-class Score(Shown):
+class Score(Plottable):
     """The result of one risk or loss measure.
 
-    ``summary`` holds the numbers, ``per_record`` a row a record in the order of the data (made when first asked for, where a
-    measure gives a function), ``per_attribute`` a row an attribute, ``interval`` bounds of the headline number where it is not
-    exact, ``notes`` sentences for people, ``gaps`` sentences on what the measure could not cover (each makes an assessment
-    incomplete), ``bounds`` for fields that are not certain the least and the largest number they may be: a limit is judged on the
-    worse one. ``riskiest`` gives the first rows of ``per_record`` in order of risk, with the row's number as ``record``, where
-    a measure can tell them without making the whole.
+    ``summary`` holds the numbers, ``per_record`` one row per record in the order of the data (computed on first access, where a
+    measure gives a function), ``per_attribute`` one row per attribute, ``interval`` the bounds of the headline number where it is
+    not exact, ``notes`` sentences for people, ``gaps`` sentences on what the measure could not cover (each makes an assessment
+    incomplete), ``bounds`` the smallest and largest possible number of fields that are not exact: a limit is judged on the worse
+    one. ``riskiest`` returns the first rows of ``per_record`` in order of risk, with the row's number as ``record``, where a
+    measure can compute them without the whole table.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class Score(Shown):
         return f"Score({self.measure!r}, {dict(self.summary)!r})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as plain JSON values; a number that JSON cannot hold becomes null."""
-        return {name: _plain(value) for name, value in self.summary.items()}
+        """The summary as plain JSON values; a number that JSON cannot represent becomes null."""
+        return {name: _json_value(value) for name, value in self.summary.items()}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict())
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
+        return {str(name): _json_value(inner) for name, inner in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.item() if hasattr(value, "item") else value

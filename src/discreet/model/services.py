@@ -1,8 +1,8 @@
-"""What lower layers need of higher ones, provided by the package itself when it is imported.
+"""Functions of higher layers that lower layers need, registered by the package when it is imported.
 
 The engine reads tables that a policy's parameters name (a dictionary, a list of targets), but may not import the converter;
-a result draws itself, but the model may not import the charts. ``discreet/__init__.py`` is the one place that knows all
-layers: it provides loaders by name, and nothing is imported before a service is first used.
+results have ``plot()``, but the model may not import the charts. ``discreet/__init__.py`` knows all layers: it registers loaders
+by name, and nothing is imported before a service is first used.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ Service = Literal["read_table", "plots"]
 _loaders: dict[Service, Callable[[], Any]] = {}
 
 
-def provide(name: Service, load: Callable[[], Any]) -> None:
-    """Say how a service is loaded when it is first used."""
+def register_service(name: Service, load: Callable[[], Any]) -> None:
+    """Register the function that loads a service when it is first used."""
     _loaders[name] = load
 
 
-def service(name: Service) -> Any:
-    """The function or module behind a service."""
+def get_service(name: Service) -> Any:
+    """The function or module of a service."""
     return _loaders[name]()

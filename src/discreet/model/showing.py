@@ -1,18 +1,18 @@
-"""How a result shows itself: ``plot()``, and its picture in a notebook."""
+"""The ``plot()`` method and the notebook view of results."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from discreet.model.services import service
+from discreet.model.services import get_service
 
 
-class Shown:
-    """Gives a result ``plot()`` and its picture in a notebook."""
+class Plottable:
+    """Mixin for ``plot()`` and a chart in notebooks."""
 
     def plot(self) -> Any:
         """An Altair chart of the result; ``.save("chart.html")`` and ``.save("chart.svg")`` write it."""
-        return service("plots").plot(self)
+        return get_service("plots").plot(self)
 
     def _repr_html_(self) -> str:
-        return str(service("plots").as_html(self))
+        return str(get_service("plots").as_html(self))

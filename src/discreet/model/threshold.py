@@ -1,4 +1,4 @@
-"""When a record is high-risk: above a risk, or hidden among too few."""
+"""The threshold of high risk: a risk, or a minimum effective class size."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Among(BaseModel):
         return f"{{among: {self.among:g}}}"
 
 
-def _read(value: Any) -> Any:
-    """A number or ``{among: k}``, with one sentence where it is neither."""
+def _parse_threshold(value: Any) -> Any:
+    """Parse a number or ``{among: k}``; raises ValueError where it is neither."""
     if isinstance(value, Among):
         return value
     if isinstance(value, Mapping):
@@ -45,4 +45,4 @@ def _number(value: Any) -> float | None:
     return number if number is not None and math.isfinite(number) else None
 
 
-Threshold = Annotated[float | Among, BeforeValidator(_read)]
+Threshold = Annotated[float | Among, BeforeValidator(_parse_threshold)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet.errors import PolicyError
-from discreet.model.policy import Policy, explain
+from discreet.model.policy import Policy, explain_validation_error
 
 _DEFAULT_TRIALS = 100
 
@@ -55,7 +55,7 @@ class SelectOptions(BaseModel):
         try:
             options = cls.model_validate(content)
         except ValidationError as error:
-            raise PolicyError(f"{policy.origin}: {explain(error, cls, 'select')}") from None
+            raise PolicyError(f"{policy.origin}: {explain_validation_error(error, cls, 'select')}") from None
         if options.seconds is None and options.trials is None:
             options = options.model_copy(update={"trials": _DEFAULT_TRIALS})
         return options

@@ -1,4 +1,4 @@
-"""What the wizard returns: the plan, the policy that runs it, the release's assessment, the map, and why."""
+"""The result of the wizard: the plan, the policy that runs it, the assessment of its release, the map, and the reasons."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
-from discreet.model.showing import Shown
-from discreet.selection.frontier import Placed
+from discreet.model.showing import Plottable
+from discreet.selection.frontier import MapPoint
 
 
 @dataclass(frozen=True)
-class Selection(Shown):
-    """The chosen plan. Every number was measured on the whole table; none is a sample's.
+class Selection(Plottable):
+    """The chosen plan. Every number was measured on the whole table, never on a sample.
 
-    ``met`` says whether every limit is met, for an intruder with the release alone and for one who knows the original
-    values; where it is not, the plan is the nearest and ``standing`` names the limits in the way. ``placed`` are all plans
-    tried on the whole table on the map of risk and loss, ``frontier`` those that nothing dominates, ``plans`` the
-    frontier's steps by name. ``seconds`` are those of the whole call, ``searching`` those of drawing and trying plans,
-    ``busy`` those of them that went into masking and measuring.
+    ``met`` says whether every limit is met, for an intruder who has the release alone and for one who knows the original
+    values; if not, the plan is the closest one and ``standing`` names the limits that it does not meet. ``placed`` are all plans
+    tried on the whole table, as points of the risk-utility map, ``frontier`` those that are not dominated, ``plans`` the plans of
+    the frontier by name. ``seconds`` is the time of the whole call, ``searching`` the time of drawing and trying plans, and
+    ``busy`` the part of it spent on masking and measuring.
     """
 
     plan: Plan
@@ -33,8 +33,8 @@ class Selection(Shown):
     axes: tuple[str, str]
     release: Release
     assessment: Assessment
-    placed: tuple[Placed, ...]
-    frontier: tuple[Placed, ...]
+    placed: tuple[MapPoint, ...]
+    frontier: tuple[MapPoint, ...]
     plans: Mapping[str, Plan]
     tried: int
     tried_on_sample: int
@@ -46,19 +46,19 @@ class Selection(Shown):
 
     @property
     def obstacles(self) -> str:
-        """What keeps the release from a met verdict: the limits in the way, or the gaps in the evidence."""
-        return f"in the way: {', '.join(self.standing)}" if self.standing else "; ".join(self.assessment.gaps)
+        """Why the verdict is not met: the limits that are not met, or the gaps in the evidence."""
+        return f"limits not met: {', '.join(self.standing)}" if self.standing else "; ".join(self.assessment.gaps)
 
     def to_yaml(self, folder: str | Path | None = None) -> str:
-        """The policy file that ``discreet mask`` runs to the same release, with the reasons on top as comments.
+        """The policy file with which ``discreet mask`` makes the same release; the reasons are comments at the top.
 
-        ``folder`` is where it will lie: files of hierarchies are then named from there.
+        ``folder`` is the folder of the file to write: paths of hierarchy files are made relative to it.
         """
         heading = "".join(f"# {' '.join(sentence.split())}\n" for sentence in self.sentences)
-        return heading + (self.policy if folder is None else move_policy(self.policy, Path(folder))).to_yaml()
+        return heading + (self.policy if folder is None else rebase_policy(self.policy, Path(folder))).to_yaml()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """As JSON values."""
         return {
             "met": self.met,
             "risk": {"name": self.axes[0], "value": self.risk},
@@ -66,12 +66,12 @@ class Selection(Shown):
             "status": self.assessment.status,
             "judge": self.assessment.judge,
             "gaps": list(self.assessment.gaps),
-            "limits": [one.to_dict() for one in self.assessment.verdicts],
+            "limits": [verdict.to_dict() for verdict in self.assessment.verdicts],
             "standing_in_the_way": list(self.standing),
             "plan": self.plan.model_dump(mode="json", exclude_defaults=True),
             "frontier": [
-                one.to_dict() | {"plan": self.plans[one.name].model_dump(mode="json", exclude_defaults=True)}
-                for one in self.frontier
+                point.to_dict() | {"plan": self.plans[point.name].model_dump(mode="json", exclude_defaults=True)}
+                for point in self.frontier
             ],
             "tried": self.tried,
             "tried_on_sample": self.tried_on_sample,
@@ -80,12 +80,12 @@ class Selection(Shown):
         }
 
 
-def move_policy(policy: Policy, folder: Path) -> Policy:
-    """The policy as it reads from another folder."""
+def rebase_policy(policy: Policy, folder: Path) -> Policy:
+    """The policy with the relative paths of its hierarchy files rewritten for another folder."""
     attributes = dict(policy.attributes)
     for name, attribute in attributes.items():
         spec = attribute.hierarchy
         if spec is not None and spec.file is not None and not Path(spec.file).is_absolute():
-            place = os.path.relpath(Path(policy.folder or ".") / spec.file, folder)
-            attributes[name] = attribute.model_copy(update={"hierarchy": spec.model_copy(update={"file": place})})
+            path = os.path.relpath(Path(policy.folder or ".") / spec.file, folder)
+            attributes[name] = attribute.model_copy(update={"hierarchy": spec.model_copy(update={"file": path})})
     return policy.with_(attributes=attributes)

@@ -15,7 +15,7 @@ from discreet import registry
 from discreet.errors import DiscreetError, PluginError
 from discreet.model.contracts import Plugin
 from discreet.model.engine_work import EngineWork
-from discreet.model.policy import explain
+from discreet.model.policy import explain_validation_error
 from discreet.testing.findings import Findings
 
 
@@ -140,7 +140,7 @@ def _example(findings: Findings, cls: type[Plugin]) -> Any:
         return cls.example()
     except ValidationError as error:
         findings.add(
-            f"example() breaks a rule of its own: {explain(error, cls, cls.name)}; "
+            f"example() breaks a rule of its own: {explain_validation_error(error, cls, cls.name)}; "
             "give the field examples=[…], or override example()"
         )
     except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises is a finding

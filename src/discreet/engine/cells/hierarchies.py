@@ -49,7 +49,7 @@ def hierarchy_of(data: Microdata, name: str) -> Hierarchy:
     key = (name, spec.model_dump_json() if spec is not None else "", file)  # policy and file may change under the same values
     if key not in cached:
         (column,) = encode(data, [name])
-        hierarchy = build_hierarchy(column, spec, data)
+        hierarchy = hierarchy_from_spec(column, spec, data)
         leaf_codes(column, hierarchy)
         cached[key] = hierarchy
     return cached[key]
@@ -114,7 +114,7 @@ def read_rows(path: Path, attribute: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=separator))
 
 
-def build_hierarchy(column: Column, spec: HierarchySpec | None, data: Microdata) -> Hierarchy:
+def hierarchy_from_spec(column: Column, spec: HierarchySpec | None, data: Microdata) -> Hierarchy:
     """Build the hierarchy of a column's values from a specification."""
     name = column.name
     if spec is not None and spec.file:

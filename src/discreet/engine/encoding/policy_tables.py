@@ -13,7 +13,7 @@ from discreet.engine.encoding.policy_paths import resolve_address, resolve_path
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.model.services import service
+from discreet.model.services import get_service
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,7 @@ def load_table(source: Any, policy: Policy) -> pl.DataFrame:
     location = resolve_source(source, policy)
     if isinstance(location, Path) and not location.exists():
         raise SourceError(f"{location}: there is no such file")
-    loaded: Microdata = service("read_table")(
+    loaded: Microdata = get_service("read_table")(
         str(location) if isinstance(location, Path) else location, Policy(missing=policy.missing)
     )
     return loaded.frame

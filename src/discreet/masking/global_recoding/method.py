@@ -56,9 +56,7 @@ class GlobalRecoding(MaskingMethod):
         "discreet.masking.global_recoding.spark:global_recoding", (QUANTILES, MANY_CATEGORIES)
     )
     scope: ClassVar[Scope] = Scope.CELL
-    preserves: ClassVar[str] = (
-        "Truthfulness: every label contains the true value; the counts of whole groups are exact."
-    )
+    preserves: ClassVar[str] = "Truthfulness: every label contains the true value; the counts of whole groups are exact."
 
     breaks: tuple[Number, ...] = Field(
         default=(), description="bounds of intervals, increasing; values outside are in an open interval"
@@ -76,7 +74,9 @@ class GlobalRecoding(MaskingMethod):
     level: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="level of the attribute's hierarchy; 1 is the level above the values"
     )
-    unit: DateUnit | None = Field(default=None, description="unit to which dates are recoded: week, month, quarter, year or decade")
+    unit: DateUnit | None = Field(
+        default=None, description="unit to which dates are recoded: week, month, quarter, year or decade"
+    )
 
     @field_validator("breaks")
     @classmethod
@@ -90,14 +90,16 @@ class GlobalRecoding(MaskingMethod):
     def _members_as_text(cls, groups: Any) -> Any:
         if isinstance(groups, dict):
             return {str(label): [_member_text(member) for member in members] for label, members in groups.items()}
-        return [[_member_text(member) for member in members] for members in groups] if isinstance(groups, list | tuple) else groups
+        return (
+            [[_member_text(member) for member in members] for members in groups] if isinstance(groups, list | tuple) else groups
+        )
 
     @model_validator(mode="after")
     def _exactly_one_recoding(self) -> GlobalRecoding:
         recodings = [name for name in _RECODINGS if getattr(self, name) not in (None, (), {})]
         if len(recodings) != 1:
             raise ValueError(
-                f"global_recoding needs exactly one of {', '.join(_RECODINGS)}; got {' and '.join(recodings) if recodings else 'none'}"
+                f"global_recoding needs exactly one of {', '.join(_RECODINGS)}; got {' and '.join(recodings) or 'none'}"
             )
         if self.other is not None and recodings != ["groups"]:
             raise ValueError("other can only be used with groups")
@@ -136,7 +138,9 @@ class GlobalRecoding(MaskingMethod):
         """The meaning of the labels of a recoded column."""
         if self.unit is not None:
             zone = getattr(data.frame.schema[name], "time_zone", None)
-            return describe_labels(data, name, released, nominal=local_time_units_in_utc(released.unique().drop_nulls().to_list(), zone))
+            return describe_labels(
+                data, name, released, nominal=local_time_units_in_utc(released.unique().drop_nulls().to_list(), zone)
+            )
         if self.level is not None:
             return describe_labels(data, name, released, hierarchy=hierarchy_of(data, name))
         if not self.groups:

@@ -1,8 +1,13 @@
-"""Compiled: which rows still need their values suppressed when blanks of earlier rows agree with anything."""
+"""Compiled: the rows that still need suppression when blanks of earlier rows agree with any value.
+
+A *pattern* is a set of attributes that are blank in a row; pattern 0 has none. A row with a pattern agrees with every row that
+has the same combination of values in the other attributes. So the records of blanked rows are counted in a hash table by
+pattern and remaining combination, and a complete row looks its combination up once per pattern in use.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,40 +17,65 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class RowPatterns(NamedTuple):
+    """The combination of values of every row, and the patterns.
+
+    ``parts[row, attribute]`` are summands of the number of a row's combination, which has several words if there are many;
+    ``word[attribute]`` is the word to which an attribute belongs. ``blanks[pattern, attribute]`` are the blank attributes of a
+    pattern.
+    """
+
+    parts: NDArray[np.uint64]
+    word: NDArray[np.int64]
+    blanks: NDArray[np.bool_]
+
+
+class BlankedRecords(NamedTuple):
+    """An open hash table of the records of blanked rows.
+
+    ``slots`` holds the entry of a slot, or -1. Of an entry: ``combination[entry, word]``, its ``pattern`` and its ``records``.
+    ``in_use`` lists the patterns that have entries, ``is_in_use`` marks them. ``sizes`` are the numbers of entries and of
+    patterns in use.
+    """
+
+    slots: NDArray[np.int64]
+    combination: NDArray[np.uint64]
+    pattern: NDArray[np.int64]
+    records: NDArray[np.int64]
+    in_use: NDArray[np.int64]
+    is_in_use: NDArray[np.bool_]
+    sizes: NDArray[np.int64]
+
+
+ENTRIES, PATTERNS = 0, 1  # places in sizes
+
+
 @compiled
-def _combination(
-    parts: NDArray[np.uint64], word: NDArray[np.int64], left_out: NDArray[np.bool_], words: NDArray[np.uint64]
-) -> np.uint64:
-    """Put the number of a row's combination without some attributes into ``words``; returns a mixture of their bits."""
-    for at in range(len(words)):
-        words[at] = 0
-    for at in range(len(parts)):
-        if not left_out[at]:
-            words[word[at]] += parts[at]
+def _combine(rows: RowPatterns, row: int, pattern: int, words: NDArray[np.uint64]) -> np.uint64:
+    """Write the number of a row's combination without the blanks of a pattern to ``words``; returns a mixture of their bits."""
+    for index in range(len(words)):
+        words[index] = 0
+    for attribute in range(len(rows.word)):
+        if not rows.blanks[pattern, attribute]:
+            words[rows.word[attribute]] += rows.parts[row, attribute]
     state = np.uint64(0)
-    for at in range(len(words)):
-        state = (state ^ words[at]) * np.uint64(0xBF58476D1CE4E5B9)
+    for index in range(len(words)):
+        state = (state ^ words[index]) * np.uint64(0xBF58476D1CE4E5B9)
         state ^= state >> np.uint64(29)
     return state
 
 
 @compiled
-def _find(
-    words: NDArray[np.uint64],
-    state: np.uint64,
-    pattern: int,
-    slots: NDArray[np.int64],
-    held: NDArray[np.uint64],
-    owner: NDArray[np.int64],
-) -> np.int64:
-    """The slot of a pattern's combination, or the empty one where it would stand."""
-    mask = np.int64(len(slots) - 1)
+def _find_slot(rows: RowPatterns, blanked: BlankedRecords, row: int, pattern: int, words: NDArray[np.uint64]) -> np.int64:
+    """The slot of a row's combination under a pattern, or the empty slot for it; ``words`` becomes the combination."""
+    state = _combine(rows, row, pattern, words)
+    mask = np.int64(len(blanked.slots) - 1)
     slot = np.int64((state + np.uint64(pattern)) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(1)) & mask
-    while slots[slot] >= 0:
-        entry = slots[slot]
-        same = owner[entry] == pattern
-        for at in range(len(words)):
-            same = same and held[entry, at] == words[at]
+    while blanked.slots[slot] >= 0:
+        entry = blanked.slots[slot]
+        same = blanked.pattern[entry] == pattern
+        for index in range(len(words)):
+            same = same and blanked.combination[entry, index] == words[index]
         if same:
             break
         slot = (slot + 1) & mask
@@ -53,69 +83,74 @@ def _find(
 
 
 @compiled
-def still_unsafe(
-    parts: NDArray[np.uint64],
-    word: NDArray[np.int64],
+def _add_records(
+    rows: RowPatterns, blanked: BlankedRecords, row: int, pattern: int, records: int, words: NDArray[np.uint64]
+) -> None:
+    """Add records (or take them away) to the entry of a row under a pattern; pattern 0, a complete row, has no entry."""
+    if pattern == 0:
+        return
+    slot = _find_slot(rows, blanked, row, pattern, words)
+    if blanked.slots[slot] < 0:
+        entry = blanked.sizes[ENTRIES]
+        blanked.slots[slot] = entry
+        blanked.pattern[entry] = pattern
+        blanked.combination[entry] = words
+        blanked.sizes[ENTRIES] += 1
+    blanked.records[blanked.slots[slot]] += records
+    if not blanked.is_in_use[pattern]:
+        blanked.is_in_use[pattern] = True
+        blanked.in_use[blanked.sizes[PATTERNS]] = pattern
+        blanked.sizes[PATTERNS] += 1
+
+
+# before[row], after[row]: the pattern of a row now, and once it is suppressed. order: the rows to check, in this order.
+# counts[row]: records of a row. agreeing[row]: records that share the values of a row.
+# Each row of the order costs one look-up per pattern in use, O(attributes) each, and stops at k agreeing records.
+# The table never runs full: a row adds at most two entries, and there are four slots per row.
+@compiled
+def find_unsafe_rows(
+    rows: RowPatterns,
     number: int,
-    blanks: NDArray[np.bool_],
     before: NDArray[np.int64],
     after: NDArray[np.int64],
     order: NDArray[np.int64],
     counts: NDArray[np.int64],
-    safe: NDArray[np.int64],
+    agreeing: NDArray[np.int64],
     k: int,
 ) -> NDArray[np.bool_]:
-    """Go through the rows in ``order`` and suppress those that fewer than k records agree with by then.
+    """Go through the rows in ``order`` and suppress those that still have fewer than k agreeing records; returns their flags.
 
-    ``parts[row, attribute]`` add up, word by word, to a number for the row's combination; ``blanks[pattern, attribute]`` are the
-    attributes that a pattern leaves out; ``before`` and ``after`` the pattern of a row now and once it is suppressed (pattern 0
-    leaves out nothing); ``safe`` the records that agree with a row by their values alone. Rows that have blanks already count
-    for others from the start.
+    ``number`` is the number of words of a combination. Rows that have blanks from the start agree with others from the start.
     """
-    size = len(parts)
+    size = len(before)
     bits = 4
     while (1 << bits) < 4 * size + 4:
         bits += 1
-    slots = np.full(1 << bits, -1, dtype=np.int64)
-    held = np.empty((2 * size + 2, number), dtype=np.uint64)
-    owner = np.empty(2 * size + 2, dtype=np.int64)
-    weight = np.zeros(2 * size + 2, dtype=np.int64)
-    in_use, seen = np.empty(len(blanks), dtype=np.int64), np.zeros(len(blanks), dtype=np.bool_)
-    entries, active = 0, 0
-    gone = np.zeros(size, dtype=np.bool_)
+    entries, patterns = 2 * size + 2, len(rows.blanks)
+    blanked = BlankedRecords(
+        np.full(1 << bits, -1, dtype=np.int64),
+        np.empty((entries, number), dtype=np.uint64),
+        np.empty(entries, dtype=np.int64),
+        np.zeros(entries, dtype=np.int64),
+        np.empty(patterns, dtype=np.int64),
+        np.zeros(patterns, dtype=np.bool_),
+        np.zeros(2, dtype=np.int64),
+    )
     words = np.zeros(number, dtype=np.uint64)
-    for turn in range(size + len(order)):
-        first = turn < size
-        row = turn if first else order[turn - size]
-        if first and before[row] == 0:
+    for row in range(size):
+        _add_records(rows, blanked, row, before[row], counts[row], words)
+    unsafe = np.zeros(size, dtype=np.bool_)
+    for row in order:
+        records, index = agreeing[row], 0
+        while before[row] == 0 and records < k and index < blanked.sizes[PATTERNS]:
+            slot = _find_slot(rows, blanked, row, blanked.in_use[index], words)
+            if blanked.slots[slot] >= 0:
+                records += blanked.records[blanked.slots[slot]]
+            index += 1
+        if records >= k:
             continue
-        if not first:
-            alike, place = safe[row], 0
-            while before[row] == 0 and alike < k and place < active:
-                pattern = in_use[place]
-                state = _combination(parts[row], word, blanks[pattern], words)
-                slot = _find(words, state, pattern, slots, held, owner)
-                if slots[slot] >= 0:
-                    alike += weight[slots[slot]]
-                place += 1
-            if alike >= k:
-                continue
-            gone[row] = True
+        unsafe[row] = True
         # a row that had blanks of its own moves from its old pattern to the new one
-        for way in range(1 if first else 2):
-            pattern = after[row] if not first and way == 0 else before[row]
-            if pattern == 0:
-                continue
-            state = _combination(parts[row], word, blanks[pattern], words)
-            slot = _find(words, state, pattern, slots, held, owner)
-            if slots[slot] < 0:
-                slots[slot] = entries
-                owner[entries] = pattern
-                held[entries] = words
-                entries += 1
-            weight[slots[slot]] += counts[row] if first or way == 0 else -counts[row]
-            if not seen[pattern]:
-                seen[pattern] = True
-                in_use[active] = pattern
-                active += 1
-    return gone
+        _add_records(rows, blanked, row, after[row], counts[row], words)
+        _add_records(rows, blanked, row, before[row], -counts[row], words)
+    return unsafe

@@ -17,15 +17,15 @@ from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
 from discreet.model.notes import Note
 
-_MOST_CHECKED_AGAIN = 50_000
+_MAX_RECORDS_CHECKED_AGAIN = 50_000
 
 
 class LocalSuppression(MaskingMethod):
-    """Blanks single key values until at least k records agree with every record, a blank agreeing with anything.
+    """Suppresses single key values until at least k records agree with every record, where a blank agrees with any value.
 
-    Each record that is too rare loses the cheapest set of values that leaves a combination which k records truly share;
-    records are taken in turn, the costliest first, and one that earlier blanks have made safe keeps its values. With ``blanks:
-    discount`` nothing is owed to blanks: all records that were too rare are treated.
+    Of each record with fewer than k agreeing records, the cheapest set of values is suppressed that leaves a combination which
+    k records share. Records are treated one after the other, the costliest first; a record that earlier blanks have made safe
+    keeps its values. With ``blanks: discount`` blanks do not count as agreement, so that all such records are treated.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -43,19 +43,21 @@ class LocalSuppression(MaskingMethod):
     preserves: ClassVar[str] = "Every value that is not blanked; all attributes but the keys."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {"columns": ("k_anonymity.keys",)}
 
-    k: Annotated[int, Field(ge=1)] | None = Field(default=None, description="fewest records that agree with each record")
+    k: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="minimum number of records that agree with each record"
+    )
     threshold: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None, description="largest risk 1 / (records that agree) a record may keep; instead of k"
+        default=None, description="maximum risk 1 / (agreeing records) of a record; instead of k"
     )
     importance: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="what blanking a value of an attribute costs; 1 where not named"
+        default_factory=dict, description="cost of suppressing a value of an attribute; default: 1"
     )
     blanks: Literal["match", "discount"] = Field(
-        default="match", description="a blank agrees with anything (the wildcard reading), or only values that are shared count"
+        default="match", description="match: a blank agrees with any value (wildcard); discount: only equal values agree"
     )
 
     @model_validator(mode="after")
-    def _one_goal(self) -> Self:
+    def _either_k_or_threshold(self) -> Self:
         if (self.k is None) == (self.threshold is None):
             raise ValueError("local_suppression needs either k or threshold")
         return self
@@ -65,8 +67,8 @@ class LocalSuppression(MaskingMethod):
         return cls(k=2)
 
     @property
-    def least(self) -> int:
-        """The k that is asked for: 1 / k is at most the threshold."""
+    def required_k(self) -> int:
+        """The required k: the smallest with 1 / k at most the threshold."""
         return self.k if self.k is not None else math.ceil(1 / (self.threshold or 1.0) - 1e-9)
 
     def choose(self, data: Microdata) -> list[str]:
@@ -80,31 +82,41 @@ class LocalSuppression(MaskingMethod):
                 raise ParameterError(f"local_suppression.importance names '{name}', which is not a key; {nearest(name, columns)}")
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        from discreet.masking.local_suppression.search import local_suppression
+        from discreet.masking.local_suppression.search import find_suppressions
 
         self.check(data, columns)
         if not len(data):
             return data
         costs = [self.importance.get(name, 1.0) for name in columns]
-        gone = local_suppression(encode(data, columns), len(data), self.least, costs, look_again=self.blanks == "match")
+        suppressed = find_suppressions(
+            encode(data, columns), len(data), self.required_k, costs, blanks_agree=self.blanks == "match"
+        )
         changed = {
-            name: data.frame[name].set(pl.Series(gone[:, at]), None) for at, name in enumerate(columns) if gone[:, at].any()
+            name: data.frame[name].set(pl.Series(suppressed[:, index]), None)
+            for index, name in enumerate(columns)
+            if suppressed[:, index].any()
         }
         return data.with_columns(changed) if changed else data
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        lost = {name: after.frame[name].null_count() - before.frame[name].null_count() for name in columns}
-        told = ", ".join(f"{name} {number:,}" for name, number in lost.items() if number)
-        total = f"{sum(lost.values()):,} of {len(before) * len(columns):,} values blanked"
-        return [Note(f"{total}: {told}", total)] if told else []  # by attribute the counts are small
+        blanked = {name: after.frame[name].null_count() - before.frame[name].null_count() for name in columns}
+        by_attribute = ", ".join(f"{name} {number:,}" for name, number in blanked.items() if number)
+        total = f"{sum(blanked.values()):,} of {len(before) * len(columns):,} values blanked"
+        return (
+            [Note(f"{total}: {by_attribute}", total)] if by_attribute else []
+        )  # the public text leaves out the counts by attribute, which may be small
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
-        kept = [name for name in columns if name in final.columns]
-        if kept == list(columns) and len(final) == len(after) and final.frame.select(kept).equals(after.frame.select(kept)):
+        present = [name for name in columns if name in final.columns]
+        if (
+            present == list(columns)
+            and len(final) == len(after)
+            and final.frame.select(present).equals(after.frame.select(present))
+        ):
             return []
-        if not kept or not len(final):
+        if not present or not len(final):
             return []
-        if len(final) > _MOST_CHECKED_AGAIN:
-            return ["keys or records were changed by a later step; measure k_anonymity with missing: wildcard again"]
-        rare = int((class_sizes(encode(final, kept), len(final), wildcard=True) < self.least).sum())
-        return [f"{rare:,} records agree with fewer than {self.least} any more"] if rare else []
+        if len(final) > _MAX_RECORDS_CHECKED_AGAIN:
+            return ["a later step changed keys or records; measure k_anonymity with missing: wildcard again"]
+        rare = int((class_sizes(encode(final, present), len(final), wildcard=True) < self.required_k).sum())
+        return [f"{rare:,} records of the final table agree with fewer than {self.required_k} records"] if rare else []

@@ -119,8 +119,8 @@ def sets_by_cost(costs: Sequence[float], width: int) -> Iterator[list[tuple[int,
     priced_sets: list[tuple[float, tuple[int, ...]]] = []
     size = 1
     while size <= width and len(priced_sets) + math.comb(width, size) <= _MAX_SETS:
-        for attributes in itertools.combinations(range(width), size):
-            priced_sets.append((sum(costs[attribute] for attribute in attributes), attributes))
+        sets = itertools.combinations(range(width), size)
+        priced_sets += [(sum(costs[attribute] for attribute in attributes), attributes) for attributes in sets]
         size += 1
     order = sorted(range(width), key=lambda attribute: costs[attribute])
     for number in range(size, width + 1):
@@ -141,7 +141,7 @@ def _find_still_unsafe(
     k: int,
 ) -> NDArray[np.bool_]:
     """The rows that still have fewer than k agreeing records when their turn comes, given the blanks of the rows before."""
-    from discreet.masking.local_suppression.kernels import still_unsafe
+    from discreet.masking.local_suppression.kernels import RowPatterns, find_unsafe_rows
 
     # by cost, then by values, so that the result does not depend on the order of the records
     order = unsafe[np.lexsort((*(table.codes[unsafe, attribute] for attribute in range(table.codes.shape[1])), -price[unsafe]))]
@@ -151,7 +151,8 @@ def _find_still_unsafe(
     flags = np.zeros((len(patterns), missing.shape[1]), dtype=np.bool_)
     flags[before], flags[after] = missing, blanks
     parts, word = _combination_parts(table)
-    return still_unsafe(parts, word, int(word.max()) + 1, flags, before, after, order, table.counts, agreeing, k)
+    rows = RowPatterns(parts, word, flags)
+    return find_unsafe_rows(rows, int(word.max()) + 1, before, after, order, table.counts, agreeing, k)
 
 
 def _combination_parts(table: ClassTable) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -171,7 +172,7 @@ def _combination_parts(table: ClassTable) -> tuple[NDArray[np.uint64], NDArray[n
 
 
 def _number_patterns(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """One number per row of flags, equal for equal rows and 0 for no flag: its bits or, for 62 attributes and more, a dense number."""
+    """One number per row of flags, equal for equal rows and 0 without flags: its bits or, from 62 attributes on, a dense number."""
     if flags.shape[1] < 62:
         return np.asarray(flags @ (1 << np.arange(flags.shape[1], dtype=np.int64)))
     _, dense = np.unique(np.vstack((np.zeros((1, flags.shape[1]), dtype=np.bool_), flags)), axis=0, return_inverse=True)

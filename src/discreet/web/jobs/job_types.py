@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet import registry
 from discreet.errors import nearest
-from discreet.model.policy import explain
+from discreet.model.policy import explain_validation_error
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects.projects import Project
 
@@ -100,7 +100,7 @@ def check_parameters(project: Project, kind: str, parameters: dict[str, Any]) ->
     try:
         checked = PARAMETER_MODELS[kind].model_validate(parameters)
     except ValidationError as error:
-        raise InvalidRequest(f"the job {kind}: {explain(error, PARAMETER_MODELS[kind])}") from None
+        raise InvalidRequest(f"the job {kind}: {explain_validation_error(error, PARAMETER_MODELS[kind])}") from None
     content = checked.model_dump(exclude_none=True)
     if isinstance(checked, Import) and (checked.upload is None) == (checked.source is None):
         raise InvalidRequest("an import needs either an upload, or a connected source and its table")

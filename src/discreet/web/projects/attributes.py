@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from discreet.model.attribute import Attribute
-from discreet.model.policy import explain
+from discreet.model.policy import explain_validation_error
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects.datasets import Dataset
 
@@ -80,7 +80,7 @@ def to_policy_values(content: Attribute | Mapping[str, Any], name: str) -> dict[
     try:
         attribute = content if isinstance(content, Attribute) else Attribute.model_validate(dict(content))
     except ValidationError as error:
-        raise InvalidRequest(explain(error, Attribute, name)) from None
+        raise InvalidRequest(explain_validation_error(error, Attribute, name)) from None
     return attribute.model_copy(update={"reason": None}).model_dump(mode="json", exclude_defaults=True)
 
 
