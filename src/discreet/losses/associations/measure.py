@@ -1,0 +1,260 @@
+"""Associations: how far the relations between attributes change that users of the data look at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import numpy as np
+import polars as pl
+from pydantic import Field, field_validator
+
+from discreet.engine.cells.comparison import link_rows
+from discreet.engine.cells.containment import read_containment
+from discreet.engine.cells.hierarchies import usable_hierarchy
+from discreet.engine.cells.midpoints import released_numbers
+from discreet.engine.encoding.columns import encode_series
+from discreet.errors import DataError, ParameterError, nearest
+from discreet.losses.associations.regression import Effect, Formula, fit_effects, parse_formula
+from discreet.losses.associations.strength import Variable, association
+from discreet.model.attribute import Level, Role
+from discreet.model.cells import EVERYTHING
+from discreet.model.contracts import Direction, LossMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.notes import Note
+from discreet.model.score import Score
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LEFT_OUT = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD, Role.WEIGHT)
+_MOST_RECORDS = 100_000
+_MOST_EFFECTS = 200
+"""Dummy variables and numbers of one regression; more would be a table of its own, not an analysis."""
+
+
+class Associations(LossMeasure):
+    """The change of pairwise associations, and of regression effects that the owner names.
+
+    The association of two attributes is Cramér's V (two categories), the correlation ratio (a category and a number) or
+    Pearson's correlation (two numbers), in the original and in the release, over the records in which both are present. ``loss``
+    is the mean absolute change over the pairs with a changed attribute, ``worst`` the largest. Intervals count as their midpoints.
+
+    ``analyses`` are linear regressions such as ``visits ~ sex + race + age``. Categories enter as dummy variables against the
+    most frequent one; a released group counts for each of its members in part. ``effect`` is the largest change of a coefficient
+    that differs from 0 in the original (95 %), as a share of it; a coefficient that cannot be estimated any more counts as 1.
+
+    >>> from discreet.testing import table
+    >>> before = table({"sex": ["f", "m"] * 20, "age": [30, 50] * 20}, key=["sex", "age"])
+    >>> after = before.with_columns({"sex": pl.Series(["f"] * 20 + ["m"] * 20)})
+    >>> Associations().measure(before, after).summary["loss"]
+    1.0
+    """
+
+    name: ClassVar[str] = "associations"
+    citation: ClassVar[str] = (
+        "Cramér, H. (1946). Mathematical Methods of Statistics, section 21.9; Bergsma, W. (2013). A bias-correction for Cramér's V "
+        "and Tschuprow's T. J. Korean Statistical Society 42, 323-328."
+    )
+    better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "worst": "low", "effect": "low", "effects_outside": "low"}
+    neutral: ClassVar[Collection[str]] = ("pairs", "effects")
+    meaning: ClassVar[Mapping[str, str]] = {
+        "loss": "mean absolute change of the association of two attributes, 0 to 1",
+        "worst": "largest change of the association of two attributes",
+        "pairs": "pairs of attributes compared: those with a changed attribute",
+        "effect": "largest change of a clear regression effect, as a share of it",
+        "effects_outside": "regression effects that leave the 95 % interval of the original",
+        "effects": "regression effects compared",
+    }
+
+    attributes: tuple[str, ...] = Field(
+        default=(), description="attributes to compare; default: all that both tables have, without identifiers and weights"
+    )
+    analyses: tuple[str, ...] = Field(
+        default=(), description="regressions to compare: response ~ predictor + predictor; names with spaces in backticks"
+    )
+    categories: Annotated[int, Field(ge=2)] = Field(
+        default=50, description="attributes with more different categories are left out"
+    )
+    most: Annotated[int, Field(ge=2)] = Field(
+        default=40, description="most attributes to compare, the changed ones first; those beyond are named in a note"
+    )
+
+    @field_validator("analyses")
+    @classmethod
+    def _are_formulas(cls, analyses: tuple[str, ...]) -> tuple[str, ...]:
+        for text in analyses:
+            parse_formula(text)
+        return analyses
+
+    def measure(self, original: Microdata, masked: Microdata) -> Score:
+        names, changed, notes = self._compared(original, masked)
+        original, masked = _sampled(original), _sampled(masked)
+        sides = {name: _variables(original, masked, name) for name in names}
+        pairs = [pair for pair in combinations(names, 2) if changed & set(pair)]
+        changes = [
+            min(1.0, abs(association(*(sides[name][1] for name in pair)) - association(*(sides[name][0] for name in pair))))
+            for pair in pairs
+        ]
+        summary: dict[str, int | float | None] = {
+            "loss": float(np.mean(changes)) if changes else 0.0,
+            "worst": max(changes, default=0.0),
+            "pairs": len(pairs),
+        }
+        effects = [comparison for text in self.analyses for comparison in self._effects(parse_formula(text), original, masked)]
+        clear = [_relative_change(before, after) for _, before, after in effects if before.is_clear]
+        summary["effect"] = max(clear, default=0.0) if self.analyses else None
+        summary["effects_outside"] = sum(_is_outside(before, after) for _, before, after in effects) if self.analyses else None
+        summary["effects"] = len(effects)
+        notes += [Note(f"{label}: {before} becomes {after}", "") for label, before, after in effects]
+        return Score(self.name, summary, None, _by_attribute(names, pairs, changes), notes=tuple(notes))
+
+    def _compared(self, original: Microdata, masked: Microdata) -> tuple[list[str], set[str], list[str]]:
+        """The attributes, which of them are changed, and notes on those left out."""
+        for name in self.attributes:
+            original.attribute(name)
+        candidates = self.attributes or tuple(name for name in original.columns if original.attribute(name).role not in _LEFT_OUT)
+        names = [name for name in candidates if name in masked.columns and name in original.columns]
+        if not names:
+            raise DataError(f"associations: {original.source} and {masked.source} have no attribute in common to compare")
+        large = [name for name in names if not _is_number(original, name) and original.frame[name].n_unique() > self.categories]
+        names = [name for name in names if name not in large]
+        changed = _changed(original, masked, names)
+        kept = sorted(names, key=lambda name: (name not in changed, names.index(name)))[: self.most]
+        notes = []
+        if large:
+            notes.append(f"more than {self.categories} categories, so not compared: {_listed(large)}")
+        if len(kept) < len(names):
+            notes.append(f"not compared, because there are more than {self.most}: {_listed([n for n in names if n not in kept])}")
+        return [name for name in names if name in kept], changed, notes
+
+    def _effects(self, formula: Formula, original: Microdata, masked: Microdata) -> list[tuple[str, Effect, Effect]]:
+        """Each effect of a regression with its label, before and after."""
+        for name in (formula.response, *formula.predictors):
+            if name not in original.columns:
+                raise ParameterError(
+                    f"associations.analyses names '{name}', which is no column; {nearest(name, original.columns)}"
+                )
+        if not _is_number(original, formula.response):
+            raise ParameterError(f"associations.analyses: the response '{formula.response}' must be a number")
+        if formula.response not in masked.columns:
+            response = released_numbers(original, original, formula.response)[0], np.full(len(masked), np.nan)
+        else:
+            response = released_numbers(original, masked, formula.response)
+        designs: tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]]] = ({}, {})
+        for name in formula.predictors:
+            for label, before, after in _design_columns(original, masked, name):
+                designs[0][label], designs[1][label] = before, after
+        if len(designs[0]) > _MOST_EFFECTS:
+            raise ParameterError(
+                f"associations.analyses: '{formula}' has {len(designs[0]):,} effects; at most {_MOST_EFFECTS} can be compared"
+            )
+        before, after = (fit_effects(response[side], designs[side]) for side in (0, 1))
+        return [(f"{formula}: effect of {label}", before[label], after[label]) for label in designs[0]]
+
+
+def _is_number(data: Microdata, name: str) -> bool:
+    dtype = data.frame.schema[name]
+    return data.level(name) in (Level.NUMERIC, Level.DATE) and (dtype.is_numeric() or dtype.is_temporal())
+
+
+def _sampled(data: Microdata) -> Microdata:
+    """At most so many records, evenly spread over the table."""
+    if len(data) <= _MOST_RECORDS:
+        return data
+    return data.take(np.linspace(0, len(data) - 1, _MOST_RECORDS).astype(np.int64))
+
+
+def _changed(original: Microdata, masked: Microdata, names: Sequence[str]) -> set[str]:
+    """The attributes of which a linked record has another value; all of them where nothing links the tables."""
+    rows = link_rows(original, masked)
+    if rows is None or len(rows) < len(masked) or len(rows) < len(original):
+        return set(names)  # records came or went, which changes every attribute
+    before, after = original.frame[rows.original.tolist()], masked.frame[rows.masked.tolist()]
+    return {name for name in names if not before[name].equals(after[name])}
+
+
+def _variables(original: Microdata, masked: Microdata, name: str) -> tuple[Variable, Variable]:
+    """An attribute of both tables as numbers or as categories; what is suppressed is missing."""
+    if _is_number(original, name):
+        before, after = released_numbers(original, masked, name)
+        return Variable(before), Variable(after)
+    return _categories(original.frame[name]), _categories(masked.frame[name])
+
+
+def _categories(series: pl.Series) -> Variable:
+    column = encode_series(series)
+    codes = column.codes.astype(np.int64)
+    blank = [code for code, value in enumerate(column.values.to_list()) if value == EVERYTHING]
+    codes[column.is_null | np.isin(codes, blank)] = -1
+    return Variable(codes, max(1, len(column.values)))
+
+
+def _design_columns(
+    original: Microdata, masked: Microdata, name: str
+) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """The columns of a predictor in the design matrix of the original and of the release, with their labels."""
+    missing = np.full(len(masked), np.nan)
+    if _is_number(original, name):
+        before = released_numbers(original, original, name)[0]
+        return [(name, before, released_numbers(original, masked, name)[1] if name in masked.columns else missing)]
+    column = encode_series(original.frame[name])
+    counts = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
+    reference = int(counts.argmax()) if len(counts) else 0
+    shares = (
+        _member_shares(original, masked, name) if name in masked.columns else np.full((len(masked), len(column.values)), np.nan)
+    )
+    columns = []
+    for code, value in enumerate(column.values.to_list()):
+        if code != reference:
+            before = np.where(column.is_null, np.nan, (column.codes == code).astype(np.float64))
+            columns.append((f"{name}={value}", before, shares[:, code]))
+    return columns
+
+
+def _member_shares(original: Microdata, masked: Microdata, name: str) -> NDArray[np.float64]:
+    """For each released record the shares of the original categories that its cell may be; NaN where it is suppressed.
+
+    A group counts for its members by how often they are released as they are.
+    """
+    before, after = encode_series(original.frame[name]), encode_series(masked.frame[name])
+    containment = read_containment(before, after, usable_hierarchy(original, name), numeric=False, cells=masked.cells.get(name))
+    members = containment.matrix().astype(np.float64)
+    single = members.sum(axis=1) == 1
+    counts = np.bincount(after.codes, minlength=after.cardinality)
+    weights = (members[single] * counts[single, None]).sum(axis=0) + 1.0
+    members *= weights
+    members[containment.blank] = np.nan
+    totals = members.sum(axis=1, keepdims=True)
+    shares = np.divide(members, totals, out=np.full_like(members, np.nan), where=totals > 0)
+    return np.asarray(shares[after.codes])
+
+
+def _relative_change(before: Effect, after: Effect) -> float:
+    return abs(after.value - before.value) / abs(before.value) if np.isfinite(after.value) else 1.0
+
+
+def _is_outside(before: Effect, after: Effect) -> bool:
+    """Whether an effect left the interval of the original; one that could not be estimated before cannot."""
+    if not np.isfinite(before.value):
+        return False
+    low, high = before.interval
+    return not low <= after.value <= high
+
+
+def _by_attribute(names: Sequence[str], pairs: Sequence[tuple[str, str]], changes: Sequence[float]) -> pl.DataFrame:
+    """One row per attribute: the mean and the largest change over its pairs, and the attribute of the latter."""
+    rows = []
+    for name in names:
+        own = [
+            (change, pair[0] if pair[1] == name else pair[1]) for pair, change in zip(pairs, changes, strict=True) if name in pair
+        ]
+        largest = max(own, default=(0.0, None), key=lambda entry: entry[0])
+        rows.append((name, float(np.mean([change for change, _ in own])) if own else 0.0, largest[0], largest[1]))
+    schema = {"attribute": pl.String, "loss": pl.Float64, "worst": pl.Float64, "with": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")

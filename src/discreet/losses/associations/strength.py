@@ -1,0 +1,91 @@
+"""The strength of association of two attributes, from 0 (none) to 1, by the kinds of the attributes.
+
+Two categories: Cramér's V. A category and a number: the correlation ratio. Two numbers: Pearson's correlation, with its sign. V
+and the correlation ratio are corrected for the number of categories, because in a sample independent attributes with many
+categories seem to be associated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FEWEST = 3
+"""Records in which both values are present that are needed to speak of an association."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One attribute of one table: numbers (NaN where missing), or codes of categories (-1 where missing)."""
+
+    values: NDArray[np.float64] | NDArray[np.int64]
+    categories: int = 0
+    """The number of categories; 0 for numbers."""
+
+    @property
+    def is_number(self) -> bool:
+        return self.categories == 0
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.values) if self.is_number else np.asarray(self.values >= 0)
+
+
+def association(first: Variable, second: Variable) -> float:
+    """The association over the records in which both values are present; 0 where there are too few.
+
+    >>> sex = Variable(np.array([0, 0, 1, 1, 0, 1]), 2)
+    >>> association(sex, Variable(np.array([10.0, 11.0, 20.0, 21.0, 10.5, 20.5]))) > 0.99
+    True
+    """
+    both = first.present & second.present
+    if int(both.sum()) < _FEWEST:
+        return 0.0
+    left, right = first.values[both], second.values[both]
+    if first.is_number and second.is_number:
+        return _correlation(left, right)
+    if not first.is_number and not second.is_number:
+        return _cramers_v(left.astype(np.int64), first.categories, right.astype(np.int64), second.categories)
+    if first.is_number:
+        return _correlation_ratio(right.astype(np.int64), second.categories, left)
+    return _correlation_ratio(left.astype(np.int64), first.categories, right)
+
+
+def _correlation(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+    left, right = left - left.mean(), right - right.mean()
+    scale = float(np.sqrt((left @ left) * (right @ right)))
+    return float(np.clip(left @ right / scale, -1.0, 1.0)) if scale > 0 and np.isfinite(scale) else 0.0
+
+
+def _cramers_v(left: NDArray[np.int64], rows: int, right: NDArray[np.int64], columns: int) -> float:
+    """Cramér's V with the correction of Bergsma (2013)."""
+    records = len(left)
+    table = np.bincount(left * columns + right, minlength=rows * columns).reshape(rows, columns).astype(np.float64)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    rows, columns = table.shape
+    if min(rows, columns) < 2:
+        return 0.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / records
+    phi2 = float(((table - expected) ** 2 / expected).sum()) / records
+    phi2 = max(0.0, phi2 - (rows - 1) * (columns - 1) / (records - 1))
+    row_size, column_size = rows - (rows - 1) ** 2 / (records - 1), columns - (columns - 1) ** 2 / (records - 1)
+    smaller = min(row_size, column_size) - 1
+    return float(min(1.0, np.sqrt(phi2 / smaller))) if smaller > 0 else 0.0
+
+
+def _correlation_ratio(codes: NDArray[np.int64], categories: int, numbers: NDArray[np.float64]) -> float:
+    """The correlation ratio: the root of the share of variance between categories, corrected for their number (Kelley 1935)."""
+    counts = np.bincount(codes, minlength=categories)
+    groups = int((counts > 0).sum())
+    spread = float(((numbers - numbers.mean()) ** 2).sum())
+    if groups < 2 or len(numbers) <= groups or spread <= 0:
+        return 0.0
+    sums = np.bincount(codes, weights=numbers - numbers.mean(), minlength=categories)
+    between = float((sums[counts > 0] ** 2 / counts[counts > 0]).sum())
+    share = 1 - (1 - between / spread) * (len(numbers) - 1) / (len(numbers) - groups)
+    return float(np.sqrt(np.clip(share, 0.0, 1.0)))
