@@ -124,7 +124,7 @@ def published(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     )
     assert done.exit_code in (0, 1), done.output
     done = CliRunner().invoke(app, ["report", *files, *plan, "--link", str(link), "--json", str(folder / "report.json")])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code in (0, 1), done.output
     machine = json.loads((folder / "report.json").read_text())
     truth = pl.read_parquet(link)["record"].to_numpy()
     release = pl.read_csv(folder / "release.csv")
@@ -286,7 +286,7 @@ def test_the_internal_report_is_private_and_marked_as_confidential(small_table: 
     files = [str(folder / name) for name in ("source.csv", "release.csv")]
     targets = ["-o", str(folder / "internal.html"), "--json", str(folder / "internal.json")]
     done = CliRunner().invoke(app, ["report", *files, "-p", str(folder / "policy.yaml"), "--internal", *targets])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code in (0, 1), done.output
     for name in ("internal.html", "internal.json"):
         assert (folder / name).stat().st_mode & 0o777 == 0o600
         assert "CONFIDENTIAL: for the data controller only" in (folder / name).read_text()

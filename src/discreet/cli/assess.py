@@ -57,6 +57,7 @@ def assess(
                         "before": assessment.before[name].to_dict() if name in assessment.before else None,
                         "after": score.to_dict(),
                         "informed": assessment.informed[name].to_dict() if name in assessment.informed else None,
+                        **({"bounds": dict(score.bounds)} if score.bounds else {}),
                     }
                     for name, score in assessment.after.items()
                 },

@@ -40,7 +40,10 @@ def report(
         Path | None, typer.Option("--selection", help="Output of 'discreet select --json', to show which other plans were tried.")
     ] = None,
 ) -> None:
-    """Write the evidence on a release as one file that opens offline: public, or --internal for the data controller."""
+    """Write the evidence on a release as one file that opens offline: public, or --internal for the data controller.
+
+    Exits with 1, after writing, unless all limits are met and the evidence covers the release.
+    """
     from discreet import verbs
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets
@@ -62,10 +65,16 @@ def report(
     with output.show_progress():
         before, after = verbs.read(original, policy), verbs.read(masked, policy)
         after = verbs.link(before, after, link)
+        assessment = verbs.assess(before, after)
         content = gather_evidence(
-            before, after, None, original, masked, internal=wants_internal(internal, reveal), by=by, selection=search
+            before, after, assessment, original, masked, internal=wants_internal(internal, reveal), by=by, selection=search
         )
         write_report(content, out=out, json=json, pdf=pdf, overwrite=overwrite)
+    for warning in assessment.warnings:
+        output.print_message(f"warning: {warning}")
+    output.print_unmet_limits(assessment, headline=True)
+    if not assessment.ok:
+        raise typer.Exit(1)
 
 
 def gather_evidence(

@@ -57,6 +57,8 @@ def risk(
             write_records(scores, records, overwrite=overwrite)
     if json:
         content = {"records": len(data), "measures": {name: score.to_dict() for name, score in scores.items()}}
+        bounds = {name: dict(score.bounds) for name, score in scores.items() if score.bounds}
+        content |= {"bounds": bounds} if bounds else {}
         output.print_json(content | ({"explanation": explanation} if explanation else {}))
         return
     output.print_scores(scores, verbs.meanings("risk", scores))

@@ -89,7 +89,7 @@ class RiskMeasure(Plugin):
     meaning: ClassVar[Mapping[str, str]] = {}
     """A short definition of each summary field, with its unit."""
     record_meaning: ClassVar[Mapping[str, str]] = {}
-    """A short definition of each column of ``per_record``, with its unit; a name ending in ``*`` covers columns named by the data."""
+    """A short definition of each column of ``per_record``, with its unit; ``name*`` covers columns named by the data."""
 
     descriptive: ClassVar[Collection[str]] = ()
     """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""

@@ -11,11 +11,15 @@ from typing import Literal
 Kind = Literal["count", "size", "extreme", "share", "plain"]
 
 _PLAIN = {
+    "associations.effects",
+    "associations.effects_outside",
+    "associations.pairs",
     "coverage.identifying",
     "coverage.restorable",
     "coverage.unexamined",
     "discernibility.before",
     "discernibility.metric",
+    "falsehood.values",
     "integrity.outside",
     "integrity.statistics",
     "known_sets.sets",

@@ -14,9 +14,11 @@ from discreet.report.public_fields import PublicValue, Series, show_fields
 from discreet.report.small_counts import MIN_SHOWN_COUNT, NOT_SHOWN, Range, format_count, is_small
 
 _PARAMETERS = ("weight", "range")
-_COUNTS_PER_ATTRIBUTE = ("suppressed", "changed")
+_COUNTS_PER_ATTRIBUTE = ("suppressed", "changed", "false")
 _OF_SEVERAL_ATTRIBUTES = ("correlation", "regression", "contingency")
 """Fields of an attribute that depend on the values of others too."""
+_ON_PAIRS = "associations"
+"""The measure of which all fields of an attribute do."""
 _NOT_OF_THE_ORIGINAL = {"discernibility.metric", "discernibility.average_class", "integrity.loss", "propensity.coefficients"}
 """Fields that the release alone gives, or that count statistics."""
 
@@ -60,7 +62,7 @@ def _show_attribute(measure: str, row: Mapping[str, Any], released: Range, hidde
             continue
         if row.get("attribute") in hidden:
             shown[name] = _hide_number(row, name, value, released.low)
-        elif hidden and name in _OF_SEVERAL_ATTRIBUTES:
+        elif hidden and (name in _OF_SEVERAL_ATTRIBUTES or measure == _ON_PAIRS):
             shown[name] = NOT_SHOWN
     return {name: shown[name] for name in row}
 

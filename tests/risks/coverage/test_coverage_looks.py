@@ -86,3 +86,11 @@ def test_contacts_numbers_texts_and_birth_dates_are_recognised(values, expected)
 )
 def test_what_is_harmless_is_not_called_a_name_a_contact_or_free_text(name, values):
     assert look(name, values) is None
+
+
+@pytest.mark.parametrize("name", ["birth_year", "Geburtsjahr", "yob"])
+def test_years_of_birth_are_recognised_by_the_name(name):
+    years = RNG.integers(1930, 2005, 300).tolist()
+    assert look(name, years) == "years of birth (by the column's name)"
+    assert look("built", years) is None
+    assert look(name, [1, 2, 3] * 100) is None

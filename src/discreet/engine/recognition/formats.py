@@ -16,6 +16,8 @@ from discreet.engine.recognition import check_digits
 from discreet.engine.recognition.value_facts import Facts
 
 _ACCIDENT = 1e-6
+_SHORTEST = 6
+"""No form has fewer characters, the shortest being an e-mail address such as a@b.de."""
 _EMAIL = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[A-Za-z]{2,}")
 _URL = re.compile(r"(?:https?|ftp)://\S+|www\.\S+\.\S+", re.IGNORECASE)
 _UUID = re.compile(r"\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?", re.IGNORECASE)
@@ -96,6 +98,8 @@ def form_of(facts: Facts) -> FormFound | None:
     if not facts.distinct or not (facts.is_text or facts.is_whole):
         return None
     sample = facts.sample
+    if max(map(len, sample), default=0) < _SHORTEST:
+        return None
     for form in FORMS:
         needed = math.ceil(math.log(_ACCIDENT) / math.log(form.chance))
         if len(sample) < needed:

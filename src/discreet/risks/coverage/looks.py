@@ -19,9 +19,11 @@ from discreet.risks.coverage.names import is_written_like_names, mentions_names,
 _COORDINATES = re.compile(r"[+-]?\d{1,2}\.\d{3,}\s*[,; ]\s*[+-]?\d{1,3}\.\d{3,}")
 _LATITUDE = frozenset({"lat", "latitude", "lon", "lng", "long", "longitude", "breitengrad", "laengengrad", "latitud", "longitud"})
 _BIRTH, _POSTAL = "birth date", "postal code"
+_BIRTH_NAMES = (_BIRTH, "birth year")
 _LEAST_TEXTS = 10
 _MANY_WORDS, _LONG = 4, 80
 _BIRTH_YEARS, _BORN_BEFORE = 30, 1975
+_LEAST_BIRTH_YEARS, _FIRST_BIRTH_YEAR, _LAST_BIRTH_YEAR = 20, 1850, 2050
 _STRONG = 0.5
 _NUMBER_FORMS = ("UUID", "hash value")
 _POSTAL_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 -]{2,9}")
@@ -101,6 +103,8 @@ def _quasi_look(facts: Facts) -> Look | None:
     if looks_like_birth_dates(facts):
         named = facts.naming.kind is not None and facts.naming.kind.name == _BIRTH
         return Look("dates of birth", Pointing.QUASI, strong=named)
+    if looks_like_birth_years(facts):
+        return Look("years of birth (by the column's name)", Pointing.QUASI, strong=False)
     if looks_like_postal_codes(facts):
         return Look("postal codes (by the column's name)", Pointing.QUASI)
     return None
@@ -178,6 +182,14 @@ def looks_like_birth_dates(facts: Facts) -> bool:
     ):
         return True
     return spread >= _BIRTH_YEARS and len(np.unique(years // 10)) >= spread // 10
+
+
+def looks_like_birth_years(facts: Facts) -> bool:
+    """Whole numbers that are years of the last two centuries, in a column that is named after births."""
+    if facts.naming.kind is None or facts.naming.kind.name not in _BIRTH_NAMES or not facts.is_whole or facts.is_text:
+        return False
+    low, high = (int(end) for end in facts.extremes)
+    return facts.distinct >= _LEAST_BIRTH_YEARS and _FIRST_BIRTH_YEAR <= low and high <= _LAST_BIRTH_YEAR
 
 
 def looks_like_postal_codes(facts: Facts) -> bool:

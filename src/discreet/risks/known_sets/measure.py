@@ -79,6 +79,7 @@ class KnownSets(RiskMeasure):
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
         "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
     }  # fmt: skip
+    worst: ClassVar[Mapping[str, float]] = {"high_risk_share": 1.0, "effective_k_min": 1.0, "effective_k_median": 1.0}
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = {
@@ -199,7 +200,8 @@ class KnownSets(RiskMeasure):
         middle, low, high = (median_size(one) for one in (some.value, some.lower, some.upper))
         fields = summary.fields(len(sums.tree), records, quantiles(risk, records, QUANTILES), middle)
         medians = None if low is None or high is None else (low, high)
-        return _Result(fields, summary.bounds(records, middle, medians), summary.notes(records))
+        bounds = summary.bounds(records, middle, medians)
+        return _Result(fields, bounds, summary.notes(records, bounds))
 
     def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
         """The effective class sizes that follow from sums and (narrowed) bounds."""
@@ -230,15 +232,16 @@ class KnownSets(RiskMeasure):
         for risk, lower, upper, sizes in sums.blocks():
             summary.add(risk * self.alpha, lower * self.alpha, upper * self.alpha, sizes)
         middle = median_size(sums.sizes())
+        bounds = summary.bounds(len(data), middle)
         sums.forget_bounds()
         sums.risk *= self.alpha
         return Score(
             self.name,
             summary.fields(len(tree), len(data), quantiles(sums.risk, len(data), QUANTILES), middle),
             lambda: self._all_records(data),
-            notes=summary.notes(len(data)),
+            notes=summary.notes(len(data), bounds),
             riskiest=lambda number: self._riskiest_of_large(data, sums, names, tree, number),
-            bounds=summary.bounds(len(data), middle),
+            bounds=bounds,
         )
 
     def _all_records(self, data: Microdata) -> pl.DataFrame:

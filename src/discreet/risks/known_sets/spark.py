@@ -72,7 +72,8 @@ def _summary(plugin: Any, sums: SparkKnownSets) -> tuple[dict[str, Any], Bounds,
     sized = sums.frame.select(col("effective_k").alias("risk")).where(~f.isnan("risk"))
     middle = distribution(sized, (0.5,), summary.sized)[1]["0.5"] if summary.sized else None
     fields = summary.fields(len(sums.tree), sums.records, list(quantiles.values()), middle)
-    return fields, summary.bounds(sums.records, middle), summary.notes(sums.records)
+    bounds = summary.bounds(sums.records, middle)
+    return fields, bounds, summary.notes(sums.records, bounds)
 
 
 def _records(plugin: Any, data: SparkMicrodata, kept: list[SparkKnownSets]) -> DataFrame:
