@@ -146,7 +146,7 @@ def hand_made(name: str, data: Microdata) -> dict[str, float]:
         missed = ", ".join(outcome.missed) or "nothing"
         told = f"{name}: {title}: loss {outcome.loss:.5f}, misses {missed} {outcome.error or ''} ({outcome.seconds:.1f} s)"
         print(told, file=sys.stderr, flush=True)
-        if outcome.kept:
+        if outcome.meets_limits:
             good[title] = outcome.loss
     return good
 

@@ -31,10 +31,10 @@ _without_overflow_warnings = np.errstate(over="ignore", invalid="ignore", divide
 
 
 def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = None, *, engine: str | None = None) -> Microdata:
-    """Microdata from a file, a database table, or a frame of pandas, Polars, Arrow or their kin.
+    """Read microdata from a file, a database table, or a frame of pandas, Polars, Arrow or any library with the Arrow interface.
 
-    A table on Spark (``spark://…#table``, ``sc://…#table``, a Spark frame), or any file where ``engine`` or the policy says
-    spark, stays there: what is returned is asked like Microdata, and the verbs work on it by that engine.
+    A table on Spark (``spark://…#table``, ``sc://…#table``, a Spark frame), or any file if ``engine`` or the policy says spark,
+    stays on Spark: the result has the interface of Microdata, and the verbs run on that engine.
     """
     from discreet.convert import load_policy, read_source
 
@@ -46,17 +46,17 @@ def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = N
 
 
 def _read_on_engine(reader: Callable[..., Any], source: Any, policy: Policy) -> Microdata:
-    """A table on another engine, with what the file beside it says of its labels."""
+    """Read a table on another engine, with the cell descriptions in the file beside it."""
     from discreet.convert.files.cells_file import check_described_columns, policy_with_labels_as_text, read_cells
 
     if not isinstance(source, str | Path) or "://" in str(source):
-        found: Microdata = reader(source, policy)
-        return found
+        table: Microdata = reader(source, policy)
+        return table
     path = Path(source).expanduser()
     cells = read_cells(path)
-    made: Microdata = reader(source, policy_with_labels_as_text(policy, cells)).with_policy(policy)
-    check_described_columns(path, cells, made.columns)
-    return made.with_cells(cells) if cells else made
+    labelled: Microdata = reader(source, policy_with_labels_as_text(policy, cells)).with_policy(policy)
+    check_described_columns(path, cells, labelled.columns)
+    return labelled.with_cells(cells) if cells else labelled
 
 
 def scan(
@@ -68,10 +68,10 @@ def scan(
     by_record: bool = False,
     engine: str | None = None,
 ) -> Microdata:
-    """As :func:`read`, for risk measures alone: a file that can be streamed is read column by column, as codes, part by part.
+    """As :func:`read`, for risk measures alone: a file that can be streamed is read in parts, column by column, as codes.
 
-    So a table far larger than memory can be measured. What that needs is reckoned before it begins (``by_record``: with a row
-    a record as the outcome): ``notice`` is told, and MemoryLimitError raised where there is less.
+    So a table much larger than memory can be measured. The memory needed is estimated first (``by_record``: including one row
+    per record in the result): ``notice`` is called with the estimate, and MemoryLimitError is raised if there is less.
     """
     from discreet.convert import load_policy, scan_source
 
@@ -85,14 +85,14 @@ def scan(
 def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = False, drop_dependents: bool = False) -> None:
     """Write a table to a file or database table: whole, or not at all.
 
-    Of a release is written what may leave the house: rows shuffled by the release's key, no identifiers that no step worked
-    on, no labels of values that are gone (see :func:`discreet.masking.release.release_table`). Any other table may hold originals:
-    its file can be read by its owner alone. The key ring remembers the release, so that its rows can be laid beside their
-    originals later.
+    Of a release only what may be published is written: rows shuffled by the release's key, no identifiers that no step worked
+    on, no labels of values that no longer occur (see :func:`discreet.masking.release.release_table`). Any other table may hold
+    original data: its file is readable by its owner only. The key ring records the release, so that its rows can be linked to
+    their originals later.
 
     A target that exists needs ``overwrite``; the source of the data is never overwritten. A replaced table of PostgreSQL or
-    MySQL keeps its grants, comments, indexes, row-level security and views; what the new columns do not allow is refused
-    unless ``drop_dependents`` gives it up.
+    MySQL keeps its grants, comments, indexes, row-level security and views; those that do not fit the new columns are an error
+    unless ``drop_dependents`` drops them.
     """
     from discreet.convert import write_target
     from discreet.convert.writing.destinations import check_source
@@ -121,10 +121,10 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
 
 
 def write_link(release: Release, target: str | Path, *, overwrite: bool = False) -> None:
-    """Write which original each written row of a release comes from: for the owner alone, and for :func:`link`.
+    """Write the link of a release: which original record each written row comes from. Confidential; for :func:`link`.
 
-    A file, and a folder that Spark writes on this machine, can be read by their owner alone; a table has the rights that
-    its database gives it. A target that exists needs ``overwrite``.
+    A file, and a folder that Spark writes on this machine, are readable by their owner only; a table inherits the permissions of
+    its database. A target that exists needs ``overwrite``.
     """
     from discreet.convert import write_target
     from discreet.convert.writing.destinations import check_source
@@ -139,21 +139,21 @@ def write_link(release: Release, target: str | Path, *, overwrite: bool = False)
 
 
 def _sources(data: Microdata | Release) -> set[str]:
-    """Where the rows of a table came from."""
+    """The sources of a table's rows."""
     return {data.original.source, data.masked.source} if isinstance(data, Release) else {data.source}
 
 
 def analyze(data: Microdata) -> Profile:
-    """Propose a policy, with a reason for each attribute."""
-    from discreet.analysis.analyzer import profile
+    """Propose a policy for a table, with a reason for each attribute."""
+    from discreet.analysis.analyzer import profile_table
 
     dispatch.require_local("analyze", data)
-    return profile(data)
+    return profile_table(data)
 
 
 @_without_overflow_warnings
 def risk(data: Microdata | Release, measures: Measures = None, original: Microdata | None = None) -> dict[str, Score]:
-    """Measure risks: those named, or the policy's, or k-anonymity of the keys."""
+    """Measure risks; default: those of the policy, or k-anonymity of the keys if it has none."""
     if isinstance(data, Release):
         original = original or data.original
         table = data.masked
@@ -161,30 +161,30 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
         table = (
             with_policy_labels(data) if original is None or dispatch.is_distributed(data) else link_to_original(data, original)[0]
         )
-    made = registry.bind_to_engine("risk", make_measures("risk", measures, table.policy), table, original)
+    bound = registry.bind_to_engine("risk", make_measures("risk", measures, table.policy), table, original)
     doubts = check_listed(table, initial=not table.policy.plan.steps) if original is None else []
-    found = {one.name: one.measure(table, original=original) for one in made}
-    for score in found.values():
+    scores = {measure.name: measure.measure(table, original=original) for measure in bound}
+    for score in scores.values():
         score.notes = (*score.notes, *doubts)
-    return found
+    return scores
 
 
 @_without_overflow_warnings
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
-    """Measure losses: those named, or the policy's, or the normalized certainty penalty."""
+    """Measure information losses; default: those of the policy, or the normalized certainty penalty if it has none."""
     table, doubts = link_to_original(masked, original)
-    made = registry.bind_to_engine("loss", make_measures("loss", measures, original.policy), original, table)
-    found = {one.name: one.measure(original, table) for one in made}
-    for score in found.values():
+    bound = registry.bind_to_engine("loss", make_measures("loss", measures, original.policy), original, table)
+    scores = {measure.name: measure.measure(original, table) for measure in bound}
+    for score in scores.values():
         score.notes = (*score.notes, *doubts)
-    return found
+    return scores
 
 
 def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: str | None = None) -> Release:
-    """Run a plan: the one given, or the policy's.
+    """Run a plan; default: the policy's plan.
 
-    All draws come from a secret key. ``key`` (or the plan's) is the id of one in the key ring, which repeats an earlier release;
-    without it a new key is drawn and kept in the ring, and ``release.plan.key`` is its id.
+    All random draws come from a secret key. ``key`` (or the plan's) is the id of a key in the key ring, with which an earlier
+    release is repeated. Without it a new key is drawn and stored in the ring, and ``release.plan.key`` is its id.
     """
     from discreet.keys.choose import choose_key, with_key
     from discreet.masking.generate import generate
@@ -205,9 +205,9 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
 def assess(original: Microdata, masked: Microdata | Release, *, deadline: float | None = None) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits.
 
-    A limit on risk is judged on the worse of two intruders: one who has the release alone and one who knows the original values
-    (``judge: release`` in the policy gives the second one up). After the deadline, a moment of ``time.monotonic``, the second one
-    is not measured any more, and limits that needed him are incomplete.
+    A limit on risk is judged against the worse of two intruders: one who has the release alone, and one who knows the original
+    values (with ``judge: release`` in the policy only against the first). After the deadline, a value of ``time.monotonic``, the
+    second intruder is no longer measured, and limits that need this evidence are incomplete.
     """
     from discreet.assessment.release import assess_release
 
@@ -215,18 +215,18 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
 
 
 def link(original: Microdata, masked: Microdata, records: Any = None) -> Microdata:
-    """A masked table as read from a file, with its rows tied to their originals.
+    """A masked table as read from a file, with its rows linked to their originals.
 
-    ``records`` is the link that ``discreet mask --link`` wrote: a file, a table or a frame with a column ``record`` that
-    holds, for each masked row, the number of its original counted from 1, or nothing where it was simulated. Without it
-    the key ring knows which row is whose, where the release was made on this machine and no record was removed or added.
+    ``records`` is the link that ``discreet mask --link`` wrote: a file, a table or a frame with a column ``record`` that holds
+    the number of each masked row's original record, counted from 1, or null for a simulated row. Default: the key ring restores
+    the link, if the release was made on this machine and no record was removed or added.
     """
     if records is None:
         return link_to_original(masked, original)[0]
     if dispatch.is_distributed(masked):
         dispatch.engine_of(masked, original)
-        tied: Microdata = masked.linked(original, read(records, engine=masked.engine))
-        return tied
+        linked: Microdata = masked.linked(original, read(records, engine=masked.engine))
+        return linked
     from discreet.convert import read_source
     from discreet.engine.encoding.record_links import attach_link
 
@@ -234,30 +234,31 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
 
 
 def select(data: Microdata, *, resume: str | Path | None = None, **options: Any) -> Selection:
-    """Search for the plan that keeps every limit at the least loss: seconds, trials, seed, sample, risk, loss, cost.
+    """Search for the plan that meets every limit at the least information loss.
 
-    The options go over the policy's ``select`` section. With ``resume`` the search is kept in a file and goes on from it.
-    ``on_trial`` is called with each plan as soon as it was tried: a :class:`discreet.selection.trials.Trial`.
+    The options ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss`` and ``cost`` override the policy's ``select``
+    section. With ``resume`` the search is recorded in a file, and continues from it after an interruption. ``on_trial`` is called
+    with a :class:`discreet.selection.trials.Trial` for each plan as soon as it was tried.
     """
-    from discreet.selection.wizard import select as run
+    from discreet.selection.wizard import select as run_wizard
 
     dispatch.require_local("select", data)
     check_listed(data)
-    return run(data, resume=resume, **options)
+    return run_wizard(data, resume=resume, **options)
 
 
 def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:
-    """Sentences on why one record is at risk, from every measure that can say so."""
+    """Sentences that explain the risk of one record (counted from 0), from every measure that can explain it."""
     dispatch.require_local("explain", data)
     if not 0 <= record < len(data):
         raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")
     if original is not None:
         data = link_to_original(data, original)[0]
-    made = make_measures("risk", measures, data.policy)
-    told = [sentence for one in made for sentence in one.explain(data, record, original=original)]
-    return told or [f"none of {', '.join(one.name for one in made)} explains single records"]
+    created = make_measures("risk", measures, data.policy)
+    sentences = [sentence for measure in created for sentence in measure.explain(data, record, original=original)]
+    return sentences or [f"none of {', '.join(measure.name for measure in created)} explains single records"]
 
 
-def meanings(kind: str, found: Iterable[str]) -> dict[str, Mapping[str, str]]:
-    """What each field of some measures says, for people."""
-    return {name: registry.load("risk" if kind == "risk" else "loss", name).meaning for name in found}
+def meanings(kind: str, names: Iterable[str]) -> dict[str, Mapping[str, str]]:
+    """The meaning of each summary field of the named measures, in words."""
+    return {name: registry.load("risk" if kind == "risk" else "loss", name).meaning for name in names}

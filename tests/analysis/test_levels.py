@@ -5,11 +5,11 @@ from datetime import date
 import polars as pl
 import pytest
 
-from discreet.analysis.hierarchies import hierarchy_of
-from discreet.analysis.levels import level_of
-from discreet.analysis.markers import markers_of
-from discreet.analysis.orders import SCALES, _steps, band_of, order_of
-from discreet.engine.cells.hierarchies import hierarchy_of as build
+from discreet.analysis.hierarchies import propose_hierarchy
+from discreet.analysis.levels import propose_level
+from discreet.analysis.markers import find_missing_markers
+from discreet.analysis.orders import SCALES, _ranks_of, detect_order, parse_band
+from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.recognition.value_facts import facts_of
 from discreet.model.attribute import Attribute, Level
 from discreet.model.microdata import Microdata
@@ -17,8 +17,8 @@ from discreet.model.policy import Policy
 
 
 def facts(name, values):
-    (one,) = facts_of(Microdata(pl.DataFrame({name: pl.Series(values, strict=False)})))
-    return one
+    (column_facts,) = facts_of(Microdata(pl.DataFrame({name: pl.Series(values, strict=False)})))
+    return column_facts
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def facts(name, values):
         ("none", [], Level.NOMINAL),
     ],
 )
-def test_level(name, values, level):
-    assert level_of(facts(name, values)).level is level
+def test_the_level_follows_from_type_name_and_values(name, values, level):
+    assert propose_level(facts(name, values)).level is level
 
 
 def test_text_that_is_mostly_dates_stays_nominal_and_says_so():
     values = [f"2020-01-{day:02d}" for day in range(1, 29)] + ["unknown"]
-    found = level_of(facts("dob", values))
-    assert found.level is Level.NOMINAL
-    assert "are dates" in found.reason
-    assert hierarchy_of(facts("dob", values), found).prefixes == (7, 4, 3)
+    proposed = propose_level(facts("dob", values))
+    assert proposed.level is Level.NOMINAL
+    assert "are dates" in proposed.reason
+    assert propose_hierarchy(facts("dob", values), proposed).prefixes == (7, 4, 3)
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_text_that_is_mostly_dates_stays_nominal_and_says_so():
         ["0", "1", "2", "3+"],
     ],
 )
-def test_known_orders_are_found_from_any_shuffle(order):
-    found = order_of(sorted(order))
-    assert found is not None
-    assert list(found[0]) == order
+def test_values_on_a_known_scale_are_put_in_its_order(order):
+    detected = detect_order(sorted(order))
+    assert detected is not None
+    assert list(detected[0]) == order
 
 
 @pytest.mark.parametrize(
@@ -93,25 +93,25 @@ def test_known_orders_are_found_from_any_shuffle(order):
     [["m", "f"], ["m", "s"], ["red", "low"], ["10", "20", "30"], ["yes", "no"], ["12345-6789", "48201-0001"], ["0-10", "5-8"]],
 )
 def test_other_words_have_no_order(values):
-    assert order_of(sorted(values)) is None
+    assert detect_order(sorted(values)) is None
 
 
 def test_a_scale_names_every_step_once():
     for scale in SCALES:
         names = [name for step in scale.steps.split(",") for name in step.split("|")]
-        assert len(names) == len(_steps(scale)), scale.name
+        assert len(names) == len(_ranks_of(scale)), scale.name
 
 
-def test_bands():
-    assert band_of("10-19") == (10, 19)
-    assert band_of("$1,000 to $2,000") == (1000, 2000)
-    assert band_of("50K-100K") == (50_000, 100_000)
-    assert band_of("20-10") is None
-    assert band_of("Q1") is None
+def test_bands_of_numbers_are_parsed():
+    assert parse_band("10-19") == (10, 19)
+    assert parse_band("$1,000 to $2,000") == (1000, 2000)
+    assert parse_band("50K-100K") == (50_000, 100_000)
+    assert parse_band("20-10") is None
+    assert parse_band("Q1") is None
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "way", "says"),
+    ("name", "values", "field", "expected"),
     [
         ("age", list(range(18, 90)), "widths", (5, 10, 20, 40)),
         ("birth_month", list(range(1, 13)), "widths", (3, 6)),
@@ -125,20 +125,20 @@ def test_bands():
         ("hours", [0, 20, 40, 99], "widths", (10, 20, 40, 80)),
     ],
 )
-def test_hierarchies_are_proposed_and_can_be_built(name, values, way, says):
-    one = facts(name, values)
-    spec = hierarchy_of(one, level_of(one))
-    assert getattr(spec, way) == says
+def test_hierarchies_are_proposed_and_can_be_built(name, values, field, expected):
+    column = facts(name, values)
+    spec = propose_hierarchy(column, propose_level(column))
+    assert getattr(spec, field) == expected
     data = Microdata(pl.DataFrame({name: values}), Policy(attributes={name: Attribute(hierarchy=spec)}))
-    assert build(data, name).height == len(says) + 1
+    assert hierarchy_of(data, name).height == len(expected) + 1
 
 
-def test_words_have_no_hierarchy():
-    one = facts("race", ["a", "b", "c"])
-    assert hierarchy_of(one, level_of(one)) is None
+def test_no_hierarchy_is_proposed_for_categories():
+    column = facts("race", ["a", "b", "c"])
+    assert propose_hierarchy(column, propose_level(column)) is None
 
 
-def test_markers_of_missing_values():
-    assert markers_of(facts("x", ["?", "a", "b", "N/A"])) == ("?", "N/A")
-    assert markers_of(facts("country", ["NA", "DE", "?"])) == ("?",)
-    assert markers_of(facts("x", [1, 2])) == ()
+def test_markers_of_missing_values_are_found_in_text():
+    assert find_missing_markers(facts("x", ["?", "a", "b", "N/A"])) == ("?", "N/A")
+    assert find_missing_markers(facts("country", ["NA", "DE", "?"])) == ("?",)
+    assert find_missing_markers(facts("x", [1, 2])) == ()

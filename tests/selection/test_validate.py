@@ -1,4 +1,4 @@
-"""Plans checked before they run."""
+"""Checks of plans before they run."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ def test_a_good_plan_has_no_findings() -> None:
         ({"method": "generalization", "columns": ["name"], "k": 2}, "identifier"),
     ],
 )
-def test_what_cannot_work_is_an_error_that_names_it(step: dict[str, Any], word: str) -> None:
-    (found,) = findings(step)
-    assert (found.step, found.level) == (1, "error")
-    assert word in found.sentence
-    assert errors([found]) == [found.sentence]
+def test_a_step_that_cannot_run_is_an_error_that_names_the_cause(step: dict[str, Any], word: str) -> None:
+    (finding,) = findings(step)
+    assert (finding.step, finding.level) == (1, "error")
+    assert word in finding.sentence
+    assert errors([finding]) == [finding.sentence]
 
 
-def test_a_column_that_was_removed_is_told() -> None:
-    found = findings({"method": "remove_identifiers"}, {"method": "pseudonymization", "columns": ["name"]})
-    assert "was removed by an earlier step" in found[0].sentence
+def test_a_step_on_a_removed_column_is_an_error() -> None:
+    (finding,) = findings({"method": "remove_identifiers"}, {"method": "pseudonymization", "columns": ["name"]})
+    assert "was removed by an earlier step" in finding.sentence
 
 
 @pytest.mark.parametrize(
     ("later", "word"),
     [
-        ({"method": "swapping", "columns": ["age"]}, "its promise may not hold"),
+        ({"method": "swapping", "columns": ["age"]}, "its guarantee may no longer hold"),
         ({"method": "sampling", "fraction": 0.5}, "may become smaller"),
     ],
 )
-def test_a_step_that_undoes_an_earlier_promise_is_warned_of(later: dict[str, Any], word: str) -> None:
-    found = findings({"method": "generalization", "k": 2, "algorithm": "partition"}, later)
-    assert [(one.step, one.level) for one in found] == [(2, "warning")]
-    assert word in found[0].sentence
+def test_a_step_that_may_break_an_earlier_guarantee_is_a_warning(later: dict[str, Any], word: str) -> None:
+    (finding,) = findings({"method": "generalization", "k": 2, "algorithm": "partition"}, later)
+    assert (finding.step, finding.level) == (2, "warning")
+    assert word in finding.sentence
 
 
-def test_a_step_that_is_switched_off_is_not_looked_at() -> None:
+def test_a_disabled_step_is_not_checked() -> None:
     assert findings({"method": "noise", "columns": ["town"], "level": 0.1, "enabled": False}) == []

@@ -63,7 +63,7 @@ def test_table_a1_from_upload_to_a_signed_release_that_other_programs_read(serve
     page.get_by_label("Add a measure").select_option("loss.changed_values")
     page.get_by_role("button", name="Add measure").click()
     page.get_by_role("row", name="changed values").wait_for()
-    assert page.get_by_text("takes or adds records").is_visible(), "the warning of Appendix A, before anything is masked"
+    assert page.get_by_text("removes or adds records").is_visible(), "the warning of Appendix A, before anything is masked"
     look(seen, "methods")
 
     page.get_by_role("link", name="Next: generate").click()

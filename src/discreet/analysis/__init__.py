@@ -1,1 +1,1 @@
-"""The Initial Microdata Analyzer (seed 002, section 3): proposes a policy, with a reason for each attribute."""
+"""The Initial Microdata Analyzer (Truta et al., section 3): proposes a policy, with a reason for each attribute."""

@@ -1,4 +1,4 @@
-"""How a key's values could become coarser, so that generalization works from the proposed policy."""
+"""Proposed hierarchies of keys, so that generalization can start from the proposed policy."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ import math
 
 import polars as pl
 
-from discreet.analysis.levels import LevelFound
+from discreet.analysis.levels import ProposedLevel
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level
 from discreet.model.hierarchy import HierarchySpec
 
-_CODED_PLACES = ("postal code", "region", "occupation", "industry")
+_CODED_KINDS = ("postal code", "region", "occupation", "industry")
 _YEAR_FIRST = {"%Y-%m-%d": (7, 4, 3), "%Y/%m/%d": (7, 4, 3), "%Y%m%d": (6, 4, 3)}
-"""Characters that say month, year and decade."""
-_STEPS = 16
-"""The narrowest intervals split the range into about this many."""
+"""The numbers of leading characters that give month, year and decade."""
+_NARROWEST_INTERVALS = 16
+"""The narrowest intervals divide the range into about this many."""
 
 
-def hierarchy_of(facts: Facts, found: LevelFound) -> HierarchySpec | None:
-    """A hierarchy for a key, or None where words have no rule to become coarser by."""
+def propose_hierarchy(facts: Facts, proposed: ProposedLevel) -> HierarchySpec | None:
+    """A hierarchy for a key; None for categories, which no rule can group."""
     if facts.distinct < 3:
         return None
     kind = facts.naming.kind.name if facts.naming.kind else ""
-    if found.level is Level.DATE:
-        return _dates(facts, found.date_format)
-    if found.date_format is not None:  # some values are no dates, but most begin with the year
-        return HierarchySpec(prefixes=_YEAR_FIRST[found.date_format]) if found.date_format in _YEAR_FIRST else None
-    if kind in _CODED_PLACES and facts.is_text:
-        return _prefixes(facts, always=kind == "postal code")
+    if proposed.level is Level.DATE:
+        return _date_hierarchy(facts, proposed.date_format)
+    if proposed.date_format is not None:  # most values are dates, but not all
+        return HierarchySpec(prefixes=_YEAR_FIRST[proposed.date_format]) if proposed.date_format in _YEAR_FIRST else None
+    if kind in _CODED_KINDS and facts.is_text:
+        return _prefix_hierarchy(facts, always=kind == "postal code")
     if kind == "postal code" and facts.is_whole:
-        return _widths_of(10.0, 10, facts.span)
-    if found.level is Level.NUMERIC:
-        return _numbers(facts)
+        return _growing_widths(10.0, 10, facts.span)
+    if proposed.level is Level.NUMERIC:
+        return _interval_hierarchy(facts)
     return None
 
 
-def _dates(facts: Facts, form: str | None) -> HierarchySpec | None:
+def _date_hierarchy(facts: Facts, form: str | None) -> HierarchySpec | None:
     if facts.dtype == pl.Date or isinstance(facts.dtype, pl.Datetime) or (form is not None and form.startswith("%Y-%m-%d")):
         return HierarchySpec(dates=("month", "quarter", "year", "decade"))
     if form == "%Y%m%d" and not facts.is_text:
@@ -44,36 +44,38 @@ def _dates(facts: Facts, form: str | None) -> HierarchySpec | None:
     return HierarchySpec(prefixes=_YEAR_FIRST[form]) if form in _YEAR_FIRST else None
 
 
-def _prefixes(facts: Facts, *, always: bool) -> HierarchySpec | None:
+def _prefix_hierarchy(facts: Facts, *, always: bool) -> HierarchySpec | None:
+    """Shorter and shorter prefixes of codes with digits; unless ``always``, only if all codes have the same length."""
     lengths = facts.column.values.str.len_chars()
     shortest, longest = int(lengths.min()), int(lengths.max())  # type: ignore[arg-type]
     digits = bool(facts.column.values.str.contains(r"\d").all())
     if longest > 10 or longest < 2 or not digits or not (always or (shortest == longest and longest >= 3)):
         return None
-    kept = [length for length in range(longest - 1, 0, -1) if length < longest]
-    return HierarchySpec(prefixes=tuple(kept[:: math.ceil(len(kept) / 4)]))
+    shorter = list(range(longest - 1, 0, -1))
+    return HierarchySpec(prefixes=tuple(shorter[:: math.ceil(len(shorter) / 4)]))  # four levels at most
 
 
-def _numbers(facts: Facts) -> HierarchySpec | None:
+def _interval_hierarchy(facts: Facts) -> HierarchySpec | None:
+    """Intervals of 1, 2 or 5 times a power of ten, then twice as wide at each level."""
     if "month" in facts.naming.words and facts.is_whole and facts.extremes[0] >= 1 and facts.extremes[1] <= 12:
         return HierarchySpec(widths=(3, 6), origin=1)
     if not math.isfinite(facts.span) or facts.span <= 0:
         return None
     kind = facts.naming.kind.name if facts.naming.kind else ""
     if kind in ("age", "birth year") and facts.is_whole and facts.span >= 20:
-        return _widths_of(5.0, 2, facts.span)
-    target = facts.span / _STEPS
+        return _growing_widths(5.0, 2, facts.span)
+    target = facts.span / _NARROWEST_INTERVALS
     power = 10.0 ** math.floor(math.log10(target))
     first = next((step * power for step in (1, 2, 5) if step * power >= target), 10 * power)
     if facts.is_whole:
         first = max(2.0, first)
-    return _widths_of(first, 2, facts.span)
+    return _growing_widths(first, 2, facts.span)
 
 
-def _widths_of(first: float, times: int, span: float) -> HierarchySpec | None:
-    """Widths from the first, each ``times`` the one before, as long as they split the range."""
+def _growing_widths(first: float, factor: int, span: float) -> HierarchySpec | None:
+    """Up to four widths, each ``factor`` times the one before, as long as they divide the range."""
     widths: list[float] = []
     while first < span and len(widths) < 4:
         widths.append(float(f"{first:.12g}"))
-        first *= times
+        first *= factor
     return HierarchySpec(widths=tuple(widths)) if widths else None

@@ -1,4 +1,4 @@
-"""Which risks to measure under the proposed numbers, and how fine to look."""
+"""The risk measures that the analyzer proposes, and their parameters."""
 
 from __future__ import annotations
 
@@ -10,47 +10,54 @@ from discreet.model.attribute import Attribute, Role
 
 _EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2)
 _MOST_SETS = 1_000
-"""A record risk counts every record once a known set; more sets than this take long on large tables."""
+"""The time of known_sets grows with records x kept sets: more sets than this take long on large tables."""
 
 
-CROWD = 20
-"""A record is proposed as high-risk where its effective class size is below this: as if hidden among fewer, whatever is known."""
+PROPOSED_CLASS_SIZE = 20
+"""The proposed threshold: a record is high-risk if its effective class size is smaller."""
 _ALPHA = 100
 
 
-def risks_for(attributes: Collection[Attribute], installed: Collection[str]) -> dict[str, dict[str, Any]]:
-    """The risk section: alpha of the paper, its epsilon or a larger one where it would keep too many known sets, and a threshold
-    that people can read: hidden among twenty."""
+def propose_risks(attributes: Collection[Attribute], installed: Collection[str]) -> dict[str, dict[str, Any]]:
+    """The ``risk`` section of a policy.
+
+    Alpha and epsilon are those of Orooji & Knapp (2018a); epsilon is larger if it would keep too many known sets. The threshold
+    is an effective class size, which is easier to interpret than a risk.
+    """
     roles = {attribute.role for attribute in attributes}
     known = [attribute.known for attribute in attributes if attribute.role not in (Role.IDENTIFIER, Role.PERSON)]
-    made: dict[str, dict[str, Any]] = {}
+    risks: dict[str, dict[str, Any]] = {}
     if "known_sets" in installed and any(known):
-        epsilon = next((one for one in _EPSILONS if kept_sets(known, one, _MOST_SETS) <= _MOST_SETS), _EPSILONS[-1])
-        made["known_sets"] = {"alpha": _ALPHA, "epsilon": epsilon, "threshold": {"among": CROWD}}
+        epsilon = next((value for value in _EPSILONS if count_kept_sets(known, value, _MOST_SETS) <= _MOST_SETS), _EPSILONS[-1])
+        risks["known_sets"] = {"alpha": _ALPHA, "epsilon": epsilon, "threshold": {"among": PROPOSED_CLASS_SIZE}}
     if "k_anonymity" in installed and Role.KEY in roles:
-        made["k_anonymity"] = {}
+        risks["k_anonymity"] = {}
     if "repeated_records" in installed and {Role.KEY, Role.PERSON} <= roles:
-        made["repeated_records"] = {}
-    return made
+        risks["repeated_records"] = {}
+    return risks
 
 
-def kept_sets(known: Sequence[float], epsilon: float, most: int) -> int:
-    """How many sets of attributes are known together with a probability greater than epsilon; counting ends above ``most``.
+def count_kept_sets(known: Sequence[float], epsilon: float, most: int) -> int:
+    """The number of sets of attributes that are known together with a probability greater than epsilon, at most ``most`` + 1.
 
-    >>> kept_sets([0.5, 0.5, 0.1], 0.1, 100)
+    >>> count_kept_sets([0.5, 0.5, 0.1], 0.1, 100)
     3
     """
-    return sum(1 for _ in islice(_kept(known, epsilon), most + 1))
+    return sum(1 for _ in islice(_kept_set_probabilities(known, epsilon), most + 1))
 
 
-def _kept(known: Sequence[float], epsilon: float) -> Iterator[float]:
-    """The probabilities greater than epsilon of sets of attributes, the empty set left out."""
-    falling = sorted((one for one in known if one > epsilon), reverse=True)
-    open_sets = [(0, 1.0)]
-    while open_sets:
-        first, chance = open_sets.pop()
-        for at in range(first, len(falling)):
-            if chance * falling[at] <= epsilon:
+def _kept_set_probabilities(known: Sequence[float], epsilon: float) -> Iterator[float]:
+    """The probabilities of the non-empty sets of attributes that are greater than epsilon.
+
+    Attributes are taken by decreasing probability, so the first product that is too small ends a branch.
+    """
+    decreasing = sorted((probability for probability in known if probability > epsilon), reverse=True)
+    branches = [(0, 1.0)]  # the next attribute to add to a set, and the probability of the set
+    while branches:
+        first, set_probability = branches.pop()
+        for index in range(first, len(decreasing)):
+            probability = set_probability * decreasing[index]
+            if probability <= epsilon:
                 break
-            yield chance * falling[at]
-            open_sets.append((at + 1, chance * falling[at]))
+            yield probability
+            branches.append((index + 1, probability))

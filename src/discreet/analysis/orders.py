@@ -1,4 +1,4 @@
-"""Orders that words carry: scales of agreement, size, schooling, months, and bands of numbers."""
+"""Detection of ordered values: scales of agreement, size, schooling, months, and bands of numbers."""
 
 from __future__ import annotations
 
@@ -19,64 +19,65 @@ _ABOVE = re.compile(
     rf"|{_NUMBER}\s*(?:\+|and over|and above|or more|or older|und mehr)"
 )
 _ALONE = re.compile(_NUMBER)
-_TIMES = {"": 1.0, "k": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6}
+_UNITS = {"": 1.0, "k": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6}
 _MOST_BANDS = 60
 
 
-def order_of(values: Sequence[str]) -> tuple[tuple[str, ...], str] | None:
-    """The order of the values and the scale's name, where all of them lie on one scale.
+def detect_order(values: Sequence[str]) -> tuple[tuple[str, ...], str] | None:
+    """The values in their order and the name of the scale, if all values belong to one scale.
 
-    >>> order_of(["High", "Low", "medium"])
+    >>> detect_order(["High", "Low", "medium"])
     (('Low', 'medium', 'High'), 'low to high')
-    >>> order_of(["[10-20)", "[0-10)", "65+"])
+    >>> detect_order(["[10-20)", "[0-10)", "65+"])
     (('[0-10)', '[10-20)', '65+'), 'bands of numbers')
-    >>> order_of(["red", "green"]) is None
+    >>> detect_order(["red", "green"]) is None
     True
     """
     if not 2 <= len(values) <= _MOST_BANDS:
         return None
-    plain = [_plain(value) for value in values]
+    normalised = [_normalise(value) for value in values]
     for scale in SCALES:
-        steps = _steps(scale)
-        ranks = [steps.get(text, -1) for text in plain]
+        rank_by_name = _ranks_of(scale)
+        ranks = [rank_by_name.get(text, -1) for text in normalised]
         if min(ranks) >= 0 and len(set(ranks)) >= scale.least:
             return tuple(value for _, value in sorted(zip(ranks, values, strict=True))), scale.name
-    bands = [band_of(value) for value in values]
-    found = [band for band in bands if band is not None]
-    if len(found) < len(values) or all(low == high for low, high in found):
+    bands = [band for value in values if (band := parse_band(value)) is not None]
+    if len(bands) < len(values) or all(low == high for low, high in bands):
         return None
-    ordered = sorted(zip(found, values, strict=True))
+    ordered = sorted(zip(bands, values, strict=True))
     if any(after[0][1] < before[0][1] for before, after in pairwise(ordered)):
-        return None
+        return None  # a band inside another one
     return tuple(value for _, value in ordered), "bands of numbers"
 
 
-def band_of(text: str) -> tuple[float, float] | None:
-    """The bounds of a band of numbers as people write it: ``10-19``, ``[10, 20)``, ``<18``, ``65+``, ``3``."""
+def parse_band(text: str) -> tuple[float, float] | None:
+    """The bounds of a band of numbers, such as ``10-19``, ``[10, 20)``, ``<18``, ``65+``, ``3``."""
     lower = text.strip().lower()
     if match := _BETWEEN.fullmatch(lower):
-        low, high = _number(match[1], match[2] or match[4]), _number(match[3], match[4])
+        low, high = _parse_number(match[1], match[2] or match[4]), _parse_number(match[3], match[4])
         return (low, high) if low < high else None
     if match := _BELOW.fullmatch(lower):
-        return -math.inf, _number(match[1], match[2])
+        return -math.inf, _parse_number(match[1], match[2])
     if match := _ABOVE.fullmatch(lower):
-        return _number(match[1] or match[3], match[2] or match[4]), math.inf
+        return _parse_number(match[1] or match[3], match[2] or match[4]), math.inf
     if match := _ALONE.fullmatch(lower):
-        return (_number(match[1], match[2]),) * 2
+        return (_parse_number(match[1], match[2]),) * 2
     return None
 
 
-def _number(digits: str, unit: str | None) -> float:
-    return float(re.sub(r"[,' ]", "", digits)) * _TIMES[unit or ""]
+def _parse_number(digits: str, unit: str | None) -> float:
+    return float(re.sub(r"[,' ]", "", digits)) * _UNITS[unit or ""]
 
 
 @cache
-def _steps(scale: Scale) -> dict[str, int]:
-    return {_plain(name): rank for rank, step in enumerate(scale.steps.split(",")) for name in step.split("|")}
+def _ranks_of(scale: Scale) -> dict[str, int]:
+    """The rank of each name of a scale."""
+    return {_normalise(name): rank for rank, step in enumerate(scale.steps.split(",")) for name in step.split("|")}
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
+    """Lower case, without accents and punctuation; a grade such as A+ keeps its sign."""
     bare = "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(char))
-    ended = re.sub(r"[.]", "", bare).strip()
-    sign = ended[-1:] if re.fullmatch(r"[a-f][+-]", ended) else ""
-    return re.sub(r"[\s_\-'’(),]+", " ", ended).strip() + sign
+    undotted = re.sub(r"[.]", "", bare).strip()
+    sign = undotted[-1:] if re.fullmatch(r"[a-f][+-]", undotted) else ""
+    return re.sub(r"[\s_\-'’(),]+", " ", undotted).strip() + sign

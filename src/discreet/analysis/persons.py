@@ -1,12 +1,12 @@
-"""The individual behind several records: an identifying column whose values repeat while the person stays the same.
+"""Detection of the column that identifies persons where a person can have several records.
 
-Two records of one person agree on sex and birth year; two records that share a mere category agree no more often than any
-two. For a key that separates the share s of all pairs of records, and the share t of the pairs that hold the same value,
+Two records of one person agree on sex and birth year; two records with the same category agree no more often than any two
+records. Where a key separates the share s of all pairs of records, and the share t of the pairs with the same value of a column,
 
     stability = 1 - t / s
 
-is 1 where the key is constant within every value and 0 where it varies as freely as in the whole table. A key that
-hardly varies proves nothing, so only keys with s of at least a tenth are asked, and the median over them counts.
+is 1 if the key is constant within every value of the column, and 0 if it varies as much as in the whole table. A key that hardly
+varies proves nothing, so only keys with s of at least 0.1 are used, and the median over them decides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.analysis.quasi_identifiers import single, sizes_of
+from discreet.analysis.quasi_identifiers import measure_single, refined_class_sizes
 from discreet.engine.encoding.columns import Column
 from discreet.engine.recognition.name_rules import RECORD_ID, words
 from discreet.engine.recognition.value_facts import Facts
@@ -25,78 +25,81 @@ from discreet.engine.recognition.value_facts import Facts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_STABLE_NAMED = 0.7
-_STABLE_UNNAMED = 0.95
+_LEAST_STABILITY_OF_IDS = 0.7
+_LEAST_STABILITY_OF_OTHERS = 0.95
 _LEAST_SEPARATION = 0.1
 _MOST_KEYS = 12
-_PERSONS = words(
+_PERSON_WORDS = words(
     """patient person subject member customer client student employee participant respondent pupil user pid kunden"""
 )
 
 
 @dataclass(frozen=True, slots=True)
-class PersonFound:
-    """A column that stands for persons, and what shows it."""
+class PersonColumn:
+    """The column that stands for persons, and the reason."""
 
     name: str
     reason: str
 
 
-def find_person(facts: Sequence[Facts], keys: Sequence[Facts]) -> PersonFound | None:
-    """The column that stands for persons, if one does: one named as an id first, then the most stable."""
-    best: tuple[tuple[bool, float, int, int], PersonFound] | None = None
-    telling = [key for key in keys if key.distinct > 1 and single(key.column, key.records).separation_ratio >= _LEAST_SEPARATION]
-    for place, one in enumerate(facts):
-        if not _may_be(one):
+def find_person_column(facts: Sequence[Facts], keys: Sequence[Facts]) -> PersonColumn | None:
+    """The column that stands for persons, or None: columns named as ids come first, then those with the greatest stability."""
+    best: tuple[tuple[bool, float, int, int], PersonColumn] | None = None
+    varying = [
+        key for key in keys if key.distinct > 1 and measure_single(key.column, key.records).separation_ratio >= _LEAST_SEPARATION
+    ]
+    for position, candidate in enumerate(facts):
+        if not _may_stand_for_persons(candidate):
             continue
-        named = one.naming.kind is not None and one.naming.kind.name == RECORD_ID
-        person = bool(_PERSONS & set(one.naming.words))
-        asked = [key for key in telling if key.name != one.name][:_MOST_KEYS]
-        shares = [stability(one.column, key.column) for key in asked]
-        median = float(np.median(shares)) if shares else -1.0
-        if not (median >= (_STABLE_NAMED if named else _STABLE_UNNAMED) or (not shares and named and person)):
+        named_as_id = candidate.naming.kind is not None and candidate.naming.kind.name == RECORD_ID
+        named_as_person = bool(_PERSON_WORDS & set(candidate.naming.words))
+        other_keys = [key for key in varying if key.name != candidate.name][:_MOST_KEYS]
+        stabilities = [stability(candidate.column, key.column) for key in other_keys]
+        median = float(np.median(stabilities)) if stabilities else -1.0
+        is_stable = median >= (_LEAST_STABILITY_OF_IDS if named_as_id else _LEAST_STABILITY_OF_OTHERS)
+        if not (is_stable or (not stabilities and named_as_id and named_as_person)):
             continue
-        if not named and len(shares) < 2:
+        if not named_as_id and len(stabilities) < 2:
             continue
-        each = one.present / one.distinct
-        shown = f"; {len(shares)} keys hardly vary within a value (stability {median:.3f}, the median)" if shares else ""
-        reason = f"{one.distinct:,} values for {one.present:,} records ({each:.2f} records each){shown}"
-        rank = (named, median, one.distinct, -place)
+        records_each = candidate.present / candidate.distinct
+        evidence = f"; {len(stabilities)} keys hardly vary within a value (median stability {median:.3f})" if stabilities else ""
+        reason = f"{candidate.distinct:,} values in {candidate.present:,} records ({records_each:.2f} records each){evidence}"
+        rank = (named_as_id, median, candidate.distinct, -position)
         if best is None or rank > best[0]:
-            best = rank, PersonFound(one.name, reason)
+            best = rank, PersonColumn(candidate.name, reason)
     return best[1] if best else None
 
 
-def says_the_same(one: Column, other: Column) -> bool:
-    """Whether each value of one goes with one value of the other, so that it is another number of the same person."""
-    if len(one.values) != len(other.values) or one.has_null != other.has_null:
+def is_one_to_one(first: Column, second: Column) -> bool:
+    """Whether each value of one column goes with one value of the other, as two numbers of the same person do."""
+    if len(first.values) != len(second.values) or first.has_null != second.has_null:
         return False
-    return len(sizes_of(one.codes.astype(np.int64), one.cardinality, other)) == one.cardinality
+    return len(refined_class_sizes(first.codes.astype(np.int64), first.cardinality, second)) == first.cardinality
 
 
 def stability(person: Column, key: Column) -> float:
-    """1 - t / s; records without a person are left out."""
-    here = ~person.is_null
-    ids = person.codes[here].astype(np.int64)
-    narrowed = Column(key.name, key.codes[here], key.values, key.has_null)
+    """1 - t / s over the records that have a person."""
+    present = ~person.is_null
+    ids = person.codes[present].astype(np.int64)
+    narrowed = Column(key.name, key.codes[present], key.values, key.has_null)
     n = len(ids)
-    squares, both = _squares(np.bincount(ids)), _squares(sizes_of(ids, len(person.values), narrowed))
-    separated = n * n - _squares(np.bincount(narrowed.codes))  # ordered pairs, as all counts here
+    squares, both = _sum_of_squares(np.bincount(ids)), _sum_of_squares(refined_class_sizes(ids, len(person.values), narrowed))
+    separated = n * n - _sum_of_squares(np.bincount(narrowed.codes))  # like all counts of pairs here: of ordered pairs
     if squares == n or separated == 0:
         return 0.0
     return 1 - ((squares - both) / (squares - n)) / (separated / (n * (n - 1)))
 
 
-def _squares(sizes: NDArray[np.int64]) -> int:
+def _sum_of_squares(sizes: NDArray[np.int64]) -> int:
     return int(np.dot(sizes, sizes))
 
 
-def _may_be(facts: Facts) -> bool:
-    """Whole numbers or text that repeat, but not as often as categories do."""
-    named = facts.naming.kind is not None and facts.naming.kind.name == RECORD_ID
+def _may_stand_for_persons(facts: Facts) -> bool:
+    """Whether a column holds whole numbers or text that repeat, but less often than categories."""
+    named_as_id = facts.naming.kind is not None and facts.naming.kind.name == RECORD_ID
     if not (facts.is_text or facts.is_whole) or facts.distinct < 3 or facts.distinct == facts.present:
         return False
-    each = facts.present / facts.distinct
-    if named:
-        return each <= 1_000 and facts.uniqueness >= 0.005
-    return facts.naming.kind is None and facts.distinct >= 50 and 1.2 <= each <= 50
+    records_each = facts.present / facts.distinct
+    if named_as_id:
+        return records_each <= 1_000 and facts.uniqueness >= 0.005
+    return facts.naming.kind is None and facts.distinct >= 50 and 1.2 <= records_each <= 50

@@ -1,4 +1,4 @@
-"""The analyzer's answer: a proposed policy, with what was counted and a reason for each attribute."""
+"""The result of the analyzer: a proposed policy, with counts and a reason for each attribute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.model.policy import Policy, Step
 
 @dataclass(frozen=True, repr=False)
 class ColumnProfile(Described):
-    """One column: what was counted, what is proposed, and why."""
+    """One column: its counts, the proposed attribute, and the reason."""
 
     name: str
     type: str
@@ -28,17 +28,17 @@ class ColumnProfile(Described):
     """Distinct values, null not counted."""
     nulls: int
     minimum: Any
-    """Least value of a number or date that is not an identifier; None otherwise, and likewise the maximum."""
+    """The smallest value of a number or date that is not an identifier, else None; likewise the maximum."""
     maximum: Any
     most_frequent_share: float
-    """The share of the records that hold the most frequent value."""
+    """The share of the records with the most frequent value."""
     strength: Strength
     """The attribute alone as a quasi-identifier."""
     given: bool = False
-    """Whether the policy already spoke of it."""
+    """Whether the policy has this attribute."""
 
     def describe(self) -> tuple[str, dict[str, str]]:
-        """Name and counts; its least and greatest value are those of a record and are not shown."""
+        """Name and counts; minimum and maximum are values of single records and are not shown."""
         facts = {
             "role": str(self.attribute.role),
             "type": self.type,
@@ -50,13 +50,13 @@ class ColumnProfile(Described):
 
 @dataclass(frozen=True, repr=False)
 class Profile(Described):
-    """A proposal for a table; nothing is decided until its owner says so."""
+    """The proposals for a table, to be reviewed by its data controller."""
 
     source: str
     records: int
     columns: tuple[ColumnProfile, ...]
     quasi_identifiers: tuple[Strength, ...]
-    """The strongest sets of each size, and the minimal keys found."""
+    """The strongest sets of each size, and the minimal keys among the sets examined."""
     threshold: float
     """The distinct ratio from which a set counts as a key."""
     given: Policy = field(default_factory=Policy)
@@ -74,7 +74,7 @@ class Profile(Described):
         return [column.name for column in self.columns if column.attribute.role == role]
 
     def policy(self, *, reasons: bool = False) -> Policy:
-        """The proposal as a policy; what the given policy says beside its attributes is kept."""
+        """The proposal as a policy; sections of the given policy other than its attributes are unchanged."""
         attributes = {
             column.name: column.attribute.model_copy(update={"reason": column.reason}) if reasons else column.attribute
             for column in self.columns
@@ -83,36 +83,37 @@ class Profile(Described):
         plan = self.given.plan
         if not plan.steps:
             plan = plan.model_copy(update={"steps": (Step(method="remove_identifiers"),)})
-        kept = {name: attribute for name, attribute in self.given.attributes.items() if name not in attributes}
-        return self.given.with_(attributes=attributes | kept, risk=risk, plan=plan)
+        absent = {name: attribute for name, attribute in self.given.attributes.items() if name not in attributes}
+        return self.given.with_(attributes=attributes | absent, risk=risk, plan=plan)
 
     def to_yaml(self) -> str:
-        """The policy as a file to edit, the reason before each attribute as a comment."""
+        """The policy as a file to edit, with the reason before each attribute as a comment."""
         return render_policy(self.policy(), {column.name: column.reason for column in self.columns}, self._heading())
 
     def _heading(self) -> list[str]:
         lines = [
             f"Proposed for {self.source}: {self.records:,} records, {len(self.columns):,} attributes.",
-            "Every role and number is a proposal: edit what you know better. known is the chance that an intruder knows the",
-            "attribute of a person, sensitivity how much it matters when it is learnt.",
+            "Every role and number is a proposal: edit what you know better. known is the probability that an intruder knows the",
+            "attribute of a person, sensitivity the severity of its disclosure, from 0 to 1. A key is a quasi-identifier.",
         ]
-        learnt = any(column.attribute.sensitivity for column in self.columns)
-        if learnt and not self.given.risk and "known_sets" in self.policy().risk:
+        has_sensitive = any(column.attribute.sensitivity for column in self.columns)
+        if has_sensitive and not self.given.risk and "known_sets" in self.policy().risk:
             lines.append(
-                f"A record is high-risk where its effective class size is below {PROPOSED_CLASS_SIZE}: as if it were hidden among fewer than "
-                f"{PROPOSED_CLASS_SIZE} records, over everything an intruder may know."
+                f"A record is high-risk if its effective class size is below {PROPOSED_CLASS_SIZE}: as if it were hidden among "
+                f"fewer than {PROPOSED_CLASS_SIZE} records, given everything an intruder may know."
             )
         if self.quasi_identifiers:
-            lines += ["", "Sets that tell records apart (distinct ratio, share of pairs separated, share of records unique):"]
+            lines += ["", "Candidate quasi-identifier sets (distinct ratio, separation ratio, share of sample uniques):"]
             lines += [
-                f"  {', '.join(one.attributes)}: {one.distinct_ratio:.4g}, {one.separation_ratio:.6g}, {one.unique_share:.4g}"
-                + (f"; a minimal key (distinct ratio at least {self.threshold:g})" if one.minimal_key else "")
-                for one in self.quasi_identifiers
+                f"  {', '.join(strength.attributes)}: {strength.distinct_ratio:.4g}, {strength.separation_ratio:.6g}, "
+                f"{strength.unique_share:.4g}"
+                + (f"; a minimal key (distinct ratio at least {self.threshold:g})" if strength.minimal_key else "")
+                for strength in self.quasi_identifiers
             ]
         return lines
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row an attribute, for a table on a screen."""
+        """One row per attribute, for a table on a screen."""
         return [
             {
                 "attribute": column.name, "type": column.type, "distinct": column.distinct, "nulls": column.nulls,
@@ -123,14 +124,14 @@ class Profile(Described):
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON values."""
+        """The whole profile as JSON values."""
         return {
             "source": self.source,
             "records": self.records,
             "attributes": {
                 column.name: {
-                    "type": column.type, "distinct": column.distinct, "nulls": column.nulls, "minimum": _plain(column.minimum),
-                    "maximum": _plain(column.maximum), "most_frequent_share": column.most_frequent_share,
+                    "type": column.type, "distinct": column.distinct, "nulls": column.nulls, "minimum": _as_json(column.minimum),
+                    "maximum": _as_json(column.maximum), "most_frequent_share": column.most_frequent_share,
                     "distinct_ratio": column.strength.distinct_ratio, "separation_ratio": column.strength.separation_ratio,
                     "given": column.given, "reason": column.reason,
                     "proposed": column.attribute.model_dump(mode="json", exclude_defaults=True),
@@ -139,16 +140,17 @@ class Profile(Described):
             },
             "quasi_identifiers": [
                 {
-                    "attributes": list(one.attributes), "distinct": one.distinct, "distinct_ratio": one.distinct_ratio,
-                    "separation_ratio": one.separation_ratio, "unique": one.unique, "minimal_key": one.minimal_key,
+                    "attributes": list(strength.attributes), "distinct": strength.distinct,
+                    "distinct_ratio": strength.distinct_ratio, "separation_ratio": strength.separation_ratio,
+                    "unique": strength.unique, "minimal_key": strength.minimal_key,
                 }
-                for one in self.quasi_identifiers
+                for strength in self.quasi_identifiers
             ],
             "policy": self.policy().model_dump(mode="json", exclude_defaults=True),
         }  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, float) and value in (float("inf"), float("-inf")):

@@ -1,4 +1,4 @@
-"""Ordered scales of words: a step a comma, names of the same step between bars, lowest first."""
+"""Ordered scales of words, from the lowest step to the highest: commas separate steps, bars separate names of the same step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Scale:
     name: str
     steps: str
     least: int = 3
-    """How many of its steps must occur before the words are taken for the scale."""
+    """How many of its steps a column must have to be recognised as this scale."""
 
 
 SCALES = (

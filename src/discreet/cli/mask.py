@@ -41,7 +41,7 @@ def mask(
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets
     from discreet.errors import PolicyError
-    from discreet.masking.release import untouched
+    from discreet.masking.release import unmasked_identifiers
     from discreet.model.results import NO_LIMITS
     from discreet.selection.validate import errors, validate
 
@@ -72,7 +72,7 @@ def mask(
     warnings = [*(finding.sentence for finding in findings), *release.warnings]
     if link is not None and "://" in link:
         warnings.append("the link table inherits the permissions of its database; restrict access to it")
-    if identifiers := ", ".join(untouched(release)):
+    if identifiers := ", ".join(unmasked_identifiers(release)):
         advice = "add remove_identifiers or pseudonymization to the plan"
         warnings.append(
             f"the masked table still identifies people by {identifiers}; {advice}"
@@ -112,12 +112,12 @@ def mask(
 def _write_policy(release: Any, target: Path, *, overwrite: bool) -> None:
     """Write the policy that repeats a release, with the meaning of its labels; it contains the id of the key, and no secret."""
     from discreet.convert.writing.atomic import write_text
-    from discreet.masking.release import released
-    from discreet.selection.results import move_policy
+    from discreet.masking.release import release_table
+    from discreet.selection.results import rebase_policy
 
-    cells = released(release).cells  # what the labels stand for, because a database table has no cells file beside it
+    cells = release_table(release).cells  # what the labels stand for, because a database table has no cells file beside it
     policy = release.original.policy.with_(plan=release.plan, cells=dict(cells))
-    write_text(target, move_policy(policy, target.parent).to_yaml(), private=True, overwrite=overwrite)
+    write_text(target, rebase_policy(policy, target.parent).to_yaml(), private=True, overwrite=overwrite)
 
 
 def _as_json_values(entry: Any) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def select(
     from discreet.convert import load_policy
     from discreet.convert.writing.atomic import write_text
     from discreet.convert.writing.destinations import check_targets, format_place
-    from discreet.selection.reasons import step_text
+    from discreet.selection.reasons import format_step
 
     loaded_policy = load_policy(policy)
     inputs: dict[str, str | Path | None] = {"SOURCE": source, "--policy": policy}
@@ -59,11 +59,11 @@ def select(
         output.print_json(selection.to_dict() | {"placed": [plan.to_dict() for plan in selection.placed]})
     else:
         output.print_verdict(selection.assessment)
-        steps = [(number, step_text(step)) for number, step in enumerate(selection.plan.steps, 1)]
+        steps = [(number, format_step(step)) for number, step in enumerate(selection.plan.steps, 1)]
         output.print_table("Plan", ("step", "description"), steps)
         output.print_limits(selection.assessment.verdicts)
         rows = [
-            (plan.name, abs(plan.risk), plan.loss, plan.kept, "; ".join(map(step_text, selection.plans[plan.name].steps)))
+            (plan.name, abs(plan.risk), plan.loss, plan.kept, "; ".join(map(format_step, selection.plans[plan.name].steps)))
             for plan in selection.frontier
         ]
         output.print_table("Frontier", ("plan", selection.axes[0], selection.axes[1], "meets the limits", "steps"), rows)

@@ -1,4 +1,4 @@
-"""From a point of the search to a plan."""
+"""From a point of the search space to a plan."""
 
 from __future__ import annotations
 
@@ -11,55 +11,57 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
 from discreet.selection.space import Point, Space
 
-_PART, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
-"""Records that mdav takes at once, and the groups it makes of them: nearly as good as the whole table, whose time grows with the
-square."""
+_MDAV_RECORDS, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
+"""MDAV takes time that grows with the square of the records, so it works on parts of the table: of this many records, but of at
+least 20 and at most 400 groups. The groups are nearly as good as those of the whole table."""
 
 
-def plan_of(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) -> Plan:
-    """The plan of a point; on a sample of the share ``scale`` counts that are asked for shrink with it."""
+def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) -> Plan:
+    """The plan of a point; on a sample of the share ``scale``, class sizes shrink with it."""
     steps: list[Step] = []
     if data.named(Role.IDENTIFIER):
         steps.append(Step(method="remove_identifiers"))
     finish = str(point["finish"])
     if finish == "given":
-        given = [step for step in data.policy.plan.steps if step.method != "remove_identifiers" or not steps]
-        return data.policy.plan.model_copy(update={"steps": (*steps, *given, *_target(point))})
-    over = space.known if point.get("over") == "all" and finish in space.wide else space.keys
-    levels, dropped = _levels(space, point, finish, over)
+        policy_steps = [step for step in data.policy.plan.steps if step.method != "remove_identifiers" or not steps]
+        return data.policy.plan.model_copy(update={"steps": (*steps, *policy_steps, *_targeted_steps(point))})
+    over = space.known if point.get("over") == "all" and finish in space.finishes_over_known else space.keys
+    levels, dropped = _choose_recoding_levels(space, point, finish, over)
     k = scaled_count(int(point.get("k", 2)), scale)
-    ways = {name: str(point.get(f"numbers:{name}", "as is")) for name in space.keys if name not in levels and over == space.keys}
-    steps += [_number(way, name, k) for name, way in ways.items() if way != "as is"]
-    for level in sorted({(level, name in dropped) for name, level in levels.items()}):
-        named = tuple(name for name, at in levels.items() if (at, name in dropped) == level)
-        steps += _recode(named, space, level[0], drop=level[1])
-    steps += [_hide(data, name) for name in space.hidable[: int(point.get("hide", 0))]]
-    classes = _classes(data, point, finish, [name for name in over if name not in dropped], k)
-    target = _target(point)
-    steps += [*target, *classes] if point.get("order") == "first" else [*classes, *target]
+    treated = [name for name in space.keys if name not in levels] if over == space.keys else []
+    treatments = {name: str(point.get(f"numbers:{name}", "as is")) for name in treated}
+    steps += [_numeric_key_step(treatment, name, k) for name, treatment in treatments.items() if treatment != "as is"]
+    for level, drop in sorted({(level, name in dropped) for name, level in levels.items()}):
+        recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
+        steps += _recoding_steps(recoded, space, level, drop=drop)
+    steps += [_blanking_step(data, name) for name in space.blankable[: int(point.get("hide", 0))]]
+    class_steps = _class_steps(data, point, finish, [name for name in over if name not in dropped], k)
+    targeted_steps = _targeted_steps(point)
+    steps += [*targeted_steps, *class_steps] if point.get("order") == "first" else [*class_steps, *targeted_steps]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
 
 
 def scaled_count(count: int, scale: float) -> int:
-    """What a count of records in the whole table corresponds to in a sample of it; never less than 2, which is a crowd."""
+    """A number of records of the whole table, scaled to a sample of it; never less than 2."""
     return count if scale == 1.0 else max(2, math.ceil(count * scale))
 
 
-def _levels(space: Space, point: Point, finish: str, over: Sequence[str]) -> tuple[dict[str, int], set[str]]:
-    """Levels to recode to, and the keys that say nothing afterwards.
+def _choose_recoding_levels(space: Space, point: Point, finish: str, over: Sequence[str]) -> tuple[dict[str, int], set[str]]:
+    """The level to recode each attribute to, and the attributes that are dropped, that is recoded to a single value.
 
-    A method that makes classes starts from values, not from coarser ones, so its keys are left as they are or dropped; but
-    names whose groups are near records can be coarser before: of many values hardly any group has one in common.
+    A method that builds classes starts from original values, so the columns ``over`` which it works are dropped or left as they
+    are. Before microaggregation categorical attributes can be recoded as well: with many categories the records of a group would
+    hardly agree on one.
     """
     levels = {name: int(point[f"level:{name}"]) for name in space.heights if int(point[f"level:{name}"]) > 0}
     dropped = {name for name, level in levels.items() if level == space.heights[name]}
     if finish not in ("none", "local_suppression"):
-        coarser = space.counts if finish == "microaggregation" else ()
-        levels = {name: level for name, level in levels.items() if name not in over or name in dropped or name in coarser}
+        recodable = space.category_counts if finish == "microaggregation" else ()
+        levels = {name: level for name, level in levels.items() if name not in over or name in dropped or name in recodable}
     return levels, dropped
 
 
-def _recode(names: Sequence[str], space: Space, level: int, *, drop: bool) -> list[Step]:
+def _recoding_steps(names: Sequence[str], space: Space, level: int, *, drop: bool) -> list[Step]:
     if not drop:
         return [Step(method="global_recoding", columns=tuple(names), level=level)]  # type: ignore[call-arg]
     heights = sorted({space.heights[name] for name in names})
@@ -69,81 +71,85 @@ def _recode(names: Sequence[str], space: Space, level: int, *, drop: bool) -> li
     ]
 
 
-def _number(way: str, name: str, k: int) -> Step:
-    if way == "microaggregation":
+def _numeric_key_step(treatment: str, name: str, k: int) -> Step:
+    if treatment == "microaggregation":
         return Step(method="microaggregation", columns=(name,), size=max(2, k), whole=True)  # type: ignore[call-arg]
     return Step(method="top_bottom_coding", columns=(name,), top_share=0.02, bottom_share=0.02, replace="mean")  # type: ignore[call-arg]
 
 
-def _hide(data: Microdata, name: str) -> Step:
+def _blanking_step(data: Microdata, name: str) -> Step:
     from discreet.engine.cells.hierarchies import hierarchy_of
 
     return Step(method="global_recoding", columns=(name,), level=hierarchy_of(data, name).height)  # type: ignore[call-arg]
 
 
-def _classes(data: Microdata, point: Point, finish: str, keys: list[str], k: int) -> list[Step]:
-    """The step that makes classes of at least k records."""
+def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k: int) -> list[Step]:
+    """The step that builds equivalence classes of at least k records; none for the finish "none"."""
     if finish == "none" or not keys:
         return []
     limits = data.policy.limits
-    content: dict[str, Any] = {"columns": tuple(keys)}
+    step: dict[str, Any] = {"columns": tuple(keys)}
     if finish in ("full_domain", "partition"):
-        content |= {"method": "generalization", "k": k, "algorithm": finish} | _diversity(data, limits)
+        step |= {"method": "generalization", "k": k, "algorithm": finish} | _diversity_parameters(data, limits)
         if finish == "full_domain":
-            content |= {"suppression_limit": point["suppression"], "loss": "ncp"}
+            step |= {"suppression_limit": point["suppression"], "loss": "ncp"}
     elif finish.startswith("balanced"):
-        content |= {"method": "balanced_partition", "publish": point["publish"], "scale": point["scale"]}
+        step |= {"method": "balanced_partition", "publish": point["publish"], "scale": point["scale"]}
         weights = {name: float(point[f"weight:{name}"]) for name in keys if point.get(f"weight:{name}", 1.0) != 1.0}
-        content |= {"weights": weights} if weights else {}
+        step |= {"weights": weights} if weights else {}
         if finish == "balanced":
-            content |= {"g": min(0.99, limits.get("repeated_records.min_g", 0.5))}
-            content |= {"h": limits["repeated_records.max_h"]} if "repeated_records.max_h" in limits else {}
+            step |= {"g": min(0.99, limits.get("repeated_records.min_g", 0.5))}
+            step |= {"h": limits["repeated_records.max_h"]} if "repeated_records.max_h" in limits else {}
         else:
-            content |= {"criterion": "persons" if finish == "balanced_persons" else "records", "k": k}
+            step |= {"criterion": "persons" if finish == "balanced_persons" else "records", "k": k}
     elif finish == "microaggregation":
-        content |= {
+        step |= {
             "method": "microaggregation",
             "size": k,
             "how": "mdav",
             "whole": True,
-            "exact_up_to": max(_FEWEST_GROUPS * k, min(_PART, _MOST_GROUPS * k)),
+            "exact_up_to": max(_FEWEST_GROUPS * k, min(_MDAV_RECORDS, _MOST_GROUPS * k)),
             "scale": "range" if point.get("scale") == "range" else "std",
             "missing": point.get("missing", "apart"),
         }
-        weights = {name: _importance(data, point, name) for name in keys}
-        content["weights"] = {name: weight for name, weight in weights.items() if weight != 1.0}
+        weights = {name: _column_weight(data, point, name) for name in keys}
+        step["weights"] = {name: weight for name, weight in weights.items() if weight != 1.0}
     else:
-        content |= {"method": finish, "k": k}
-    return [Step.model_validate(content)]
+        step |= {"method": finish, "k": k}
+    return [Step.model_validate(step)]
 
 
-def _importance(data: Microdata, point: Point, name: str) -> float:
-    """What a column counts for where near records are grouped: its own weight, times that of all numbers where it is one."""
-    own = float(point.get(f"weight:{name}", 1.0))
-    return own * float(point.get("weight", 1.0)) if data.level(name) is Level.NUMERIC else own
+def _column_weight(data: Microdata, point: Point, name: str) -> float:
+    """The weight of a column in the distance of records: its own weight, times the common weight of numbers if it is one."""
+    weight = float(point.get(f"weight:{name}", 1.0))
+    return weight * float(point.get("weight", 1.0)) if data.level(name) is Level.NUMERIC else weight
 
 
-def _diversity(data: Microdata, limits: Mapping[str, float]) -> dict[str, Any]:
-    """Both l and t where they are limited."""
-    kinds = {"l_diversity.l": "distinct", "l_diversity.entropy_l": "entropy", "l_diversity.recursive_l": "recursive"}
-    made: dict[str, Any] = {}
-    for limit, kind in kinds.items():
+def _diversity_parameters(data: Microdata, limits: Mapping[str, float]) -> dict[str, Any]:
+    """The parameters of l-diversity and t-closeness, as far as they are limited."""
+    definitions = {"l_diversity.l": "distinct", "l_diversity.entropy_l": "entropy", "l_diversity.recursive_l": "recursive"}
+    parameters: dict[str, Any] = {}
+    for limit, definition in definitions.items():
         if limit in limits:
-            made |= {"l": limits[limit], "diversity": kind}
+            parameters |= {"l": limits[limit], "diversity": definition}
     if "t_closeness.t" in limits:
-        made["t"] = limits["t_closeness.t"]
-    said = data.policy.risk.get("l_diversity", {}).get("sensitive") or data.policy.risk.get("t_closeness", {}).get("sensitive")
-    return made | ({"sensitive": tuple(said)} if made and said else {})
+        parameters["t"] = limits["t_closeness.t"]
+    risk = data.policy.risk
+    sensitive = risk.get("l_diversity", {}).get("sensitive") or risk.get("t_closeness", {}).get("sensitive")
+    return parameters | ({"sensitive": tuple(sensitive)} if parameters and sensitive else {})
 
 
-def _target(point: Point) -> list[Step]:
-    """The step that lowers the risk of the records above the threshold, by the policy's own numbers."""
-    words = str(point.get("target", "none")).split()
-    if words == ["none"]:
+def _targeted_steps(point: Point) -> list[Step]:
+    """The step that lowers the risk of the records above the threshold.
+
+    It names no parameters of the risk, so it takes those of the policy's ``risk`` section.
+    """
+    method, _, side = str(point.get("target", "none")).partition(" ")
+    if method == "none":
         return []
-    content: dict[str, Any] = {}  # all numbers of the risk are the policy's: a step that names none takes them
-    if len(words) > 1:
-        content["side"] = words[1]
-        # whether a blank is cheap cannot be told where it is one more value: then what agrees with anything is a good guess
-        content |= {"missing": "wildcard", "choose": "fewest"} if words[1] == "cheapest" else {}
-    return [Step.model_validate({"method": words[0], **content})]
+    step: dict[str, Any] = {"method": method}
+    if side:
+        step["side"] = side
+        # the cost of a blank is unknown where a blank is a category of its own; a wildcard is a good approximation
+        step |= {"missing": "wildcard", "choose": "fewest"} if side == "cheapest" else {}
+    return [Step.model_validate(step)]

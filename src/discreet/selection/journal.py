@@ -1,4 +1,4 @@
-"""The file that a search is kept in: a line a fact, each appended whole, under a lock that the dead do not hold."""
+"""The journal file of a search: one line per event, each appended whole, under a lock that ends with its process."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
 from discreet.engine.runtime.private_files import FILE_MODE, make_private
 
-_FIRST = b'{"op_code":'
+_JOURNAL_START = b'{"op_code":'
 
 
-def backend(journal: Path) -> JournalFileBackend:
-    """The journal, ready to be read and to go on; a line that a killed run did not finish is taken away."""
-    lock = _Lock(journal)
+def open_journal(journal: Path) -> JournalFileBackend:
+    """The journal, ready to be read and continued; an incomplete last line, left by a killed run, is removed."""
+    lock = _JournalLock(journal)
     lock.acquire()
     make_private(journal)
     try:
@@ -31,7 +31,7 @@ def _drop_unfinished_line(journal: Path) -> None:
         if not size:
             return
         file.seek(0)
-        if file.read(len(_FIRST)) != _FIRST:  # somebody's file, but no journal: whoever reads it will say so
+        if file.read(len(_JOURNAL_START)) != _JOURNAL_START:  # not a journal: reading it will raise an error
             return
         file.seek(size - 1)
         if file.read(1) != b"\n":
@@ -39,22 +39,22 @@ def _drop_unfinished_line(journal: Path) -> None:
             file.truncate(file.read().rfind(b"\n") + 1)
 
 
-class _Lock(JournalFileOpenLock):
-    """A lock on the journal itself, which the system gives back when its holder is killed."""
+class _JournalLock(JournalFileOpenLock):
+    """A lock on the journal file itself, which the operating system releases if its holder is killed."""
 
     def __init__(self, journal: Path) -> None:
         super().__init__(str(journal))
         self._journal = journal
-        self._held: int | None = None
+        self._descriptor: int | None = None
 
     def acquire(self) -> bool:
-        # what was measured of the originals, and the plan's key: for the owner alone
-        held = os.open(self._journal, os.O_RDWR | os.O_CREAT, FILE_MODE)
-        fcntl.flock(held, fcntl.LOCK_EX)
-        self._held = held
+        # the journal holds numbers measured on the original data and the id of the key: readable by its owner only
+        descriptor = os.open(self._journal, os.O_RDWR | os.O_CREAT, FILE_MODE)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        self._descriptor = descriptor
         return True
 
     def release(self) -> None:
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

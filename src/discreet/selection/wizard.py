@@ -1,4 +1,7 @@
-"""The wizard (seed 002, future work): finds the list of methods and their parameters that keeps the limits at least loss."""
+"""The wizard: finds the list of methods and parameters that meets the limits at the least information loss.
+
+Truta et al. name such a wizard, which chooses the masking methods for the data owner, as future work.
+"""
 
 from __future__ import annotations
 
@@ -19,208 +22,248 @@ from discreet.keys.choose import choose_key, with_key
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.build import plan_of
+from discreet.selection.build import build_plan
 from discreet.selection.evaluate import TARGETED, Evaluator
-from discreet.selection.frontier import Placed, frontier, place
+from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.options import SelectOptions
-from discreet.selection.proposals import completed, released
-from discreet.selection.reasons import out_of_reach, reasons
+from discreet.selection.proposals import add_missing_hierarchies, released_attributes
+from discreet.selection.reasons import explain_choice, explain_unreachable_threshold
 from discreet.selection.results import Selection
-from discreet.selection.search import Budget, How, Search, Tried, storage_of
-from discreet.selection.space import Point, space_of
-from discreet.selection.starts import risk_profile, starts
-from discreet.selection.trials import OnTrial, Teller
+from discreet.selection.search import Budget, Search, SearchMode, TriedPlan, open_storage
+from discreet.selection.space import Point, build_space
+from discreet.selection.starts import rank_risky_attributes, starting_points
+from discreet.selection.trials import OnTrial, TrialReporter
 
-_SAMPLE, _LARGEST_SAMPLE = 20_000, 40_000
-_SHARE_ON_SAMPLE = 0.5
-_WORTH_SAMPLING = 0.8
-_LONGEST_GUESSED = 0.1
-"""Share of all seconds that a plan of the sample may be expected to take on the whole table."""
-_CARRIED = 12
-"""Plans that a sample proposes to the whole table."""
+_SMALLEST_SAMPLE, _LARGEST_SAMPLE = 20_000, 40_000
+_LARGEST_SAMPLE_SHARE = 0.8
+"""A sample that would hold a larger share of the table is not worth it: the whole table is searched at once."""
+_BUDGET_SHARE_OF_SAMPLE = 0.5
+_LONGEST_EXPECTED_SHARE = 0.1
+"""Share of all seconds that a plan tried on the sample may be expected to take on the whole table."""
+_MOST_POINTS_TO_CONFIRM = 12
+"""Points of the sample that are tried on the whole table."""
 _MOST_UNTARGETED = 6
+"""Plans that are tried again without their targeted steps, if no plan can run."""
 
 
 def select(
-    data: Microdata, *, resume: str | Path | None = None, how: How = "guided", on_trial: OnTrial | None = None, **said: Any
-) -> Selection:
-    """Search for the plan that keeps every limit of the policy at the least loss.
+    data: Microdata, *, resume: str | Path | None = None, how: SearchMode = "guided", on_trial: OnTrial | None = None,
+    **overrides: Any,
+) -> Selection:  # fmt: skip
+    """Search for the plan that meets every limit of the policy at the least information loss.
 
-    ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss`` and ``cost`` are as in the policy's ``select`` section,
-    over which they go. With ``resume`` the search is kept in a file, and goes on from it where it was stopped.
+    ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss`` and ``cost`` override the policy's ``select`` section.
+    With ``resume`` the search is recorded in a file, and continues from it after an interruption. ``how`` is "guided" or
+    "random", for comparison.
 
-    ``on_trial`` is called with a :class:`~discreet.selection.trials.Trial` for each plan as soon as it was tried, so that a
-    map can grow while the search runs; of a search that is resumed, first with those that its file holds. It runs in the
-    thread of the search. What it raises ends the search, of which the file of ``resume`` then holds all up to this plan.
+    ``on_trial`` is called with a :class:`~discreet.selection.trials.Trial` for each plan as soon as it was tried, in the thread
+    of the search, so that a map can grow while the search runs; a resumed search first calls it for the trials in its file. An
+    exception in it ends the search; the file of ``resume`` then holds all trials up to this one.
     """
     began = time.monotonic()
-    options = SelectOptions.of(data.policy, **said)
+    options = SelectOptions.from_policy(data.policy, **overrides)
     if not data.policy.limits and options.cost is None:
-        raise PolicyError(f"{data.policy.origin}: select needs limits to keep, or select.cost to weigh risk and loss by")
+        raise PolicyError(f"{data.policy.origin}: select needs limits to meet, or select.cost with the weights of risk and loss")
     if not len(data):
         raise DataError(f"{data.source} has no records to select a plan for")
-    data = data.with_policy(with_loss(completed(data), data, options))
-    storage = storage_of(Path(resume) if resume is not None else None)
-    chosen = choose_key(with_key(data.policy.plan, _earlier_key(storage, data.policy.plan)), data.source)
-    data = data.with_policy(data.policy.with_(plan=chosen.plan))
-    evaluate = Evaluator(data, options, secret=chosen.secret)
-    known, sensitive = risk_profile(data, evaluate.known)
-    space = space_of(data, top=sensitive)
-    mark = _fingerprint(data, options, chosen.secret)
-    points, rough_tried = starts(space, known) if how == "guided" else [], []
-    share = _share(data, options)
-    teller = Teller(on_trial)
+    data = data.with_policy(spell_out_loss(add_missing_hierarchies(data), data, options))
+    storage = open_storage(Path(resume) if resume is not None else None)
+    key = choose_key(with_key(data.policy.plan, _key_of_earlier_run(storage, data.policy.plan)), data.source)
+    data = data.with_policy(data.policy.with_(plan=key.plan))
+    evaluate = Evaluator(data, options, secret=key.secret)
+    risky, sensitive = rank_risky_attributes(data, evaluate.known)
+    space = build_space(data, top=sensitive)
+    fingerprint = _fingerprint(data, options, key.secret)
+    points = starting_points(space, risky) if how == "guided" else []
+    reporter = TrialReporter(on_trial)
 
-    def search(name: str, judge: Evaluator, scale: float) -> Search:
-        build = partial(plan_of, judge.data, space, scale=scale)
+    def make_search(name: str, evaluator: Evaluator, scale: float) -> Search:
+        build = partial(build_plan, evaluator.data, space, scale=scale)
         return Search(
-            name, space, build, judge, storage, limits=tuple(data.policy.limits), seed=options.seed, fingerprint=mark, how=how,
-            teller=teller, whole=scale == 1.0, key=chosen.plan.key,
+            name, space, build, evaluator, storage, limits=tuple(data.policy.limits), seed=options.seed,
+            fingerprint=fingerprint, mode=how, reporter=reporter, whole=scale == 1.0, key=key.plan.key,
         )  # fmt: skip
 
+    tried_on_sample: list[TriedPlan] = []
+    searching = 0.0
+    share = _sample_share(data, options)
     if share < 1.0:
-        rough = search("sample", Evaluator(_sample(data, share, options.seed), options, scale=share, secret=chosen.secret), share)
-        rough_tried = rough.run(_budget(options, began, _SHARE_ON_SAMPLE), points)
-        points = _carried(rough_tried, None if options.seconds is None else _LONGEST_GUESSED * share * options.seconds)
-    whole = search("whole table", evaluate, 1.0)
-    remaining = options.trials - len(rough_tried) if options.trials is not None else None
-    found = whole.run(
-        _budget(options, began, 1.0, trials=remaining, ending=2 * evaluate.measuring + evaluate.measuring_informed), points
-    )
-    if not found:
+        sample = _draw_sample(data, share, options.seed)
+        sample_search = make_search("sample", Evaluator(sample, options, scale=share, secret=key.secret), share)
+        tried_on_sample = sample_search.run(_make_budget(options, began, _BUDGET_SHARE_OF_SAMPLE), points)
+        longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * share * options.seconds
+        points = _points_to_confirm(tried_on_sample, longest)
+        searching += sample_search.seconds
+    whole_search = make_search("whole table", evaluate, 1.0)
+    remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
+    reserved = 2 * evaluate.measuring + evaluate.measuring_informed
+    tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
+    if not tried:
         raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
-    searching = whole.seconds + (rough.seconds if share < 1.0 else 0.0)
-    return _selection(data, options, evaluate, found, rough_tried, began, searching, teller)
+    searching += whole_search.seconds
+    return _assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter)
 
 
-def _selection(
-    data: Microdata, options: SelectOptions, evaluate: Evaluator, found: Sequence[Tried], rough: Sequence[Tried], began: float,
-    searching: float, teller: Teller,
+def _assess_best_plan(
+    data: Microdata, options: SelectOptions, evaluate: Evaluator, tried: Sequence[TriedPlan],
+    tried_on_sample: Sequence[TriedPlan], began: float, searching: float, reporter: TrialReporter,
 ) -> Selection:  # fmt: skip
-    """The best of what was tried, run once more and assessed as anybody would assess the written file."""
-    left = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
-    leaving = time.monotonic()
-    shorter = _untargeted(found, evaluate, left) or _without(_chosen(found, options, evaluate.worst), evaluate, left)
-    searching += time.monotonic() - leaving
-    for one in shorter:
-        teller.tell(one.plan, one.outcome, whole=True)
-    found = [*found, *shorter]
-    chosen = _chosen(found, options, evaluate.worst)
+    """Simplify the best plan, run it once more, and assess its release as ``assess`` does with a written file."""
+    deadline = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
+    simplifying = time.monotonic()
+    simplified = _try_without_targeted_steps(tried, evaluate, deadline)
+    if not simplified:
+        simplified = _try_leaving_steps_out(_choose_plan(tried, options, evaluate.worst), evaluate, deadline)
+    searching += time.monotonic() - simplifying
+    for plan in simplified:
+        reporter.report(plan.plan, plan.outcome, whole=True)
+    tried = [*tried, *simplified]
+    chosen = _choose_plan(tried, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
     release = generate(data.with_policy(policy), chosen.plan, evaluate.secret)
-    # work is stopped between its steps, so a little before the time is over; but what the plan was chosen by is measured again
-    end = None if options.seconds is None or chosen.outcome.kept else began + 0.98 * options.seconds
+    # Work stops only between its steps, so the end is a little before the time limit. A plan that was chosen because it meets
+    # the limits is always assessed completely.
+    end = None if options.seconds is None or chosen.outcome.meets_limits else began + 0.98 * options.seconds
     assessment = assess_release(release.original, release, end)
-    plans = {f"plan {number}": one.plan for number, one in enumerate(found, 1)}
-    placed = [
-        Placed(name, one.outcome.risk, one.outcome.loss, one.outcome.kept)
-        for name, one in zip(plans, found, strict=True)
-        if one.outcome.error is None
+    plans = {f"plan {number}": plan.plan for number, plan in enumerate(tried, 1)}
+    points = [
+        MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.meets_limits)
+        for name, plan in zip(plans, tried, strict=True)
+        if plan.outcome.error is None
     ]
-    edge = tuple(frontier(placed))
-    standing = tuple(one.limit for one in assessment.verdicts if not one.kept)
+    best_points = tuple(frontier(points))
+    unmet = tuple(verdict.limit for verdict in assessment.verdicts if not verdict.kept)
     axes = (evaluate.risk_axis, options.loss)
-    told = [*reasons(chosen, found, assessment, axes, evaluate.worst, options), *out_of_reach(evaluate, standing)]
-    busy = sum(one.outcome.seconds for one in (*rough, *found))
-    met = assessment.ok or not policy.limits
+    sentences = [
+        *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
+        *explain_unreachable_threshold(evaluate, unmet),
+    ]
     return Selection(
-        chosen.plan, policy, met, chosen.outcome.loss, chosen.outcome.risk, axes, release, assessment,
-        tuple(place(placed)), edge, {one.name: plans[one.name] for one in edge}, len(found), len(rough), standing, tuple(told),
-        time.monotonic() - began, searching, busy,
-    )  # fmt: skip
+        plan=chosen.plan,
+        policy=policy,
+        met=assessment.ok or not policy.limits,
+        loss=chosen.outcome.loss,
+        risk=chosen.outcome.risk,
+        axes=axes,
+        release=release,
+        assessment=assessment,
+        placed=tuple(mark_dominated(points)),
+        frontier=best_points,
+        plans={point.name: plans[point.name] for point in best_points},
+        tried=len(tried),
+        tried_on_sample=len(tried_on_sample),
+        standing=unmet,
+        sentences=tuple(sentences),
+        seconds=time.monotonic() - began,
+        searching=searching,
+        busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
+    )
 
 
-def _untargeted(found: Sequence[Tried], evaluate: Evaluator, deadline: float | None) -> list[Tried]:
-    """Where not a single plan ran: some of them without the steps that lower the risk of single records, which were too many."""
-    made: list[Tried] = []
-    for one in found if all(one.outcome.error is not None for one in found) else ():
-        plan = one.plan.model_copy(update={"steps": tuple(step for step in one.plan.steps if step.method not in TARGETED)})
+def _try_without_targeted_steps(tried: Sequence[TriedPlan], evaluate: Evaluator, deadline: float | None) -> list[TriedPlan]:
+    """If not a single plan can run: some of them without their targeted steps, which would have to change too many records."""
+    simplified: list[TriedPlan] = []
+    if any(plan.outcome.error is None for plan in tried):
+        return simplified
+    for original in tried:
+        steps = tuple(step for step in original.plan.steps if step.method not in TARGETED)
+        plan = original.plan.model_copy(update={"steps": steps})
         late = deadline is not None and time.monotonic() > deadline
-        if plan != one.plan and plan not in [other.plan for other in made] and not late and len(made) < _MOST_UNTARGETED:
-            made.append(Tried(one.point, plan, evaluate(plan)))
-    return made
+        is_new = plan != original.plan and plan not in [other.plan for other in simplified]
+        if is_new and not late and len(simplified) < _MOST_UNTARGETED:
+            simplified.append(TriedPlan(original.point, plan, evaluate(plan)))
+    return simplified
 
 
-def _without(chosen: Tried, evaluate: Evaluator, deadline: float | None) -> list[Tried]:
-    """The chosen plan with steps left out one after the other, as long as it keeps the limits at no more loss without them.
+def _try_leaving_steps_out(chosen: TriedPlan, evaluate: Evaluator, deadline: float | None) -> list[TriedPlan]:
+    """The chosen plan with steps left out, one after the other, as long as it meets the limits at no more loss without them.
 
-    By the clock only while a plan as long, and the last run of the chosen one, still fit in.
+    With a time limit, only while a plan as long and the last run of the chosen plan still fit in.
     """
-    made: list[Tried] = []
+    simplified: list[TriedPlan] = []
     best = chosen
     for step in chosen.plan.steps:
-        steps = tuple(one for one in best.plan.steps if one is not step)
+        steps = tuple(other for other in best.plan.steps if other is not step)
         late = deadline is not None and time.monotonic() + 3 * chosen.outcome.seconds > deadline
-        if step.method == "remove_identifiers" or not best.outcome.kept or not steps or late:
+        if step.method == "remove_identifiers" or not best.outcome.meets_limits or not steps or late:
             continue
         plan = best.plan.model_copy(update={"steps": steps})
-        made.append(Tried(chosen.point, plan, evaluate(plan)))
-        if made[-1].outcome.kept and made[-1].outcome.loss <= best.outcome.loss:
-            best = made[-1]
-    return made
+        shorter = TriedPlan(chosen.point, plan, evaluate(plan))
+        simplified.append(shorter)
+        if shorter.outcome.meets_limits and shorter.outcome.loss <= best.outcome.loss:
+            best = shorter
+    return simplified
 
 
-def _chosen(found: Sequence[Tried], options: SelectOptions, worst: float) -> Tried:
-    def rank(one: Tried) -> tuple[float, float, float]:
-        outcome = one.outcome
-        if options.cost is None or not outcome.kept:
+def _choose_plan(tried: Sequence[TriedPlan], options: SelectOptions, worst: float) -> TriedPlan:
+    """The plan with the least loss, or cost, that meets the limits, else the closest; of equal plans the one with fewest steps.
+
+    ``worst`` is the risk of the original table.
+    """
+
+    def rank(plan: TriedPlan) -> tuple[float, float, float]:
+        outcome = plan.outcome
+        if options.cost is None or not outcome.meets_limits:
             return outcome.rank
-        share = outcome.risk / abs(worst) if worst else outcome.risk
-        return 0.0, options.cost.loss * outcome.loss + options.cost.risk * share, outcome.risk
+        risk_share = outcome.risk / abs(worst) if worst else outcome.risk
+        return 0.0, options.cost.loss * outcome.loss + options.cost.risk * risk_share, outcome.risk
 
-    # of equals the one with the fewest steps
-    return min(found, key=lambda one: (*rank(one), len(one.plan.steps)))
+    return min(tried, key=lambda plan: (*rank(plan), len(plan.plan.steps)))
 
 
-def with_loss(policy: Policy, data: Microdata, options: SelectOptions) -> Policy:
-    """The policy with the loss that is made least spelled out: over all released attributes, so that nothing is free."""
+def spell_out_loss(policy: Policy, data: Microdata, options: SelectOptions) -> Policy:
+    """The policy with the attributes of the minimised loss: all released ones, so that no attribute can be changed for free."""
     name = options.loss.split(".")[0]
     if name != "ncp" or "ncp" in policy.loss or any(limit.startswith("ncp.") for limit in policy.limits):
         return policy
-    return policy.with_(loss={**policy.loss, "ncp": {"attributes": released(data)}})
+    return policy.with_(loss={**policy.loss, "ncp": {"attributes": released_attributes(data)}})
 
 
-def _share(data: Microdata, options: SelectOptions) -> float:
-    """How much of the table to start on: enough records for k of them to still be a crowd in the sample, but not too many.
+def _sample_share(data: Microdata, options: SelectOptions) -> float:
+    """The share of the table to search first: so many records that k of the table are at least 2 of the sample, within bounds.
 
-    Where they would be too many, the sample asks for more than the table does; the table itself has the last word.
+    If that is too many records, the smaller sample is stricter than the table; the results on the whole table decide.
     """
     k = data.policy.limits.get("k_anonymity.k", 0.0)
-    crowd = math.ceil(2 / k * len(data)) if k > 2 else _SAMPLE
-    wanted = options.sample or min(max(_SAMPLE, crowd), _LARGEST_SAMPLE)
-    share = wanted / len(data)
-    return share if share < _WORTH_SAMPLING and (options.trials is None or options.trials >= 4) else 1.0
+    enough_for_k = math.ceil(2 / k * len(data)) if k > 2 else _SMALLEST_SAMPLE
+    size = options.sample or min(max(_SMALLEST_SAMPLE, enough_for_k), _LARGEST_SAMPLE)
+    share = size / len(data)
+    return share if share < _LARGEST_SAMPLE_SHARE and (options.trials is None or options.trials >= 4) else 1.0
 
 
-def _sample(data: Microdata, share: float, seed: int) -> Microdata:
-    """Records drawn by chance, numbered anew: the sample is a table of its own."""
+def _draw_sample(data: Microdata, share: float, seed: int) -> Microdata:
+    """A random sample, with new record numbers: the sample is a table of its own."""
     order = KeyedDraw(seed).order(data.records, "select sample")
     rows = np.sort(order[: max(1, math.ceil(share * len(data)))])
     return Microdata(data.frame[rows], data.policy, data.source, labels=data.labels, variable_labels=data.variable_labels)
 
 
-def _budget(options: SelectOptions, began: float, share: float, *, trials: int | None = None, ending: float = 0.0) -> Budget:
+def _make_budget(
+    options: SelectOptions, began: float, share: float, *, trials: int | None = None, reserved: float = 0.0
+) -> Budget:
+    """The budget up to a share of the whole search."""
     if trials is None and options.trials is not None:
         trials = max(1, int(options.trials * share))
-    # a table that takes long to measure leaves little time, but some there must be
-    ending = 0.0 if options.seconds is None else min(ending, 0.3 * options.seconds)
-    return Budget(trials, None if options.seconds is None else began + share * options.seconds, ending)
+    if options.seconds is None:
+        return Budget(trials, None)
+    # a table that takes long to measure leaves little time for the search, but it must leave some
+    return Budget(trials, began + share * options.seconds, min(reserved, 0.3 * options.seconds))
 
 
-def _carried(tried: Sequence[Tried], longest: float | None) -> list[Point]:
-    """What a sample proposes: its best by loss within the limits, and the nearest where those are few.
+def _points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list[Point]:
+    """The best points on the sample, to be tried on the whole table.
 
-    The first is the safest within the limits, which the whole table is likely to confirm. By the clock only those that take at
-    most ``longest`` seconds on the sample, so that they can be expected to end.
+    The first is the one with the least risk that meets the limits, which the whole table is likely to confirm. With a time limit
+    only points whose plan took at most ``longest`` seconds on the sample, so that it can be expected to end on the whole table.
     """
-    quick = [one for one in tried if longest is None or one.outcome.seconds <= longest]
-    ranked = sorted(quick or tried, key=lambda one: one.outcome.rank)
-    safest = sorted((one for one in ranked[:_CARRIED] if one.outcome.kept), key=lambda one: one.outcome.risk)[:1]
-    return [dict(one.point) for one in (*safest, *(one for one in ranked[:_CARRIED] if one not in safest))]
+    quick = [plan for plan in tried if longest is None or plan.outcome.seconds <= longest]
+    best = sorted(quick or tried, key=lambda plan: plan.outcome.rank)[:_MOST_POINTS_TO_CONFIRM]
+    safest = sorted((plan for plan in best if plan.outcome.meets_limits), key=lambda plan: plan.outcome.risk)[:1]
+    return [dict(plan.point) for plan in (*safest, *(plan for plan in best if plan not in safest))]
 
 
-def _earlier_key(storage: Any, plan: Plan) -> str | None:
-    """The id of the key that an earlier run of this search measured with, where the plan itself names none."""
+def _key_of_earlier_run(storage: Any, plan: Plan) -> str | None:
+    """The id of the key that an earlier run of this search used, if the plan itself names none."""
     if storage is None or plan.seed is not None or plan.key is not None:
         return None
     import optuna
@@ -230,11 +273,11 @@ def _earlier_key(storage: Any, plan: Plan) -> str | None:
 
 
 def _fingerprint(data: Microdata, options: SelectOptions, secret: bytes) -> str:
-    """What must be the same for a search to go on: the values, the policy, the seed, the sample and the key."""
+    """A keyed hash of what must be the same for a search to be resumed: data, policy, seed, sample, axes and key."""
     import json
 
-    made = hashlib.blake2b(digest_size=16, key=secret)
-    made.update(json.dumps(data.policy.with_(select={}).model_dump(mode="json"), sort_keys=True).encode())
-    made.update(json.dumps([options.seed, options.sample, options.risk, options.loss, list(data.frame.schema)]).encode())
-    made.update(data.frame.hash_rows(seed=1).to_numpy().tobytes())
-    return made.hexdigest()
+    digest = hashlib.blake2b(digest_size=16, key=secret)
+    digest.update(json.dumps(data.policy.with_(select={}).model_dump(mode="json"), sort_keys=True).encode())
+    digest.update(json.dumps([options.seed, options.sample, options.risk, options.loss, list(data.frame.schema)]).encode())
+    digest.update(data.frame.hash_rows(seed=1).to_numpy().tobytes())
+    return digest.hexdigest()

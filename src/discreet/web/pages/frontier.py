@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.selection.frontier import Placed, place
+from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.jobs.queue import Job
 
 MAX_TABLE_ROWS = 60
@@ -87,7 +87,7 @@ def read_search(job: Job) -> PlanSearch:
     plans: list[CandidatePlan] = []
     for whole in (True, False):
         same_table = [trial for trial in measured if bool(trial["whole"]) is whole]
-        marks = place([Placed(str(trial["number"]), trial["risk"], trial["loss"]) for trial in same_table])
+        marks = mark_dominated([MapPoint(str(trial["number"]), trial["risk"], trial["loss"]) for trial in same_table])
         plans += [
             CandidatePlan(
                 trial["number"], trial["risk"], trial["loss"], {**trial.get("risks", {}), **trial.get("losses", {})},
