@@ -22,3 +22,16 @@ def test_every_package_of_the_source_is_described():
     assert [name for name in packages if f"`{name}/`" not in table] == []
     topics = [path.name for path in (ROOT / "src" / "discreet" / "engine").iterdir() if (path / "__init__.py").exists()]
     assert [name for name in topics if f"`{name}/`" not in table] == []
+
+
+def test_every_station_of_the_six_ways_exists():
+    section = PAGE.split("## Six ways of the data")[1].split("\n## ")[0]
+    assert section.count("| module | function | what happens |") == 6
+    stations = re.findall(r"^\| `([a-z_/.]+)` \| `(\w+)` \|", section, re.MULTILINE)
+    assert len(stations) > 50
+    missing = [
+        (path, name)
+        for path, name in stations
+        if not re.search(rf"\b(?:def|class) {name}\b", (ROOT / "src" / "discreet" / path).read_text(encoding="utf-8"))
+    ]
+    assert missing == []
