@@ -56,7 +56,7 @@ def main() -> None:
         data = fresh()
         model, most = PrivacyModel(k=5), math.floor(limit * len(data))
         took, found = timed(lambda d=data, m=model, n=most: full_domain(d, KEYS, m, [], limit=n, loss="loss_metric"))
-        what = f"loss {found.found.loss:.8f}, {found.found.suppressed:,} suppressed, {found.counted:,} of {found.nodes:,} nodes"
+        what = f"loss {found.node.loss:.8f}, {found.node.suppressed:,} suppressed, {found.counted:,} of {found.nodes:,} nodes"
         print(f"| full_domain, k=5, {limit:.0%} ({what}) | {took:.1f} | ARX {arx:.0f} s | {arx / took:.1f} times faster |")
     for relaxed in (False, True):
         data = fresh()

@@ -14,7 +14,7 @@ import polars as pl
 
 from discreet.engine.disclosure.dictionaries import Dictionary, side_attributes
 from discreet.engine.disclosure.sensitivity import Form, Sensitivity, loss
-from discreet.masking.min_risk_disclosure.losses import Disclosure, suppressed
+from discreet.masking.min_risk_disclosure.losses import Disclosure, suppress_columns
 from discreet.masking.min_risk_disclosure.min_risk import min_risk
 from discreet.risks.decision.consistency import Similarity, consistent
 from discreet.testing import items
@@ -51,7 +51,7 @@ def experiment(
     for share in SHARES:
         k = round(share * len(names))
         rule, _ = min_risk(problem, k)
-        release = data.frame.with_columns(list(suppressed(data, problem.columns, rule).values()))
+        release = data.frame.with_columns(list(suppress_columns(data, problem.columns, rule).values()))
         shown = [rule[:, at] for at in range(len(names))]
         forms: tuple[Form, ...] = ("phi1", "phi5")
         worth = {form: Sensitivity(form, tuple(names), weights).phi(shown, disclosed) for form in forms}

@@ -10,26 +10,26 @@ from hypothesis import strategies as st
 
 from discreet.masking.microaggregation.aggregates import aggregate
 from discreet.masking.microaggregation.grouping import Features
-from discreet.masking.microaggregation.mdav import mdav_groups, split
+from discreet.masking.microaggregation.mdav import mdav_groups, split_rows
 from discreet.masking.microaggregation.optimal import optimal_groups
 
 
-def scanned(values: np.ndarray, weights: np.ndarray, nominal: np.ndarray, size: int) -> list[int]:
-    """MDAV as the textbook has it: everything left is looked at for every group; of equal distances the higher row."""
+def mdav_by_scanning(values: np.ndarray, weights: np.ndarray, nominal: np.ndarray, size: int) -> list[int]:
+    """MDAV as in the textbook: every group scans all remaining records; of equal distances the higher row comes first."""
     rows, width = values.shape
     left, groups, number = list(range(rows)), [-1] * rows, 0
 
     def distance(a, b) -> float:
         total = 0.0
-        for at in range(width):
-            total += weights[at] * (float(a[at] != b[at]) if nominal[at] else (a[at] - b[at]) ** 2)
+        for column in range(width):
+            total += weights[column] * (float(a[column] != b[column]) if nominal[column] else (a[column] - b[column]) ** 2)
         return total
 
     def to_centroid(row: int, centre: list[float]) -> float:
         total = 0.0
-        for at in range(width):
-            same = sum(values[other, at] == values[row, at] for other in left) / len(left)
-            total += weights[at] * (1.0 - same if nominal[at] else (values[row, at] - centre[at]) ** 2)
+        for column in range(width):
+            same = sum(values[other, column] == values[row, column] for other in left) / len(left)
+            total += weights[column] * (1.0 - same if nominal[column] else (values[row, column] - centre[column]) ** 2)
         return total
 
     def form(seed: int) -> None:
@@ -41,7 +41,7 @@ def scanned(values: np.ndarray, weights: np.ndarray, nominal: np.ndarray, size: 
         number += 1
 
     while len(left) >= 2 * size:
-        centre = [math.fsum(values[left, at]) / len(left) for at in range(width)]
+        centre = [math.fsum(values[left, column]) / len(left) for column in range(width)]
         first = max(left, key=lambda row: (to_centroid(row, centre), row))
         second = max((row for row in left if row != first), key=lambda row: (distance(values[row], values[first]), row))
         both = len(left) >= 3 * size
@@ -69,16 +69,16 @@ def points(draw):
 
 @settings(deadline=None, max_examples=200)
 @given(points(), st.integers(1, 5))
-def test_the_tree_finds_the_groups_that_the_scan_finds_ties_included(made, size):
-    values, nominal = made
+def test_the_tree_finds_the_groups_that_the_scan_finds_ties_included(case, size):
+    values, nominal = case
     weights = Features.of(list(values.T), nominal).weights
-    assert mdav_groups(values, weights, nominal, size).tolist() == scanned(values, weights, nominal, size)
+    assert mdav_groups(values, weights, nominal, size).tolist() == mdav_by_scanning(values, weights, nominal, size)
 
 
 @settings(deadline=None, max_examples=100)
 @given(points(), st.integers(2, 6))
-def test_every_group_has_at_least_size_and_fewer_than_twice_size_records(made, size):
-    values, nominal = made
+def test_every_group_has_at_least_size_and_fewer_than_twice_size_records(case, size):
+    values, nominal = case
     sizes = np.bincount(mdav_groups(values, np.ones(values.shape[1]), nominal, size))
     assert (sizes < 2 * size).all()
     assert (sizes >= min(size, len(values))).all()
@@ -103,10 +103,10 @@ def test_the_shortest_path_is_as_good_as_the_best_of_all_partitions(values, size
         parts = np.split(ordered, cuts)
         return math.inf if min(map(len, parts)) < size else sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
 
-    every = [cost(cuts) for number in range(len(ordered)) for cuts in itertools.combinations(range(1, len(ordered)), number)]
-    found = sum(float(((ordered[groups == g] - ordered[groups == g].mean()) ** 2).sum()) for g in range(len(sizes)))
+    all_costs = [cost(cuts) for number in range(len(ordered)) for cuts in itertools.combinations(range(1, len(ordered)), number)]
+    actual = sum(float(((ordered[groups == g] - ordered[groups == g].mean()) ** 2).sum()) for g in range(len(sizes)))
     if len(ordered) >= size:
-        assert found == pytest.approx(min(every), rel=1e-9, abs=1e-9)
+        assert actual == pytest.approx(min(all_costs), rel=1e-9, abs=1e-9)
 
 
 @settings(deadline=None, max_examples=100)
@@ -114,10 +114,10 @@ def test_the_shortest_path_is_as_good_as_the_best_of_all_partitions(values, size
     st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3)), min_size=1, max_size=20),
     st.sampled_from(["mean", "median", "mode"]),
 )
-def test_a_group_gets_its_mean_median_or_commonest_value(pairs, how):
-    dense = {group: at for at, group in enumerate(sorted({group for group, _ in pairs}))}
+def test_a_group_gets_its_mean_median_or_mode(pairs, how):
+    dense = {group: number for number, group in enumerate(sorted({group for group, _ in pairs}))}
     groups, values = np.array([dense[g] for g, _ in pairs]), np.array([float(v) for _, v in pairs])
-    made = aggregate(values, groups, how)
+    aggregated = aggregate(values, groups, how)
     for group in set(groups.tolist()):
         members = sorted(values[groups == group].tolist())
         expected = {
@@ -125,23 +125,23 @@ def test_a_group_gets_its_mean_median_or_commonest_value(pairs, how):
             "median": float(np.median(members)),
             "mode": min(members, key=lambda value: (-members.count(value), value)),
         }[how]
-        assert made[groups == group] == pytest.approx(expected)
+        assert aggregated[groups == group] == pytest.approx(expected)
 
 
-def test_parts_hold_every_row_once_and_none_is_larger_than_allowed():
+def test_parts_contain_every_row_once_and_respect_the_maximum_size():
     values = np.random.default_rng(2).integers(0, 5, size=(1000, 2)).astype(float)
-    parts = split(values, np.ones(2), np.zeros(2, bool), 130)
+    parts = split_rows(values, np.ones(2), np.zeros(2, bool), 130)
     assert max(map(len, parts)) <= 130
     assert sorted(np.concatenate(parts).tolist()) == list(range(1000))
 
 
 @settings(deadline=None, max_examples=100)
 @given(points(), st.sampled_from(["std", "range"]), st.data())
-def test_weights_are_what_squared_distances_are_divided_by_times_the_importance(case, scale, data):
+def test_weights_are_the_importance_divided_by_the_unit_of_squared_distances(case, scale, data):
     values, nominal = case
     importance = data.draw(st.lists(st.sampled_from([0.25, 1.0, 8.0]), min_size=len(nominal), max_size=len(nominal)))
-    made = Features.of(list(values.T), nominal, scale=scale, importance=importance).weights
-    for column, is_nominal, times, weight in zip(values.T, nominal, importance, made, strict=True):
+    weights = Features.of(list(values.T), nominal, scale=scale, importance=importance).weights
+    for column, is_nominal, times, weight in zip(values.T, nominal, importance, weights, strict=True):
         if len(set(column.tolist())) < 2:
             assert weight == 0.0
             continue

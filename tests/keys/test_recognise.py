@@ -12,7 +12,7 @@ import pytest
 import discreet
 from discreet.keys.recognise import order_key, release_digest
 from discreet.keys.ring import KeyRing
-from discreet.masking.release import released
+from discreet.masking.release import release_table
 from discreet.verbs import link
 
 ROWS = 60
@@ -62,7 +62,7 @@ def test_the_row_order_is_recovered_without_a_key_in_the_policy_and_with_edited_
     masked = discreet.read(target_name, edited)
     original = data.with_policy(discreet.read(people_table(), edited).policy)
     assert order_key(masked, original) == release.draw_key
-    assert (link(original, masked).records == released(release).records).all()
+    assert (link(original, masked).records == release_table(release).records).all()
     assert not [warning for warning in discreet.assess(original, masked).warnings if "strangers" in warning]
 
 
@@ -80,7 +80,7 @@ def test_a_policy_that_names_the_key_recovers_the_row_order_without_a_digest(hom
     data = discreet.read(people_table(), POLICY)
     release = discreet.mask(data)
     named = data.with_policy(data.policy.with_(plan=release.plan))
-    assert order_key(released(release), named) == release.draw_key
+    assert order_key(release_table(release), named) == release.draw_key
 
 
 def test_a_digest_depends_on_every_column_and_on_the_order_of_rows() -> None:

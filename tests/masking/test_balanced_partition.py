@@ -55,9 +55,9 @@ ROWS = st.lists(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    made = tmp_path_factory.mktemp("hierarchies")
-    (made / "towns.csv").write_text(TREE)
-    return str(made)
+    hierarchies = tmp_path_factory.mktemp("hierarchies")
+    (hierarchies / "towns.csv").write_text(TREE)
+    return str(hierarchies)
 
 
 def microdata(rows: list[tuple[Any, ...]], folder: str) -> Microdata:
@@ -70,28 +70,28 @@ def microdata(rows: list[tuple[Any, ...]], folder: str) -> Microdata:
         "ill": pl.String,
         "drug": pl.Int64,
     }
-    frame = pl.DataFrame({name: [row[at] for row in rows] for at, name in enumerate(types)}, schema=types)
+    frame = pl.DataFrame({name: [row[column] for row in rows] for column, name in enumerate(types)}, schema=types)
     return Microdata(frame, Policy.from_dict(POLICY, folder=folder))
 
 
-def obvious_axis(rows: list[tuple[Any, ...]], key: int, scale: str) -> tuple[list[int], list[Fraction], Fraction]:
-    """Ranks and places of one key, and what its variance is divided by."""
+def axis_by_definition(rows: list[tuple[Any, ...]], key: int, scale: str) -> tuple[list[int], list[Fraction], Fraction]:
+    """Ranks and positions of one key, and the unit of its variance."""
     values = [row[1 + key] for row in rows]
-    place = {2: SCHOOL.index, 3: TREE_ORDER.__getitem__}.get(key, Fraction)
-    known = [Fraction(place(value)) for value in values if value is not None]
+    position_of = {2: SCHOOL.index, 3: TREE_ORDER.__getitem__}.get(key, Fraction)
+    known = [Fraction(position_of(value)) for value in values if value is not None]
     if not known:
         return [0] * len(values), [Fraction(0)] * len(values), Fraction(1)
     low, high = min(known), max(known)
     null = high + (high - low or 1)
-    places = [null if value is None else Fraction(place(value)) for value in values]
-    order = sorted(set(places))
+    positions = [null if value is None else Fraction(position_of(value)) for value in values]
+    order = sorted(set(positions))
     unit = Fraction(1)
     if scale == "range":
         unit = (high - low) ** 2
     elif scale == "std":
         mean = sum(known) / len(known)
         unit = sum(((x - mean) ** 2 for x in known), Fraction(0)) / len(known)
-    return [order.index(x) for x in places], places, unit or Fraction(1)
+    return [order.index(x) for x in positions], positions, unit or Fraction(1)
 
 
 def g_of(rows: list[tuple[Any, ...]]) -> Fraction:
@@ -99,31 +99,31 @@ def g_of(rows: list[tuple[Any, ...]]) -> Fraction:
     return 1 - sum((Fraction(c, len(rows)) ** 2 for c in counts.values()), Fraction(0))
 
 
-def h_of(rows: list[tuple[Any, ...]], at: int) -> float:
+def h_of(rows: list[tuple[Any, ...]], column: int) -> float:
     persons = {row[0] for row in rows}
-    return max(len({row[0] for row in rows if row[at] == value}) for value in {row[at] for row in rows}) / len(persons)
+    return max(len({row[0] for row in rows if row[column] == value}) for value in {row[column] for row in rows}) / len(persons)
 
 
-def obvious_keeps(members: list[tuple[Any, ...]], method: BalancedPartition) -> bool:
+def satisfies_by_definition(members: list[tuple[Any, ...]], method: BalancedPartition) -> bool:
     if method.criterion == "records":
-        few = method.k is not None and len(members) < method.k
-        alike = method.l is not None and any(len({row[at] for row in members}) < method.l for at in (5, 6))
-        return not few and not alike
+        too_few = method.k is not None and len(members) < method.k
+        too_uniform = method.l is not None and any(len({row[column] for row in members}) < method.l for column in (5, 6))
+        return not too_few and not too_uniform
     if method.criterion == "persons":
         return method.k is not None and len({row[0] for row in members}) >= method.k
     counts = Counter(row[0] for row in members)
     if 1.0 - sum(c * c for c in counts.values()) / len(members) ** 2 < (method.g or 0.0):
         return False
-    for at, name in ((5, "ill"), (6, "drug")):
-        most = method.h.get(name, 1.0) if isinstance(method.h, dict) else method.h or 1.0
-        if h_of(members, at) > most:
+    for column, name in ((5, "ill"), (6, "drug")):
+        max_h = method.h.get(name, 1.0) if isinstance(method.h, dict) else method.h or 1.0
+        if h_of(members, column) > max_h:
             return False
     return True
 
 
-def obvious_partition(rows: list[tuple[Any, ...]], method: BalancedPartition) -> list[int]:
-    """Table 3 as it stands, in exact numbers; a group number a record."""
-    axes = [obvious_axis(rows, key, method.scale) for key in range(4)]
+def partition_by_definition(rows: list[tuple[Any, ...]], method: BalancedPartition) -> list[int]:
+    """Table 3 as printed, in exact numbers; one group number per record."""
+    axes = [axis_by_definition(rows, key, method.scale) for key in range(4)]
     weights = [Fraction(method.weights.get(name, 1.0)) for name in KEY_NAMES]
 
     def halves(t: list[int], key: int) -> tuple[list[int], list[int]] | None:
@@ -136,9 +136,9 @@ def obvious_partition(rows: list[tuple[Any, ...]], method: BalancedPartition) ->
         return [i for i in t if ranks[i] <= cut], [i for i in t if ranks[i] > cut]
 
     def ratio(t: list[int], key: int, parts: tuple[list[int], list[int]]) -> Fraction:
-        places, unit = axes[key][1], axes[key][2]
-        mean = sum(places[i] for i in t) / len(t)
-        variance = sum(((places[i] - mean) ** 2 for i in t), Fraction(0)) / len(t) / unit * weights[key]
+        positions, unit = axes[key][1], axes[key][2]
+        mean = sum(positions[i] for i in t) / len(t)
+        variance = sum(((positions[i] - mean) ** 2 for i in t), Fraction(0)) / len(t) / unit * weights[key]
         if method.criterion != "balance":
             return 1 / variance
         delta = g_of([rows[i] for i in t])
@@ -148,23 +148,23 @@ def obvious_partition(rows: list[tuple[Any, ...]], method: BalancedPartition) ->
         return delta / variance
 
     groups = [0] * len(rows)
-    todo, made = [list(range(len(rows)))], 0
+    todo, number = [list(range(len(rows)))], 0
     while todo:
         t = todo.pop()
         candidates = [(key, parts) for key in range(4) if (parts := halves(t, key)) is not None]
-        for _, parts in sorted(candidates, key=lambda one: (ratio(t, *one), one[0])):
-            if all(obvious_keeps([rows[i] for i in part], method) for part in parts):
+        for _, parts in sorted(candidates, key=lambda candidate: (ratio(t, *candidate), candidate[0])):
+            if all(satisfies_by_definition([rows[i] for i in part], method) for part in parts):
                 todo += parts
                 break
         else:
-            made += 1
+            number += 1
             for i in t:
-                groups[i] = made
+                groups[i] = number
     return groups
 
 
-def same_groups(one: list[int], other: list[int]) -> bool:
-    return len(set(one)) == len(set(other)) == len(set(zip(one, other, strict=True)))
+def same_groups(first: list[int], second: list[int]) -> bool:
+    return len(set(first)) == len(set(second)) == len(set(zip(first, second, strict=True)))
 
 
 METHODS = st.one_of(
@@ -182,32 +182,32 @@ METHODS = st.one_of(
 
 @settings(deadline=None, max_examples=250)
 @given(rows=ROWS, method=METHODS)
-def test_the_partition_is_table_3_as_it_stands(rows: list[tuple[Any, ...]], method: BalancedPartition, folder: str) -> None:
+def test_the_partition_equals_table_3_as_printed(rows: list[tuple[Any, ...]], method: BalancedPartition, folder: str) -> None:
     data = microdata(rows, folder)
-    whole = obvious_keeps(rows, method) if rows else True
+    whole = satisfies_by_definition(rows, method) if rows else True
     if not whole:
-        with pytest.raises(DataError, match="as one group keeps"):
+        with pytest.raises(DataError, match="as one group violate the requirements"):
             method.partition(data, KEY_NAMES)
         return
-    made = method.partition(data, KEY_NAMES)
-    assert same_groups(made.group.tolist(), obvious_partition(rows, method))
+    partition = method.partition(data, KEY_NAMES)
+    assert same_groups(partition.group.tolist(), partition_by_definition(rows, method))
 
 
 @settings(deadline=None, max_examples=150)
 @given(rows=ROWS, publish=st.sampled_from(["ranges", "means"]), method=METHODS)
-def test_what_is_published_shows_the_groups_and_they_keep_g_and_h(
+def test_published_classes_are_the_groups_and_satisfy_g_and_h(
     rows: list[tuple[Any, ...]], publish: Any, method: BalancedPartition, folder: str
 ) -> None:
     data = microdata(rows, folder)
     method = method.model_copy(update={"publish": publish})
     try:
-        made = method.partition(data, KEY_NAMES)
+        partition = method.partition(data, KEY_NAMES)
     except DataError:
         return
     masked = method.mask(data, KEY_NAMES, DRAW)
     seen = list(zip(*(masked.frame[name].to_list() for name in KEY_NAMES), strict=True))
-    numbers = {row: at for at, row in enumerate(dict.fromkeys(seen))}
-    assert same_groups(made.group.tolist(), [numbers[row] for row in seen])
+    numbers = {row: number for number, row in enumerate(dict.fromkeys(seen))}
+    assert same_groups(partition.group.tolist(), [numbers[row] for row in seen])
     assert masked.frame.select("who", "ill", "drug").equals(data.frame.select("who", "ill", "drug"))
     plain = masked.with_policy(
         Policy.from_dict({"attributes": {n: {"role": a["role"]} for n, a in POLICY["attributes"].items()}})
@@ -216,10 +216,10 @@ def test_what_is_published_shows_the_groups_and_they_keep_g_and_h(
     score = RepeatedRecords().measure(plain)
     if rows and method.criterion == "balance":
         assert score["min_g"] >= (method.g or 0.0)
-        most = method.h if isinstance(method.h, dict) else dict.fromkeys(("ill", "drug"), method.h or 1.0)
+        max_h = method.h if isinstance(method.h, dict) else dict.fromkeys(("ill", "drug"), method.h or 1.0)
         assert score.per_attribute is not None
-        for name, found in score.per_attribute.select("attribute", "max_h").iter_rows():
-            assert found <= most.get(name, 1.0)
+        for name, h in score.per_attribute.select("attribute", "max_h").iter_rows():
+            assert h <= max_h.get(name, 1.0)
     elif rows:
         assert score["k" if method.criterion == "records" else "min_persons"] >= (method.k or 0)
 
@@ -254,16 +254,16 @@ def test_the_groups_do_not_depend_on_the_order_of_records_or_on_threads(monkeypa
     })  # fmt: skip
     policy = Policy.from_dict({"attributes": {n: POLICY["attributes"][n] for n in frame.columns}})
     data, method = Microdata(frame, policy), BalancedPartition(g=0.9, h=0.6)
-    one = method.partition(data, ["age", "zip"]).group
+    groups = method.partition(data, ["age", "zip"]).group
     order = rng.permutation(size)
-    assert same_groups(one[order].tolist(), method.partition(data.take(order), ["age", "zip"]).group.tolist())
+    assert same_groups(groups[order].tolist(), method.partition(data.take(order), ["age", "zip"]).group.tolist())
     monkeypatch.setattr(partition_balanced, "_TASK_RECORDS", 100)
     monkeypatch.setenv("DISCREET_THREADS", "3")
-    told: list[int] = []
-    with progress_listener(lambda what, done, total: told.append(done)):
-        assert (method.partition(data, ["age", "zip"]).group == one).all()
-    assert told == sorted(told)
-    assert told[-1] == size
+    progress: list[int] = []
+    with progress_listener(lambda what, done, total: progress.append(done)):
+        assert (method.partition(data, ["age", "zip"]).group == groups).all()
+    assert progress == sorted(progress)
+    assert progress[-1] == size
 
 
 def small(**more: list[Any]) -> Microdata:
@@ -280,24 +280,24 @@ def test_a_time_limit_leaves_valid_groups_and_a_note() -> None:
     assert discreet.mask(data, {"steps": [{"method": "balanced_partition", "g": 0.4}]}).log[0].notes == ()
 
 
-def test_a_whole_table_that_lacks_balance_is_an_error_that_says_by_how_much() -> None:
+def test_an_unbalanced_table_is_an_error_with_the_difference() -> None:
     with pytest.raises(DataError, match=r"g-balance is 0\.722222, 0\.177778 less than g = 0\.9"):
         BalancedPartition(g=0.9).mask(small(), ["age"], DRAW)
     with pytest.raises(DataError, match=r"h-affiliation of 'ill' is 0\.5, 0\.25 more than h = 0\.25"):
         BalancedPartition(g=0.1, h=0.25).mask(small(), ["age"], DRAW)
     with pytest.raises(DataError, match="4 persons, 3 fewer than k = 7"):
         BalancedPartition(criterion="persons", k=7).mask(small(), ["age"], DRAW)
-    with pytest.raises(DataError, match="'ill' has 3 different values, 1 fewer than l = 4"):
+    with pytest.raises(DataError, match="'ill' has 3 distinct values, 1 fewer than l = 4"):
         BalancedPartition(criterion="records", k=1, l=4).mask(small(), ["age"], DRAW)
 
 
-def test_columns_of_one_value_are_left_as_they_are() -> None:
+def test_columns_of_one_value_are_unchanged() -> None:
     masked = BalancedPartition(g=0.4).mask(small(flat=[5] * 6), ["age", "flat"], DRAW)
     assert masked.frame["flat"].to_list() == [5] * 6
     assert masked.frame.schema["flat"] == pl.Int64
 
 
-def test_equal_values_are_never_torn_apart() -> None:
+def test_equal_values_are_never_separated() -> None:
     data = table({"who": list(range(8)), "age": [1, 2, 2, 2, 2, 2, 2, 3]}, person=["who"], key=["age"])
     masked = BalancedPartition(criterion="records", k=1).mask(data, ["age"], DRAW)
     assert masked.frame["age"].to_list() == data.frame["age"].to_list()
@@ -305,7 +305,7 @@ def test_equal_values_are_never_torn_apart() -> None:
     assert masked.frame["age"].to_list() == ["[1, 3]"] * 8
 
 
-def test_means_of_numbers_and_dates_keep_the_sums_of_groups() -> None:
+def test_means_of_numbers_and_dates_preserve_the_sums_of_groups() -> None:
     days = [datetime.date(2020, 1, day) for day in (1, 2, 3, 11, 12, 16)]
     data = small(day=days, sex=list("fmfmfm"))
     weights = {"sex": 1e-3}
@@ -317,7 +317,7 @@ def test_means_of_numbers_and_dates_keep_the_sums_of_groups() -> None:
     assert ranges.frame["day"].to_list() == ["[2020-01-01, 2020-01-03]"] * 3 + ["[2020-01-11, 2020-01-16]"] * 3
 
 
-def test_a_hierarchy_is_published_in_its_own_words(folder: str) -> None:
+def test_a_hierarchy_is_published_with_its_labels(folder: str) -> None:
     rows = [(who, 20, 0.5, "none", town, "flu", 1) for who, town in enumerate(["Ham", "Bonn", "Kiel", "Lyon", "Paris", "Paris"])]
     data = microdata(rows, folder)
     masked = BalancedPartition(criterion="records", k=3).mask(data, KEY_NAMES, DRAW)
@@ -328,7 +328,7 @@ def test_a_hierarchy_is_published_in_its_own_words(folder: str) -> None:
     assert masked.frame["town"].to_list() == ["Germany"] * 3 + ["France"] * 3
 
 
-def test_a_group_with_a_null_says_nothing_of_that_key() -> None:
+def test_a_group_with_a_null_publishes_null_for_that_key() -> None:
     data = table({"who": [1, 2, 3, 4], "age": [1, 2, 3, None]}, person=["who"], key=["age"])
     for publish in ("ranges", "means"):
         masked = BalancedPartition(criterion="persons", k=2, publish=publish).mask(data, ["age"], DRAW)
@@ -342,12 +342,12 @@ def test_a_group_with_a_null_says_nothing_of_that_key() -> None:
         ([1.0, 2.0, 3.0, 4.0, 5.0, float("inf")], "not finite"),
     ],
 )
-def test_keys_that_cannot_be_cut_are_told(column: list[Any], match: str) -> None:
+def test_keys_without_an_order_or_finite_values_are_refused(column: list[Any], match: str) -> None:
     with pytest.raises(DataError, match=match):
         BalancedPartition(g=0.1).check(small(more=column), ["age", "more"])
 
 
-def test_whole_numbers_beyond_floats_are_published_exactly_or_not_at_all() -> None:
+def test_integers_beyond_floats_are_published_exactly_or_not_at_all() -> None:
     big = 2**60
     data = table({"who": [1, 2, 3, 4], "id": [big, big + 1, big + 2, big + 3]}, person=["who"], key=["id"])
     masked = BalancedPartition(criterion="records", k=2).mask(data, ["id"], DRAW)
@@ -367,7 +367,7 @@ def test_whole_numbers_beyond_floats_are_published_exactly_or_not_at_all() -> No
         ({"g": 0.1, "weights": {"agee": 2}}, "did you mean 'age'"),
     ],
 )
-def test_wrong_parameters_are_told(parameters: dict[str, Any], match: str) -> None:
+def test_an_invalid_parameter_is_named_in_the_error(parameters: dict[str, Any], match: str) -> None:
     with pytest.raises((ParameterError, DataError), match=match):
         discreet.mask(small(), {"steps": [{"method": "balanced_partition", **parameters}]})
 
@@ -381,17 +381,16 @@ def test_h_needs_a_confidential_attribute_and_persons_need_a_person() -> None:
     BalancedPartition(criterion="records", k=2).check(data, ["age"])
 
 
-def test_a_later_step_that_undoes_the_groups_is_told() -> None:
+def test_a_later_step_that_destroys_the_groups_causes_a_warning() -> None:
     steps = [{"method": "balanced_partition", "g": 0.4}, {"method": "sampling", "fraction": 0.4}]
     release = discreet.mask(small(), {"seed": 1, "steps": steps})
     assert len(release.warnings) == 2  # and that of the seed
     assert (
-        "step 1 (balanced_partition): the final table has groups that do not keep what was asked: g-balance"
-        in release.warnings[1]
+        "step 1 (balanced_partition): the final table has groups that violate the requirements: g-balance" in release.warnings[1]
     )
 
 
-def test_with_one_record_a_person_balance_is_k_anonymity() -> None:
+def test_with_one_record_per_person_balance_is_k_anonymity() -> None:
     rng = np.random.default_rng(5)
     columns = {"who": list(range(200)), "age": rng.integers(0, 60, 200).tolist(), "zip": rng.integers(0, 999, 200).tolist()}
     data = table(columns, person=["who"], key=["age", "zip"])
@@ -401,5 +400,5 @@ def test_with_one_record_a_person_balance_is_k_anonymity() -> None:
     assert balance.group.tolist() == records.group.tolist() == persons.group.tolist()
 
 
-def test_the_method_keeps_the_contract() -> None:
+def test_the_method_passes_the_conformance_kit() -> None:
     check_masking(BalancedPartition)

@@ -1,4 +1,4 @@
-"""Generalization: the optimum against exhaustive search, and every class against the definitions of the models."""
+"""Generalization: the optimum against exhaustive search, and every equivalence class against the definitions of the models."""
 
 import itertools
 import math
@@ -62,40 +62,42 @@ def distance(kind, inside, whole):
         gaps = (sum(v <= d for v in inside) / len(inside) - sum(v <= d for v in whole) / len(whole) for d in values[:-1])
         return sum(map(abs, gaps)) / (len(values) - 1)
     levels = [lambda v: v] if kind == "equal" else [lambda v: v, lambda v: v // 2]
-    away = 0.0
+    total = 0.0
     for label in levels:
         names = {label(v) for v in values}
-        away += (
+        total += (
             sum(
                 abs(sum(label(v) == n for v in inside) / len(inside) - sum(label(v) == n for v in whole) / len(whole))
                 for n in names
             )
             / 2
         )
-    return away / len(levels)
+    return total / len(levels)
 
 
-def keeps(model, members, everyone):
+def satisfies(model, members, everyone):
     """The models by their definitions, on one class of rows (…, s, u)."""
     if len(members) < model.get("k", 1):
         return False
-    for at, default in ((3, "ordered"), (4, "hierarchical")):
-        inside = [row[at] for row in members if row[at] is not None]
-        whole = [row[at] for row in everyone if row[at] is not None]
+    for column, default in ((3, "ordered"), (4, "hierarchical")):
+        inside = [row[column] for row in members if row[column] is not None]
+        whole = [row[column] for row in everyone if row[column] is not None]
         if not inside:
             continue
         counts = sorted((inside.count(v) for v in set(inside)), reverse=True)
         if "l" in model:
             kind = model.get("diversity", "distinct")
             if kind == "entropy":
-                found = math.exp(-sum(n / len(inside) * math.log(n / len(inside)) for n in counts))
+                diversity = math.exp(-sum(n / len(inside) * math.log(n / len(inside)) for n in counts))
             elif kind == "recursive":
-                found = max((i for i in range(1, len(counts) + 1) if counts[0] < model["c"] * sum(counts[i - 1 :])), default=0)
+                diversity = max(
+                    (i for i in range(1, len(counts) + 1) if counts[0] < model["c"] * sum(counts[i - 1 :])), default=0
+                )
             else:
-                found = len(counts)
-            if found < model["l"] - 1e-9:
+                diversity = len(counts)
+            if diversity < model["l"] - 1e-9:
                 return False
-        if "t" in model and distance(model.get("distance", {}).get("su"[at - 3], default), inside, whole) > model["t"] + 1e-9:
+        if "t" in model and distance(model.get("distance", {}).get("su"[column - 3], default), inside, whole) > model["t"] + 1e-9:
             return False
     return True
 
@@ -106,19 +108,19 @@ def exhaustive(rows, model, limit, data):
     best = None
     for node in itertools.product(*(range(levels[name].height + 1) for name in "abc")):
         labels, shares = [], []
-        for at, name in enumerate("abc"):
-            tree, level = levels[name], node[at]
-            domain = len(tree.leaves) + any(row[at] is None for row in rows)
+        for column, name in enumerate("abc"):
+            tree, level = levels[name], node[column]
+            domain = len(tree.leaves) + any(row[column] is None for row in rows)
             texts, costs = [], []
             for row in rows:
                 if level == tree.height:
                     texts.append("*")
                     costs.append(1.0)
-                elif row[at] is None:
+                elif row[column] is None:
                     texts.append(None)
                     costs.append(1 / domain)
                 else:
-                    label = tree.labels[level][tree.position[str(row[at]).lower() if name == "c" else str(row[at])]]
+                    label = tree.labels[level][tree.position[str(row[column]).lower() if name == "c" else str(row[column])]]
                     texts.append(label)
                     costs.append(tree.labels[level].count(label) / domain)
             labels.append(texts)
@@ -126,7 +128,7 @@ def exhaustive(rows, model, limit, data):
         classes = {}
         for number, key in enumerate(zip(*labels, strict=True)):
             classes.setdefault(key, []).append(number)
-        bad = {i for members in classes.values() if not keeps(model, [rows[i] for i in members], rows) for i in members}
+        bad = {i for members in classes.values() if not satisfies(model, [rows[i] for i in members], rows) for i in members}
         if len(bad) > limit:
             continue
         n, product = len(rows), 1.0
@@ -141,9 +143,9 @@ def exhaustive(rows, model, limit, data):
 def loss_metric(data, masked, rows):
     """The loss metric of a release, read off its cells."""
     product = 1.0
-    for at, name in enumerate("abc"):
+    for column, name in enumerate("abc"):
         tree = hierarchy_of(data, name)
-        domain = len(tree.leaves) + any(row[at] is None for row in rows)
+        domain = len(tree.leaves) + any(row[column] is None for row in rows)
         blank = masked.frame.select(pl.all_horizontal(pl.col("a", "b", "c").is_null())).to_series()
         total = 0.0
         for value, gone in zip(masked.frame[name].cast(pl.String).to_list(), blank, strict=True):
@@ -166,7 +168,7 @@ def test_full_domain_is_the_optimum_of_exhaustive_search(rows, model, limit):
     method = Generalization(**model, suppression_limit=limit)
     best = exhaustive(rows, model, math.floor(limit * len(rows) + 1e-9), data)
     if best is None:
-        with pytest.raises(DataError, match="no generalization of these keys keeps the model"):
+        with pytest.raises(DataError, match="no generalization of these keys satisfies the model"):
             method.mask(data, ["a", "b", "c"], DRAW)
         return
     masked = method.mask(data, ["a", "b", "c"], DRAW)
@@ -174,14 +176,14 @@ def test_full_domain_is_the_optimum_of_exhaustive_search(rows, model, limit):
     classes = masked.frame.with_row_index().group_by("a", "b", "c").agg("index").rows()
     for *keys, members in classes:
         if keys != [None, None, None]:
-            assert keeps(model, [rows[i] for i in members], rows)
+            assert satisfies(model, [rows[i] for i in members], rows)
 
 
 @settings(deadline=None, max_examples=150)
 @given(rows_of, models, st.booleans())
-def test_every_class_of_a_partition_keeps_the_model_and_holds_its_values(rows, model, strict):
+def test_every_class_of_a_partition_satisfies_the_model_and_contains_its_values(rows, model, strict):
     data = microdata(rows)
-    assume(keeps(model, rows, rows))
+    assume(satisfies(model, rows, rows))
     masked = Generalization(**model, algorithm="partition", strict=strict).mask(data, ["a", "b", "c"], DRAW)
     for *_, members in masked.frame.with_row_index().group_by("a", "b", "c").agg("index").rows():
         assert len(members) >= model.get("k", 1)
@@ -194,7 +196,7 @@ def test_every_class_of_a_partition_keeps_the_model_and_holds_its_values(rows, m
         assert again.frame.reverse().equals(masked.frame)
 
 
-def test_strict_classes_of_a_partition_keep_the_model_where_released_labels_meet():
+def test_released_classes_of_a_strict_partition_satisfy_the_model():
     # distinct parts never share labels under strict cutting, so the classes that a reader sees are those that were checked
     rng = np.random.default_rng(3)
     data = microdata(
@@ -204,7 +206,7 @@ def test_strict_classes_of_a_partition_keep_the_model_where_released_labels_meet
         masked = Generalization(**model, algorithm="partition").mask(data, ["a", "b", "c"], DRAW)
         rows = data.frame.rows()
         for *_, members in masked.frame.with_row_index().group_by("a", "b", "c").agg("index").rows():
-            assert keeps(model, [rows[i] for i in members], rows)
+            assert satisfies(model, [rows[i] for i in members], rows)
 
 
 def test_partition_cuts_numbers_groups_and_dates():
@@ -213,32 +215,32 @@ def test_partition_cuts_numbers_groups_and_dates():
         {"n": [1, 2, 8, 9], "g": ["p", "q", "r", "r"], "d": ["2014-01-01", "2014-02-01", "2015-05-01", "2015-05-02"]}
     )
     data = Microdata(frame.with_columns(pl.col("d").str.to_date()), Policy.from_dict(policy))
-    made = Generalization(k=2, algorithm="partition").mask(data, ["n", "g", "d"], DRAW).frame
-    assert made["n"].to_list() == ["[1, 2]", "[1, 2]", "[8, 9]", "[8, 9]"]
-    assert made["g"].to_list() == ["{p|q}", "{p|q}", "r", "r"]
-    assert made["d"].to_list() == ["2014-Q1", "2014-Q1", "2015-05", "2015-05"]
+    released = Generalization(k=2, algorithm="partition").mask(data, ["n", "g", "d"], DRAW).frame
+    assert released["n"].to_list() == ["[1, 2]", "[1, 2]", "[8, 9]", "[8, 9]"]
+    assert released["g"].to_list() == ["{p|q}", "{p|q}", "r", "r"]
+    assert released["d"].to_list() == ["2014-Q1", "2014-Q1", "2015-05", "2015-05"]
 
 
-def test_relaxed_cutting_goes_on_where_equal_values_stop_the_strict_one():
+def test_relaxed_cutting_divides_equal_values_that_strict_cutting_does_not():
     data = table({"a": [1, 1, 1, 1, 1, 1, 1, 2]}, key=["a"])
     assert Generalization(k=4, algorithm="partition").mask(data, ["a"], DRAW).frame["a"].n_unique() == 1
     relaxed = Generalization(k=4, algorithm="partition", strict=False).mask(data, ["a"], DRAW).frame["a"].to_list()
     assert relaxed == ["1"] * 4 + ["[1, 2]"] * 4
 
 
-def test_a_suppressed_record_is_blank_or_gone():
+def test_a_suppressed_record_is_blank_or_removed():
     data = table({"a": [1, 1, 1, 2], "s": list("wxyz")}, key=["a"], confidential=["s"])
     blank = Generalization(k=2, suppression_limit=0.25).mask(data, ["a"], DRAW)
     assert blank.frame.rows() == [(1, "w"), (1, "x"), (1, "y"), (None, "z")]
-    told = Generalization(k=2, suppression_limit=0.25).promise(blank, ["a"])
-    assert told == [t for t in told if "1 suppressed records" in t]
+    warnings = Generalization(k=2, suppression_limit=0.25).promise(blank, ["a"])
+    assert warnings == [warning for warning in warnings if "1 suppressed records" in warning]
     gone = Generalization(k=2, suppression_limit=0.25, suppressed="remove").mask(data, ["a"], DRAW)
     assert gone.records.tolist() == [0, 1, 2]
     assert Generalization(k=2).promise(gone, ["a"]) == []
     assert "2 records lie in classes" in Generalization(k=2).promise(data.take(np.array([0, 3])), ["a"])[0]
 
 
-def test_ncp_can_be_made_least_instead():
+def test_ncp_can_be_minimised_instead():
     data = microdata([(a, b, True, 0, 0) for a in range(8) for b in "xyzw"])
     masked = Generalization(k=4, loss="ncp").mask(data, ["a", "b", "c"], DRAW)
     nodes = itertools.product(range(4), range(3), range(2))
@@ -267,7 +269,7 @@ def test_a_wide_table_whose_labels_outgrow_an_integer_is_still_grouped():
     assert masked.frame.group_by(names).len()["len"].min() >= 5
 
 
-def test_what_cannot_be_is_told():
+def test_impossible_requirements_raise_errors_that_say_why():
     data = table({"a": [1, 2], "s": list("xy")}, key=["a"], confidential=["s"])
     with pytest.raises(ValueError, match="at least one of k, l and t"):
         Generalization()
@@ -288,6 +290,6 @@ def test_what_cannot_be_is_told():
     assert issubclass(ParameterError, PolicyError)
 
 
-def test_no_records_stay_no_records():
+def test_an_empty_table_stays_empty():
     data = table({"a": pl.Series([], dtype=pl.Int64)}, key=["a"])
     assert len(Generalization(k=2).mask(data, ["a"], DRAW)) == 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet import Plan
 from discreet.errors import DiscreetError, PolicyError
-from discreet.masking.generate import generate, masked_by
+from discreet.masking.generate import generate, mask_without_log
 from discreet.model.policy import Policy, Step
 from discreet.testing import table
 
@@ -43,13 +43,13 @@ def digest(release) -> str:
     return release.masked.frame.write_csv()
 
 
-def test_without_a_log_the_table_is_the_same():
-    assert masked_by(DATA, PLAN).frame.equals(generate(DATA, PLAN).masked.frame)
+def test_masking_without_a_log_gives_the_same_table():
+    assert mask_without_log(DATA, PLAN).frame.equals(generate(DATA, PLAN).masked.frame)
     with pytest.raises(PolicyError, match=r"step 2 \(noise\): there is no column 'name' any more"):
-        masked_by(DATA, Plan(steps=(STEPS[0], Step(method="noise", columns=("name",), level=0.1))))
+        mask_without_log(DATA, Plan(steps=(STEPS[0], Step(method="noise", columns=("name",), level=0.1))))
 
 
-def test_no_steps_release_the_table_as_it_is():
+def test_a_plan_without_steps_releases_the_table_unchanged():
     release = generate(DATA, Plan())
     assert release.masked.frame.equals(DATA.frame)
     assert release.log == release.warnings == ()
@@ -78,8 +78,8 @@ def test_the_same_seed_gives_the_same_release_and_another_seed_another():
 
 def test_shuffled_rows_give_the_same_records_to_the_last_bit():
     order = np.random.default_rng(1).permutation(N)
-    one, other = generate(DATA, PLAN).masked, generate(DATA.take(order), PLAN).masked
-    assert one.frame[np.argsort(one.records)].equals(other.frame[np.argsort(other.records)])
+    straight, shuffled = generate(DATA, PLAN).masked, generate(DATA.take(order), PLAN).masked
+    assert straight.frame[np.argsort(straight.records)].equals(shuffled.frame[np.argsort(shuffled.records)])
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
@@ -102,7 +102,7 @@ def test_another_process_with_one_or_two_threads_gives_the_same_release(threads,
     assert run.stdout == digest(generate(DATA, PLAN))
 
 
-def test_a_wrong_step_is_told_by_number_before_any_step_runs():
+def test_a_wrong_step_is_named_by_number_before_any_step_runs():
     with pytest.raises(PolicyError, match=r"step 2.*'nosie'.*noise"):
         generate(DATA, Plan(steps=(STEPS[0], Step(method="nosie"))))
     with pytest.raises(DiscreetError, match=r"step 2 \(noise\).*no column 'name' any more"):
@@ -126,7 +126,7 @@ def edits(plan: Plan) -> list[Plan]:
     ]
 
 
-def test_edits_leave_the_plan_they_start_from_alone_and_the_policy_file_says_the_new_one():
+def test_edits_do_not_change_the_original_plan_and_the_policy_file_has_the_new_one():
     before = PLAN.model_dump_json()
     for plan in edits(PLAN):
         read = discreet.model.policy.parse_policy(Policy(plan=plan).to_yaml()).plan
@@ -136,7 +136,7 @@ def test_edits_leave_the_plan_they_start_from_alone_and_the_policy_file_says_the
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.data())
-def test_moving_a_step_is_what_moving_an_item_of_a_list_is(names, data):
+def test_moving_a_step_equals_moving_an_item_of_a_list(names, data):
     plan = Plan(steps=tuple(Step(method=f"m{name}") for name in names))
     number, to = data.draw(st.integers(1, len(names))), data.draw(st.integers(1, len(names)))
     items = list(names)
@@ -147,6 +147,6 @@ def test_moving_a_step_is_what_moving_an_item_of_a_list_is(names, data):
 @pytest.mark.parametrize(
     "edit", [lambda p: p.delete(9), lambda p: p.move(1, 9), lambda p: p.insert(9, STEPS[0]), lambda p: p.update(0, size=2)]
 )
-def test_a_step_that_is_not_there_is_told(edit):
+def test_editing_a_step_that_does_not_exist_is_an_error(edit):
     with pytest.raises(PolicyError, match="step"):
         edit(PLAN)

@@ -32,7 +32,7 @@ def recode(method: GlobalRecoding, values: list, **roles) -> list:
 
 @settings(deadline=None, max_examples=150)
 @given(numbers, st.sampled_from([0.1, 0.3, 1, 2.5, 10, 1000]), st.sampled_from([0.0, 0.05, -3.0]))
-def test_every_number_lies_in_its_interval_of_the_asked_width(values, width, origin):
+def test_every_number_is_in_its_interval_of_the_given_width(values, width, origin):
     if all(value is None for value in values):
         return
     for value, label in zip(values, recode(GlobalRecoding(width=width, origin=origin), values), strict=True):
@@ -46,7 +46,7 @@ def test_every_number_lies_in_its_interval_of_the_asked_width(values, width, ori
 
 @settings(deadline=None, max_examples=100)
 @given(numbers, st.lists(st.integers(-100, 100), min_size=1, max_size=4, unique=True))
-def test_breaks_cut_the_line_into_intervals_that_hold_their_numbers(values, breaks):
+def test_intervals_between_breaks_contain_their_numbers(values, breaks):
     if all(value is None for value in values):
         return
     bounds = [-math.inf, *sorted(breaks), math.inf]
@@ -65,7 +65,7 @@ def test_integers_and_floats_get_the_same_labels():
     assert recode(method, [1, 7, None, -3]) == recode(method, [1.0, 7.0, None, -3.0]) == ["0..5", "5..10", None, "-5..0"]
 
 
-def test_named_groups_keep_what_they_do_not_name_or_call_it_other():
+def test_values_in_no_group_stay_or_become_other():
     values = ["Flu", "Cold", "HIV", None]
     assert recode(GlobalRecoding(groups={"mild": ("Flu", "Cold")}), values) == ["mild", "mild", "HIV", None]
     assert recode(GlobalRecoding(groups={"mild": ("Flu", "Cold")}, other="severe"), values) == ["mild", "mild", "severe", None]
@@ -75,9 +75,9 @@ def test_groups_without_a_name_are_written_as_their_members():
     assert recode(GlobalRecoding(groups=(("Flu", "Cold"),)), ["Flu", "Cold", "HIV"]) == ["{Cold|Flu}", "{Cold|Flu}", "HIV"]
 
 
-def test_groups_of_numbers_match_them_as_they_print():
-    made = create("masking", "global_recoding", {"groups": {"low": [1, 2], "yes": [True]}})
-    assert made.groups == {"low": ("1", "2"), "yes": ("true",)}
+def test_groups_of_numbers_match_their_texts():
+    method = create("masking", "global_recoding", {"groups": {"low": [1, 2], "yes": [True]}})
+    assert method.groups == {"low": ("1", "2"), "yes": ("true",)}
     assert recode(GlobalRecoding(groups={"low": ("1", "2")}), [1, 2, 3]) == ["low", "low", "3"]
 
 
@@ -99,8 +99,8 @@ def test_dates_get_the_labels_that_a_hierarchy_of_dates_has(days, unit):
     data = Microdata(pl.DataFrame({"day": days}), policy)
     hierarchy = hierarchy_of(data, "day")
     by_leaf = dict(zip(hierarchy.leaves, hierarchy.labels[1], strict=True))
-    made = GlobalRecoding(unit=unit).mask(data, ["day"], DRAW).frame["day"].to_list()
-    assert made == [by_leaf[str(day)] for day in days]
+    labels = GlobalRecoding(unit=unit).mask(data, ["day"], DRAW).frame["day"].to_list()
+    assert labels == [by_leaf[str(day)] for day in days]
 
 
 @pytest.mark.parametrize(
@@ -109,27 +109,27 @@ def test_dates_get_the_labels_that_a_hierarchy_of_dates_has(days, unit):
         ({}, "exactly one"),
         ({"width": 5, "breaks": [1]}, "exactly one"),
         ({"width": 0}, "greater than 0"),
-        ({"breaks": [3, 1]}, "rise"),
-        ({"groups": {"a": ["x"], "b": ["x"]}}, "stands in the groups"),
-        ({"width": 5, "other": "rest"}, "other goes with groups"),
+        ({"breaks": [3, 1]}, "increasing"),
+        ({"groups": {"a": ["x"], "b": ["x"]}}, "is in the groups"),
+        ({"width": 5, "other": "rest"}, "other can only be used with groups"),
         ({"unit": "hour"}, "week"),
         ({"widht": 5}, "width"),
     ],
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "global_recoding", parameters)
 
 
-def test_what_the_data_do_not_allow_is_said_before_anything_changes():
+def test_unsuitable_data_are_refused_before_anything_changes():
     text, empty = table({"x": ["a"]}, key=["x"]), table({"x": [None, None]}, key=["x"])
-    for method, data, words in [
+    for method, data, message in [
         (GlobalRecoding(width=5), text, "needs numbers"),
         (GlobalRecoding(unit="year"), text, "needs dates"),
         (GlobalRecoding(groups={"g": ("b",)}), text, "no value of 'x'"),
         (GlobalRecoding(groups={"g": ("b",)}), empty, "null in every record"),
     ]:
-        with pytest.raises(DiscreetError, match=words):
+        with pytest.raises(DiscreetError, match=message):
             method.check(data, ["x"])
     with pytest.raises(DataError, match="needs columns"):
         GlobalRecoding(width=5).check(text, [])

@@ -1,4 +1,4 @@
-"""Local suppression: k records agree with each, counted record by record; few values are lost, and the right ones."""
+"""Local suppression: k records agree with each, counted record by record; few values are suppressed, and the right ones."""
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, ParameterError
 from discreet.masking.local_suppression.method import LocalSuppression
-from discreet.masking.local_suppression.search import _levels
+from discreet.masking.local_suppression.search import sets_by_cost
 from discreet.testing import table
 
 DRAW = KeyedDraw(7)
@@ -21,12 +21,12 @@ rows_of = st.lists(st.tuples(cell, cell, cell), min_size=1, max_size=14)
 
 
 def data_of(rows):
-    frame = {name: pl.Series([row[at] for row in rows], dtype=pl.Int64) for at, name in enumerate(NAMES)}
+    frame = {name: pl.Series([row[column] for row in rows], dtype=pl.Int64) for column, name in enumerate(NAMES)}
     return table(frame, key=NAMES)
 
 
 def agreeing(rows):
-    """For each row how many agree with it where both say something."""
+    """The number of rows that agree with each row in all values that neither row lacks."""
     return [sum(all(x is None or y is None or x == y for x, y in zip(r, s, strict=True)) for s in rows) for r in rows]
 
 
@@ -42,7 +42,7 @@ def test_k_records_agree_with_each_where_a_blank_agrees_with_anything(rows, k, b
 
 @settings(deadline=None, max_examples=150)
 @given(rows_of, st.integers(1, 4))
-def test_what_a_treated_record_keeps_is_truly_shared(rows, k):
+def test_with_discount_k_records_share_the_remaining_values(rows, k):
     assume(len(rows) >= k)
     masked = LocalSuppression(k=k, blanks="discount").mask(data_of(rows), NAMES, DRAW).frame.rows()
     for row in masked:
@@ -52,26 +52,26 @@ def test_what_a_treated_record_keeps_is_truly_shared(rows, k):
 
 @settings(deadline=None, max_examples=150)
 @given(rows_of, st.integers(1, 4))
-def test_looking_again_never_takes_more(rows, k):
+def test_counting_blanks_as_agreement_never_suppresses_more(rows, k):
     assume(len(rows) >= k)
-    taken = {
+    suppressed = {
         blanks: sum(
             x is None for row in LocalSuppression(k=k, blanks=blanks).mask(data_of(rows), NAMES, DRAW).frame.rows() for x in row
         )
         for blanks in ("match", "discount")
     }
-    assert taken["match"] <= taken["discount"]
+    assert suppressed["match"] <= suppressed["discount"]
 
 
 @settings(deadline=None, max_examples=100)
 @given(rows_of, st.integers(1, 4), st.randoms())
-def test_the_result_does_not_hang_on_the_order_of_the_records(rows, k, random):
+def test_the_result_does_not_depend_on_the_order_of_the_records(rows, k, random):
     assume(len(rows) >= k)
     order = list(range(len(rows)))
     random.shuffle(order)
     straight = LocalSuppression(k=k).mask(data_of(rows), NAMES, DRAW).frame.rows()
-    shuffled = LocalSuppression(k=k).mask(data_of([rows[at] for at in order]), NAMES, DRAW).frame.rows()
-    assert [straight[at] for at in order] == shuffled
+    shuffled = LocalSuppression(k=k).mask(data_of([rows[row] for row in order]), NAMES, DRAW).frame.rows()
+    assert [straight[row] for row in order] == shuffled
 
 
 def test_a_larger_table_is_k_anonymous_by_the_measures_own_count():
@@ -79,25 +79,25 @@ def test_a_larger_table_is_k_anonymous_by_the_measures_own_count():
     data = table({f"k{i}": rng.zipf(1.7, 2000).clip(max=12) for i in range(5)}, key=[f"k{i}" for i in range(5)])
     masked = LocalSuppression(k=3).mask(data, data.columns, DRAW)
     assert class_sizes(encode(masked, data.columns), len(data), wildcard=True).min() >= 3
-    alone = LocalSuppression(k=3, blanks="discount").mask(data, data.columns, DRAW)
-    assert sum(masked.frame.null_count().row(0)) < sum(alone.frame.null_count().row(0))
+    discounted = LocalSuppression(k=3, blanks="discount").mask(data, data.columns, DRAW)
+    assert sum(masked.frame.null_count().row(0)) < sum(discounted.frame.null_count().row(0))
 
 
-def test_what_is_important_is_kept():
+def test_important_attributes_are_suppressed_last():
     data = table({"b": [1, 1, 2, 2, 1], "c": [1, 1, 2, 2, 2]}, key=["b", "c"])
     assert LocalSuppression(k=2, importance={"c": 2}).mask(data, ["b", "c"], DRAW).frame["b"].to_list() == [1, 1, 2, 2, None]
     assert LocalSuppression(k=2, importance={"b": 2}).mask(data, ["b", "c"], DRAW).frame["c"].to_list() == [1, 1, 2, 2, None]
 
 
-def test_a_risk_threshold_asks_for_its_k():
-    assert [LocalSuppression(threshold=t).least for t in (1.0, 0.5, 0.3, 1 / 3, 0.2)] == [1, 2, 4, 3, 5]
+def test_a_risk_threshold_determines_k():
+    assert [LocalSuppression(threshold=t).required_k for t in (1.0, 0.5, 0.3, 1 / 3, 0.2)] == [1, 2, 4, 3, 5]
     with pytest.raises(ValueError, match="either k or threshold"):
         LocalSuppression()
     with pytest.raises(ValueError, match="either k or threshold"):
         LocalSuppression(k=2, threshold=0.5)
 
 
-def test_many_keys_and_many_values_are_still_told_apart():
+def test_combinations_of_many_keys_and_values_are_distinguished():
     rng = np.random.default_rng(2)
     names = [f"k{i}" for i in range(64)]
     frame = {name: rng.integers(0, 40, 30) for name in names}
@@ -106,12 +106,12 @@ def test_many_keys_and_many_values_are_still_told_apart():
     assert min(agreeing(masked.frame.rows())) >= 3
 
 
-def test_sets_come_from_the_cheapest_on():
-    levels = list(_levels([1.0, 1.0, 3.0], 3))
+def test_sets_are_tried_in_increasing_order_of_cost():
+    levels = list(sets_by_cost([1.0, 1.0, 3.0], 3))
     assert levels == [[(0,), (1,)], [(0, 1)], [(2,)], [(0, 2), (1, 2)], [(0, 1, 2)]]
 
 
-def test_the_log_and_the_warnings_say_what_was_done():
+def test_the_log_counts_suppressed_values_and_a_warning_names_unsafe_records():
     data = table({"sex": ["f", "f", "m", "m"], "town": ["A", "A", "A", "B"]}, key=["sex", "town"])
     method, keys = LocalSuppression(k=2), ["sex", "town"]
     masked = method.mask(data, keys, DRAW)
@@ -121,9 +121,9 @@ def test_the_log_and_the_warnings_say_what_was_done():
     assert method.notes(data, data, keys) == []
 
 
-def test_what_cannot_be_is_told():
+def test_impossible_requirements_raise_errors_that_say_why():
     data = table({"a": [1, 2]}, key=["a"])
-    with pytest.raises(DataError, match="2 records cannot be 3 alike"):
+    with pytest.raises(DataError, match="2 records cannot form a class of 3"):
         LocalSuppression(k=3).mask(data, ["a"], DRAW)
     with pytest.raises(DataError, match="needs keys"):
         LocalSuppression(k=3).check(data, [])

@@ -26,37 +26,37 @@ def masked(method: Microaggregation, data: Microdata, columns: list[str]) -> pl.
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3)), min_size=6, max_size=40), st.integers(2, 3), st.randoms())
-def test_the_release_does_not_depend_on_how_the_rows_lie(rows, size, random):
+def test_the_release_does_not_depend_on_the_order_of_rows(rows, size, random):
     data = table({"x": [a for a, _ in rows], "y": [float(b) for _, b in rows]}, key=["x", "y"])
     order = list(range(len(rows)))
     random.shuffle(order)
     shuffled = data.take(np.array(order))
     for columns in (["x"], ["x", "y"]):
-        straight, other = (
+        straight, from_shuffled = (
             masked(Microaggregation(size=size), data, columns),
             masked(Microaggregation(size=size), shuffled, columns),
         )
-        assert straight[order].equals(other)
+        assert straight[order].equals(from_shuffled)
 
 
-def test_means_and_totals_stay_and_every_value_is_shared():
+def test_means_and_totals_are_preserved_and_every_value_is_shared():
     rng = np.random.default_rng(3)
     data = table({"x": rng.normal(size=500), "y": rng.lognormal(size=500)}, confidential=["x", "y"])
-    made = masked(Microaggregation(size=5), data, ["x", "y"])
+    aggregated = masked(Microaggregation(size=5), data, ["x", "y"])
     for name in ("x", "y"):
-        assert made[name].mean() == pytest.approx(data.frame[name].mean(), rel=1e-9, abs=1e-12)
-    sizes = made.group_by("x", "y").len()["len"]
+        assert aggregated[name].mean() == pytest.approx(data.frame[name].mean(), rel=1e-9, abs=1e-12)
+    sizes = aggregated.group_by("x", "y").len()["len"]
     assert sizes.min() >= 5
     assert sizes.max() < 10
 
 
-def test_within_strata_records_are_grouped_with_their_own_kind_only():
+def test_records_are_grouped_within_their_stratum_only():
     data = table({"x": [1, 2, 3, 4, 100, 101], "sex": ["f", "m", "f", "m", "f", "m"]}, key=["x", "sex"])
-    made = masked(Microaggregation(size=3, strata=("sex",)), data, ["x"])
-    assert made["x"].to_list() == pytest.approx([104 / 3, 107 / 3] * 3)
+    aggregated = masked(Microaggregation(size=3, strata=("sex",)), data, ["x"])
+    assert aggregated["x"].to_list() == pytest.approx([104 / 3, 107 / 3] * 3)
 
 
-def test_whole_numbers_stay_whole_where_nothing_is_lost_or_where_asked():
+def test_integers_stay_integers_if_exact_or_required():
     data = table({"x": [1, 2, 7, 7]}, key=["x"])
     assert masked(Microaggregation(size=2), data, ["x"])["x"].to_list() == [1.5, 1.5, 7, 7]
     assert masked(Microaggregation(size=2, whole=True), data, ["x"])["x"].to_list() == [2, 2, 7, 7]
@@ -76,21 +76,21 @@ def test_ordinal_categories_get_the_median_and_nominal_ones_the_mode():
 
 def test_dates_are_averaged_as_dates():
     days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 3), datetime.date(2021, 5, 5), datetime.date(2021, 5, 7)]
-    made = masked(Microaggregation(size=2), table({"day": days}, key=["day"]), ["day"])
-    assert made["day"].to_list() == [datetime.date(2020, 1, 2)] * 2 + [datetime.date(2021, 5, 6)] * 2
+    aggregated = masked(Microaggregation(size=2), table({"day": days}, key=["day"]), ["day"])
+    assert aggregated["day"].to_list() == [datetime.date(2020, 1, 2)] * 2 + [datetime.date(2021, 5, 6)] * 2
 
 
-def test_nulls_stay_null_and_records_that_lack_alike_are_grouped_together():
+def test_nulls_stay_null_and_records_with_the_same_missing_columns_are_grouped():
     data = table({"x": [1, 2, None, None, 5, 6], "y": [1.0, 2.0, 8.0, 9.0, 3.0, None]}, key=["x", "y"])
-    made = masked(Microaggregation(size=2), data, ["x", "y"])
-    assert made["x"].to_list()[2:4] == [None, None]
-    assert made["y"].to_list()[2:4] == [8.5, 8.5]
-    assert made.row(5) == (None, None), "a record that alone lacks y cannot be in a group, so it says nothing"
-    notes = Microaggregation(size=2).notes(data, data.with_columns({"x": made["x"], "y": made["y"]}), ["x", "y"])
+    aggregated = masked(Microaggregation(size=2), data, ["x", "y"])
+    assert aggregated["x"].to_list()[2:4] == [None, None]
+    assert aggregated["y"].to_list()[2:4] == [8.5, 8.5]
+    assert aggregated.row(5) == (None, None), "the only record without y cannot be in a group, so it is suppressed"
+    notes = Microaggregation(size=2).notes(data, data.with_columns({"x": aggregated["x"], "y": aggregated["y"]}), ["x", "y"])
     assert notes[0].startswith("1 values were suppressed")
 
 
-def test_what_weighs_much_decides_who_is_near():
+def test_columns_of_large_weight_decide_which_records_are_similar():
     data = table({"x": [0, 1, 10, 11], "name": ["a", "b", "a", "b"]}, key=["x", "name"])
     by_names = masked(Microaggregation(size=2, how="mdav", scale="range", weights={"name": 9}), data, ["x", "name"])
     by_numbers = masked(Microaggregation(size=2, how="mdav", scale="range", weights={"x": 9}), data, ["x", "name"])
@@ -99,38 +99,38 @@ def test_what_weighs_much_decides_who_is_near():
     assert by_numbers["x"].to_list() == [0.5, 0.5, 10.5, 10.5]
 
 
-def test_a_missing_name_is_one_more_name_where_asked():
+def test_missing_nominal_values_can_be_a_category():
     data = table({"x": [1, 1, 1, 9, 9], "name": ["a", None, "a", None, None]}, key=["x", "name"])
     apart = masked(Microaggregation(size=2, how="mdav"), data, ["x", "name"])
-    made = masked(Microaggregation(size=2, how="mdav", missing="category"), data, ["x", "name"])
+    as_category = masked(Microaggregation(size=2, how="mdav", missing="category"), data, ["x", "name"])
     assert apart["name"].to_list() == ["a", None, "a", None, None]
     assert apart["x"].to_list() == pytest.approx([1, 19 / 3, 1, 19 / 3, 19 / 3])
-    assert made.rows() == [(1, "a"), (1, "a"), (1, "a"), (9, None), (9, None)]
-    lonely = table({"name": ["a", "a", None]}, key=["name"])
-    assert masked(Microaggregation(size=2, how="mdav", missing="category"), lonely, ["name"])["name"].to_list() == ["a"] * 3
+    assert as_category.rows() == [(1, "a"), (1, "a"), (1, "a"), (9, None), (9, None)]
+    single_null = table({"name": ["a", "a", None]}, key=["name"])
+    assert masked(Microaggregation(size=2, how="mdav", missing="category"), single_null, ["name"])["name"].to_list() == ["a"] * 3
 
 
-def test_a_table_above_the_exact_size_is_split_and_the_log_says_what_it_costs():
+def test_a_table_above_the_exact_size_is_split_and_the_log_reports_the_cost():
     rng = np.random.default_rng(5)
     data = table({"x": rng.normal(size=2000), "y": rng.normal(size=2000)}, key=["x", "y"])
     method = Microaggregation(size=3, exact_up_to=500)
-    made = method.mask(data, ["x", "y"], DRAW)
-    assert made.frame.group_by("x", "y").len()["len"].min() >= 3
-    (note,) = method.notes(data, made, ["x", "y"])
+    in_parts = method.mask(data, ["x", "y"], DRAW)
+    assert in_parts.frame.group_by("x", "y").len()["len"].min() >= 3
+    (note,) = method.notes(data, in_parts, ["x", "y"])
     assert "2,000 records were split into 4 parts" in note
     exact = Microaggregation(size=3).mask(data, ["x", "y"], DRAW)
 
     def error(masked: Microdata) -> float:
         return sum(float(((masked.frame[name] - data.frame[name]) ** 2).sum()) / data.frame[name].var() for name in ("x", "y"))
 
-    assert error(exact) <= error(made) * 1.05
-    assert error(made) <= error(exact) * 1.2
+    assert error(exact) <= error(in_parts) * 1.05
+    assert error(in_parts) <= error(exact) * 1.2
 
 
-def test_a_broken_group_is_told_with_its_columns_and_size():
+def test_a_group_that_became_too_small_is_reported_with_columns_and_size():
     data = table({"x": [1, 1, 2], "y": [1, None, 2]}, key=["x", "y"])
     assert Microaggregation(size=2).promise(data, ["x"]) == [
-        "its groups of at least 2 records with equal x are broken: 1 record is now in smaller ones, the smallest of 1"
+        "its groups of at least 2 records with equal x no longer exist: 1 record is now in smaller ones, the smallest of 1"
     ]
     assert Microaggregation(size=2).promise(table({"x": [None, 1, 1]}, key=["x"]), ["x", "gone"]) == []
 
@@ -138,7 +138,7 @@ def test_a_broken_group_is_told_with_its_columns_and_size():
 @pytest.mark.parametrize(
     ("parameters", "rule"), [({}, "required"), ({"size": 1}, "greater than or equal to 2"), ({"size": 2, "how": "x"}, "mdav")]
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "microaggregation", parameters)
 
@@ -158,6 +158,6 @@ def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
         ({"x": [1, 2]}, {"size": 2, "weights": {"y": 2}}, "weights names .y., which is not grouped"),
     ],
 )
-def test_what_the_data_do_not_allow_is_said_before_anything_changes(columns, parameters, words):
-    with pytest.raises(DiscreetError, match=words):
+def test_unsuitable_data_are_refused_before_anything_changes(columns, parameters, message):
+    with pytest.raises(DiscreetError, match=message):
         Microaggregation(**parameters).check(table(columns, key=["x"]), ["x"])

@@ -10,7 +10,7 @@ import pytest
 from discreet.engine.disclosure.dictionaries import Dictionary, side_attributes
 from discreet.engine.disclosure.sensitivity import Sensitivity, loss
 from discreet.masking.min_risk_disclosure.least_risk import least_risk
-from discreet.masking.min_risk_disclosure.losses import Disclosure, suppressed
+from discreet.masking.min_risk_disclosure.losses import Disclosure, suppress_columns
 from discreet.masking.min_risk_disclosure.min_risk import min_risk
 from discreet.model.microdata import Microdata
 from discreet.risks.decision.consistency import Similarity, consistent
@@ -108,7 +108,7 @@ def test_figure_1_left_risk_grows_with_k_and_falls_with_the_dictionary(whole, si
     risks = {}
     for k in (2, 4, 6, 8):
         rule, _ = min_risk(problem, k)
-        release = data.frame.with_columns(list(suppressed(data, problem.columns, rule).values()))
+        release = data.frame.with_columns(list(suppress_columns(data, problem.columns, rule).values()))
         for size in (400, 1_000, 2_000, 4_000):
             rho = consistent(release, whole.frame.head(size).select(WORDS), WORDS, similarity=similarity)
             for form in ("phi1", "phi5"):

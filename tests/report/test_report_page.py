@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.masking.release import released
+from discreet.masking.release import release_table
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
 from discreet.report.evidence import gather
@@ -130,7 +130,7 @@ def test_the_internal_json_contains_the_exact_numbers(release: Release) -> None:
     riskiest = report["riskiest"][0]["rows"]
     risks = assessed.after["known_sets"].per_record["risk"]
     assert riskiest[0]["source_row"] == int(release.link[int(risks.arg_max())]) + 1
-    written = [int(record) for record in released(release).records]
+    written = [int(record) for record in release_table(release).records]
     assert [written[row["release_row"] - 1] + 1 for row in riskiest] == [row["source_row"] for row in riskiest]
     assert [row["risk"] for row in riskiest] == pytest.approx(risks.sort(descending=True).head(10).to_list())
 

@@ -16,7 +16,7 @@ import pytest
 import discreet
 from discreet import Policy
 from discreet.errors import DiscreetError, SourceError
-from discreet.masking.release import released
+from discreet.masking.release import release_table
 from discreet.model.cells import Group, Interval, Prefix, parse_cell, parse_value
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
@@ -201,7 +201,7 @@ def read_back(release, tmp_path, form):
     if not target.exists():
         return None
     found = discreet.read(target, release.original.policy)
-    return found.replace(found.frame, released(release).records)
+    return found.replace(found.frame, release_table(release).records)
 
 
 def measured(data, found):
@@ -292,7 +292,7 @@ def test_databases_and_statistics_packages_say_what_memory_says(column, steps, s
     place = f"{store}:///{tmp_path}/store.{store}#t" if store in ("sqlite", "duckdb") else str(tmp_path / f"release.{store}")
     discreet.write(release, place)
     # a table of a database has no file beside it: the policy says what its labels stand for
-    policy = data.policy.with_(cells=dict(released(release).cells))
+    policy = data.policy.with_(cells=dict(release_table(release).cells))
     found = discreet.read(place, policy)
-    found = found.replace(found.frame, released(release).records)
+    found = found.replace(found.frame, release_table(release).records)
     same(numbers(measured(data, release)), numbers(measured(data.with_policy(policy), found)))

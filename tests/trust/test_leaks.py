@@ -248,9 +248,9 @@ def _tables(url: str) -> list[str]:
 
 @pytest.mark.trust("Nothing leaks", "Frames handed to other libraries share no buffer with dropped rows")
 def test_frames_that_leave_python_hold_nothing_planted(release: discreet.Release) -> None:
-    from discreet.masking.release import released
+    from discreet.masking.release import release_table
 
-    made: Any = released(release)
+    made: Any = release_table(release)
     for content in (made.to_arrow(), pa.table(made.to_polars()), pa.Table.from_pandas(made.to_pandas())):
         for layer in _buffers(content):
             assert not planted(layer)

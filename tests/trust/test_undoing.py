@@ -17,9 +17,9 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.engine.draws.context import draw_key
+from discreet.engine.draws.context import derive_draw_key
 from discreet.masking import generate as generator
-from discreet.masking.release import released
+from discreet.masking.release import release_table
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
 
@@ -71,8 +71,8 @@ def made_up(rows: int = ROWS) -> Microdata:
 @pytest.mark.trust(AREA, "the order of the source cannot be computed from a release made with the defaults")
 def test_the_order_of_the_source_is_not_recovered() -> None:
     data = people()
-    written = released(discreet.mask(data, {"steps": [NOISE]}))
-    best = max(float((released(guess).records == written.records).mean()) for guess in guesses(made_up(), [NOISE]))
+    written = release_table(discreet.mask(data, {"steps": [NOISE]}))
+    best = max(float((release_table(guess).records == written.records).mean()) for guess in guesses(made_up(), [NOISE]))
     assert best < 0.01  # chance puts one row in a thousand right
 
 
@@ -156,9 +156,9 @@ def test_two_releases_share_no_draw_where_a_file_that_the_policy_names_differs(t
     for content in ("a,b\n", "a,c\n", "a,b\n"):
         file.write_text(content)
         os.utime(file, ns=(len(keys), len(keys)))  # a new time of writing, however coarse the file system's clock is
-        keys.append(draw_key(b"s" * 32, loaded, plan, b"fingerprint"))
+        keys.append(derive_draw_key(b"s" * 32, loaded, plan, b"fingerprint"))
     assert keys[0] == keys[2] != keys[1]
     other = tmp_path / "copy"
     other.mkdir()
     (other / "named.csv").write_text("a,b\n")
-    assert draw_key(b"s" * 32, discreet.Policy.from_dict(policy, folder=str(other)), plan, b"fingerprint") == keys[0]
+    assert derive_draw_key(b"s" * 32, discreet.Policy.from_dict(policy, folder=str(other)), plan, b"fingerprint") == keys[0]

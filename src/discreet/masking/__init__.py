@@ -1,1 +1,1 @@
-"""One masking method a file, and the generator that runs a plan."""
+"""The masking methods, one per file or folder, and the generator that runs a plan."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import registry
-from discreet.engine.draws.context import draw_key
+from discreet.engine.draws.context import derive_draw_key
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.draws.fingerprint import table_fingerprint
-from discreet.engine.draws.secret import plan_secret
+from discreet.engine.draws.secret import secret_of_plan
 from discreet.engine.encoding.shared_codes import as_text
 from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DiscreetError, PolicyError, nearest
@@ -57,8 +57,8 @@ def generate(data: Microdata, plan: Plan, secret: bytes | None = None) -> Releas
 
 def release_key(data: Microdata, plan: Plan, secret: bytes | None = None) -> bytes:
     """The key of all random draws of the release of this table under this plan."""
-    release_secret = plan_secret(plan) if secret is None else secret
-    return draw_key(release_secret, data.policy, plan, table_fingerprint(data, release_secret))
+    release_secret = secret_of_plan(plan) if secret is None else secret
+    return derive_draw_key(release_secret, data.policy, plan, table_fingerprint(data, release_secret))
 
 
 def mask_without_log(

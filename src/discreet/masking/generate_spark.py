@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from discreet import registry
-from discreet.engine.draws.context import draw_key
+from discreet.engine.draws.context import derive_draw_key
 from discreet.engine.draws.draw import KeyedDraw
-from discreet.engine.draws.secret import plan_secret
+from discreet.engine.draws.secret import secret_of_plan
 from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError, DiscreetError, PolicyError, nearest
 from discreet.masking.generate import conflict_warnings
@@ -48,8 +48,8 @@ def generate_on_engine(data: Any, plan: Plan, secret: bytes | None = None) -> Re
     """Run a plan on the engine of the table; the release equals that of the local engine for the same records."""
     steps = _load_steps(data, plan)
     table, log, counts = data.initial, [], data.changes()
-    release_secret = plan_secret(plan) if secret is None else secret
-    key = draw_key(release_secret, data.policy, plan, table.fingerprint(release_secret))
+    release_secret = secret_of_plan(plan) if secret is None else secret
+    key = derive_draw_key(release_secret, data.policy, plan, table.fingerprint(release_secret))
     for run in steps:
         report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         started = time.perf_counter()

@@ -1,8 +1,8 @@
-"""Where each key of a set of records would be cut, and what that would do to its balance (seed 003, Table 3, step 1).
+"""The best cut of a set of records in each key, and the loss of balance that it causes (Kartal & Li 2016, Table 3, step 1).
 
-Records are rows of one integer matrix, ``person, index, keys…, sensitive attributes…``, sorted by person; a set of records is
-a run of rows. The records of a person lie side by side, so every count is one pass over neighbouring rows, without a table
-of persons.
+Records are rows of one integer matrix with the columns ``person, index, keys..., sensitive attributes...``, sorted by person; a
+set of records is a run of rows, ``low`` to ``high``. The records of a person are adjacent, so that every count per person is
+one pass over the rows, without a table of persons.
 """
 
 from __future__ import annotations
@@ -18,95 +18,115 @@ if TYPE_CHECKING:
 
 PERSON, INDEX, KEYS = 0, 1, 2
 
-_SPAN = 2  # values between least and most, for each record, up to which they are counted in a table
+_MAX_TABLE_CODES_PER_RECORD = 2  # codes between the lowest and the highest, per record, up to which a table of counts is used
 
 
-class Rules(NamedTuple):
-    """What a split may do: values of the key codes, their weights, and what both parts must keep."""
+class SplitRules(NamedTuple):
+    """The positions and weights of the keys, and what both parts of a split must satisfy.
+
+    ``positions[offsets[key] + code]`` is the scaled position of a value, ``weights[key]`` the importance of a key. ``by_balance``
+    ranks keys by the balance-variance ratio, otherwise by variance. ``max_h[attribute]`` is the largest h-affiliation of a
+    sensitive attribute, whose codes start at ``sensitive_offsets[attribute]``.
+    """
 
     positions: NDArray[np.float64]
     offsets: NDArray[np.int64]
     weights: NDArray[np.float64]
     by_balance: bool
-    least_g: float
-    most_h: NDArray[np.float64]
-    least_records: int
-    least_persons: int
-    least_values: int
+    min_g: float
+    max_h: NDArray[np.float64]
+    min_records: int
+    min_persons: int
+    min_values: int
     sensitive_offsets: NDArray[np.int64]
 
 
 class Scratch(NamedTuple):
-    """Room that one thread works in; what is counted in it is set back to zero after use."""
+    """Arrays that one thread works in. Whatever is counted in ``table`` and ``value_counts`` must be set to zero again after use.
+
+    ``table[offsets[key] + code]`` counts records per key value, ``codes`` are the codes of one key. ``value_counts`` and
+    ``last_person`` have one entry per part (left, right) and sensitive value: the persons counted so far, and the first row of
+    the last of them; ``touched`` lists the entries to set to zero.
+    """
 
     table: NDArray[np.int64]
     codes: NDArray[np.int32]
-    times: NDArray[np.int64]
-    last: NDArray[np.int64]
+    value_counts: NDArray[np.int64]
+    last_person: NDArray[np.int64]
     touched: NDArray[np.int64]
 
 
-class Cuts(NamedTuple):
-    """A row of numbers an attribute: where it would be cut and what the parts would be."""
+class CandidateCuts(NamedTuple):
+    """One entry per key: the best cut and what its parts would be.
 
-    at: NDArray[np.int64]
-    left: NDArray[np.int64]
+    ``code`` is the highest code of the left part, -1 for a key that cannot be cut; ``left_records`` the size of that part,
+    ``variance`` that of the key, ``reduction`` the loss of g-balance. ``squares[key, side]`` are the sums over persons of squared
+    record counts of both parts, ``persons[key, side]`` the numbers of their persons.
+    """
+
+    code: NDArray[np.int64]
+    left_records: NDArray[np.int64]
     variance: NDArray[np.float64]
     reduction: NDArray[np.float64]
     squares: NDArray[np.int64]
     persons: NDArray[np.int64]
 
 
+# O(records * keys): one pass for the spans, then per key a table of counts or, for sparse codes, a quickselect.
 @compiled
-def find_cuts(rows: NDArray[np.int32], low: int, high: int, rules: Rules, scratch: Scratch, cuts: Cuts) -> None:
-    """The between-value point closest to the median of each attribute, and the attribute's variance."""
+def find_cuts(rows: NDArray[np.int32], low: int, high: int, rules: SplitRules, scratch: Scratch, cuts: CandidateCuts) -> None:
+    """Write for each key the cut between two values that is closest to the median, and the variance of the key."""
     size, keys = high - low, len(rules.weights)
-    least, most = rows[low, KEYS : KEYS + keys].copy(), rows[low, KEYS : KEYS + keys].copy()
+    lowest, highest = rows[low, KEYS : KEYS + keys].copy(), rows[low, KEYS : KEYS + keys].copy()
     for row in range(low, high):
         for key in range(keys):
             code = rows[row, KEYS + key]
-            least[key] = min(least[key], code)
-            most[key] = max(most[key], code)
-    spans = most - least
-    counted = np.flatnonzero((spans > 0) & (spans < _SPAN * size))
+            lowest[key] = min(lowest[key], code)
+            highest[key] = max(highest[key], code)
+    spans = highest - lowest
+    counted = np.flatnonzero((spans > 0) & (spans < _MAX_TABLE_CODES_PER_RECORD * size))
     for row in range(low, high):
-        for at in counted:
-            scratch.table[rules.offsets[at] + rows[row, KEYS + at]] += 1
+        for counted_key in counted:
+            scratch.table[rules.offsets[counted_key] + rows[row, KEYS + counted_key]] += 1
     for key in range(keys):
-        if spans[key] >= _SPAN * size:
+        if spans[key] >= _MAX_TABLE_CODES_PER_RECORD * size:
             _cut_by_selection(rows, low, high, key, rules, scratch, cuts)
         elif spans[key] > 0:
-            _cut_by_table(key, least[key], most[key], size, rules, scratch, cuts)
+            _cut_by_table(key, lowest[key], highest[key], size, rules, scratch, cuts)
 
 
 @compiled
-def _cut_by_table(key: int, least: int, most: int, size: int, rules: Rules, scratch: Scratch, cuts: Cuts) -> None:
-    """From how often each value occurs, which is counted already."""
+def _cut_by_table(
+    key: int, lowest: int, highest: int, size: int, rules: SplitRules, scratch: Scratch, cuts: CandidateCuts
+) -> None:
+    """The cut and variance of a key from the counts of its codes in ``scratch.table``, which are set to zero again."""
     begin = rules.offsets[key]
-    total, below, upto, middle = 0.0, 0, 0, least
-    for code in range(least, most + 1):
-        times = scratch.table[begin + code]
-        if times:
-            total += times * rules.positions[begin + code]
+    total, below, upto, median = 0.0, 0, 0, lowest
+    for code in range(lowest, highest + 1):
+        count = scratch.table[begin + code]
+        if count:
+            total += count * rules.positions[begin + code]
             if 2 * upto < size:
-                below, upto, middle = upto, upto + times, code
-    mean, spread = total / size, 0.0
-    before = least
-    for code in range(least, most + 1):
-        times = scratch.table[begin + code]
-        if times:
-            away = rules.positions[begin + code] - mean
-            spread += times * away * away
-            if code < middle:
+                below, upto, median = upto, upto + count, code
+    mean, squares = total / size, 0.0
+    before = lowest
+    for code in range(lowest, highest + 1):
+        count = scratch.table[begin + code]
+        if count:
+            deviation = rules.positions[begin + code] - mean
+            squares += count * deviation * deviation
+            if code < median:
                 before = code
             scratch.table[begin + code] = 0
-    cuts.variance[key] = spread / size
-    _choose(key, before, below, middle, upto, size, cuts)
+    cuts.variance[key] = squares / size
+    _choose_side_of_median(key, before, below, median, upto, size, cuts)
 
 
 @compiled
-def _cut_by_selection(rows: NDArray[np.int32], low: int, high: int, key: int, rules: Rules, scratch: Scratch, cuts: Cuts) -> None:
-    """From the values themselves, where few records lie on many possible values."""
+def _cut_by_selection(
+    rows: NDArray[np.int32], low: int, high: int, key: int, rules: SplitRules, scratch: Scratch, cuts: CandidateCuts
+) -> None:
+    """The cut and variance of a key with few records on many possible codes, from a copy of the codes."""
     size, begin = high - low, rules.offsets[key]
     codes = scratch.codes
     total = 0.0
@@ -114,37 +134,43 @@ def _cut_by_selection(rows: NDArray[np.int32], low: int, high: int, key: int, ru
         code = rows[low + row, KEYS + key]
         codes[row] = code
         total += rules.positions[begin + code]
-    middle = _select(codes, size, (size - 1) // 2)
-    mean, spread, below, upto, before = total / size, 0.0, 0, 0, -1
+    median = _select_rank(codes, size, (size - 1) // 2)
+    mean, squares, below, upto, before = total / size, 0.0, 0, 0, -1
     for row in range(size):
         code = codes[row]
-        away = rules.positions[begin + code] - mean
-        spread += away * away
-        if code < middle:
+        deviation = rules.positions[begin + code] - mean
+        squares += deviation * deviation
+        if code < median:
             below += 1
             before = max(before, code)
-        if code <= middle:
+        if code <= median:
             upto += 1
-    cuts.variance[key] = spread / size
-    _choose(key, before, below, middle, upto, size, cuts)
+    cuts.variance[key] = squares / size
+    _choose_side_of_median(key, before, below, median, upto, size, cuts)
 
 
 @compiled
-def _choose(key: int, before: int, below: int, middle: int, upto: int, size: int, cuts: Cuts) -> None:
-    """The cut below the median's value or above it, whichever leaves the left part closer to one half; above on a tie."""
+def _choose_side_of_median(key: int, before: int, below: int, median: int, upto: int, size: int, cuts: CandidateCuts) -> None:
+    """Cut below the median's value or above it, whichever makes the left part closer to one half; above on a tie.
+
+    ``below`` records have values below the median, ``before`` being the largest of these; ``upto`` have values up to it.
+    """
     if upto == size or (below > 0 and size - 2 * below < 2 * upto - size):
-        cuts.at[key], cuts.left[key] = before, below
+        cuts.code[key], cuts.left_records[key] = before, below
     else:
-        cuts.at[key], cuts.left[key] = middle, upto
+        cuts.code[key], cuts.left_records[key] = median, upto
 
 
 @compiled
-def _select(codes: NDArray[np.int32], size: int, rank: int) -> int:
-    """The code of a rank: Hoare's selection, with the median of three as pivot."""
+def _select_rank(codes: NDArray[np.int32], size: int, rank: int) -> int:
+    """The code of a rank among the first ``size`` codes, which are rearranged: quickselect with the median of three as pivot.
+
+    O(size) on average. It compares codes directly, unlike the quickselect of microaggregation, which rearranges row numbers.
+    """
     first, last = 0, size - 1
     while first < last:
-        one, two, three = codes[first], codes[(first + last) // 2], codes[last]
-        pivot = max(min(one, two), min(max(one, two), three))
+        low, middle, high = codes[first], codes[(first + last) // 2], codes[last]
+        pivot = max(min(low, middle), min(max(low, middle), high))
         left, right = first, last
         while left <= right:
             while codes[left] < pivot:
@@ -165,32 +191,33 @@ def _select(codes: NDArray[np.int32], size: int, rank: int) -> int:
 
 
 @compiled
-def weigh_cuts(rows: NDArray[np.int32], low: int, high: int, cuts: Cuts) -> None:
-    """For each cut the sums of squared records a person and the persons of both parts, and the g-balance reduction (2).
+def weigh_cuts(rows: NDArray[np.int32], low: int, high: int, cuts: CandidateCuts) -> None:
+    """Write for each cut the squares and persons of both parts, and the reduction of g-balance (Kartal & Li 2016, eq. 2).
 
-    With c records of a person, d of them left, N records and M of them left, (2) is
-    sum (d N - c M)^2 / (M (N - M) N^2): a sum of squares, so it is never negative and loses no digits.
+    With c records of a person, d of them in the left part, N records and M of them in the left part, eq. 2 is
+    sum (d N - c M)^2 / (M (N - M) N^2): a sum of squares, so it is never negative and loses no digits. One pass over the
+    rows, O(records * keys).
     """
-    keys, size = len(cuts.at), high - low
+    keys, size = len(cuts.code), high - low
     left = np.zeros(keys, dtype=np.int64)
     sums = np.zeros(keys, dtype=np.float64)
-    many = 0
+    person_records = 0
     for row in range(low, high):
-        many += 1
+        person_records += 1
         for key in range(keys):
-            left[key] += rows[row, KEYS + key] <= cuts.at[key]
+            left[key] += rows[row, KEYS + key] <= cuts.code[key]
         if row + 1 == high or rows[row + 1, PERSON] != rows[row, PERSON]:
             for key in range(keys):
-                here = left[key]
-                away = here * size - many * cuts.left[key]
-                sums[key] += float(away) * float(away)
-                cuts.squares[key, 0] += here * here
-                cuts.squares[key, 1] += (many - here) * (many - here)
-                cuts.persons[key, 0] += here > 0
-                cuts.persons[key, 1] += here < many
+                person_left = left[key]
+                difference = person_left * size - person_records * cuts.left_records[key]
+                sums[key] += float(difference) * float(difference)
+                cuts.squares[key, 0] += person_left * person_left
+                cuts.squares[key, 1] += (person_records - person_left) * (person_records - person_left)
+                cuts.persons[key, 0] += person_left > 0
+                cuts.persons[key, 1] += person_left < person_records
                 left[key] = 0
-            many = 0
+            person_records = 0
     for key in range(keys):
-        if cuts.at[key] >= 0:
-            parts = float(cuts.left[key]) * float(size - cuts.left[key])
+        if cuts.code[key] >= 0:
+            parts = float(cuts.left_records[key]) * float(size - cuts.left_records[key])
             cuts.reduction[key] = sums[key] / (parts * float(size) * float(size))

@@ -1,6 +1,7 @@
-"""One split of a set of records in two: the compiled inside of the balanced partition (seed 003, Table 3, step 2).
+"""The split of a set of records in two (Kartal & Li 2016, Table 3, step 2), compiled.
 
-A split moves the left part before the right one and keeps the order inside, so rows stay sorted by person.
+A split moves the left part before the right one and keeps the order within both, so rows stay sorted by person. The arrays are
+described in ``cuts``.
 """
 
 from __future__ import annotations
@@ -10,21 +11,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.runtime.compiled import compiled
-from discreet.masking.balanced_partition.cuts import KEYS, PERSON, Cuts, Rules, Scratch, find_cuts, weigh_cuts
+from discreet.masking.balanced_partition.cuts import KEYS, PERSON, CandidateCuts, Scratch, SplitRules, find_cuts, weigh_cuts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TIES = 1e-9  # ratios this close are equal, and the first attribute is taken
+RATIO_TOLERANCE = 1e-9  # ratios this close are equal, and the first key is taken
 
 
 @compiled
-def split(rows: NDArray[np.int32], spare: NDArray[np.int32], low: int, high: int, rules: Rules, scratch: Scratch) -> int:
-    """Split the rows from ``low`` to ``high`` in place; where the right part begins, or -1 where nothing may be split."""
+def split_once(
+    rows: NDArray[np.int32], spare: NDArray[np.int32], low: int, high: int, rules: SplitRules, scratch: Scratch
+) -> int:
+    """Split the rows from ``low`` to ``high`` in place; returns where the right part begins, or -1 if no split is allowed."""
     keys = len(rules.weights)
-    if high - low < 2 * rules.least_records:
+    if high - low < 2 * rules.min_records:
         return -1
-    cuts = Cuts(
+    cuts = CandidateCuts(
         np.full(keys, -1, dtype=np.int64),
         np.zeros(keys, dtype=np.int64),
         np.zeros(keys, dtype=np.float64),
@@ -33,140 +36,149 @@ def split(rows: NDArray[np.int32], spare: NDArray[np.int32], low: int, high: int
         np.zeros((keys, 2), dtype=np.int64),
     )
     find_cuts(rows, low, high, rules, scratch, cuts)
-    if rules.by_balance or rules.least_persons > 1:
+    if rules.by_balance or rules.min_persons > 1:
         weigh_cuts(rows, low, high, cuts)
     ratio = np.empty(keys, dtype=np.float64)
     for key in range(keys):
-        spread = rules.weights[key] * cuts.variance[key]
-        gain = cuts.reduction[key] if rules.by_balance else 1.0
-        ratio[key] = gain / spread if spread > 0 else np.inf
+        weighted_variance = rules.weights[key] * cuts.variance[key]
+        reduction = cuts.reduction[key] if rules.by_balance else 1.0
+        ratio[key] = reduction / weighted_variance if weighted_variance > 0 else np.inf
     for _ in range(keys):
-        chosen = _least(ratio, cuts.at)
+        chosen = _find_least_ratio(ratio, cuts.code)
         if chosen < 0:
             return -1
-        if _allowed(rows, low, high, chosen, cuts, rules, scratch):
-            return _part(rows, spare, low, high, KEYS + chosen, cuts.at[chosen])
-        cuts.at[chosen] = -1
+        if _satisfies_rules(rows, low, high, chosen, cuts, rules, scratch):
+            return _move_left_part(rows, spare, low, high, KEYS + chosen, cuts.code[chosen])
+        cuts.code[chosen] = -1
     return -1
 
 
 @compiled
-def _least(ratio: NDArray[np.float64], at: NDArray[np.int64]) -> int:
-    """The first attribute that can be cut and has the least ratio, or -1."""
+def _find_least_ratio(ratio: NDArray[np.float64], cut_codes: NDArray[np.int64]) -> int:
+    """The first key that can be cut and has the least ratio, or -1."""
     least = np.inf
     for key in range(len(ratio)):
-        if at[key] >= 0:
+        if cut_codes[key] >= 0:
             least = min(least, ratio[key])
     for key in range(len(ratio)):
-        if at[key] >= 0 and (ratio[key] <= least * (1.0 + TIES)):
+        if cut_codes[key] >= 0 and (ratio[key] <= least * (1.0 + RATIO_TOLERANCE)):
             return key
     return -1
 
 
 @compiled
-def _allowed(rows: NDArray[np.int32], low: int, high: int, key: int, cuts: Cuts, rules: Rules, scratch: Scratch) -> bool:
-    """Whether both parts keep every rule."""
-    sizes = (cuts.left[key], high - low - cuts.left[key])
+def _satisfies_rules(
+    rows: NDArray[np.int32], low: int, high: int, key: int, cuts: CandidateCuts, rules: SplitRules, scratch: Scratch
+) -> bool:
+    """Whether both parts of a cut satisfy every rule."""
+    sizes = (cuts.left_records[key], high - low - cuts.left_records[key])
     for side in range(2):
-        if sizes[side] < rules.least_records:
+        if sizes[side] < rules.min_records:
             return False
-        if rules.least_persons > 1 and cuts.persons[key, side] < rules.least_persons:
+        if rules.min_persons > 1 and cuts.persons[key, side] < rules.min_persons:
             return False
-        if rules.by_balance and 1.0 - cuts.squares[key, side] / (sizes[side] * sizes[side]) < rules.least_g:
+        if rules.by_balance and 1.0 - cuts.squares[key, side] / (sizes[side] * sizes[side]) < rules.min_g:
             return False
     first = KEYS + len(rules.weights)
-    for at in range(len(rules.most_h)):
-        begin, end = rules.sensitive_offsets[at], rules.sensitive_offsets[at + 1]
-        limited = rules.by_balance and rules.most_h[at] < 1.0
-        if limited and not _affiliated(rows, low, high, key, first + at, begin, end, rules.most_h[at], cuts, scratch):
+    for attribute in range(len(rules.max_h)):
+        begin, end = rules.sensitive_offsets[attribute], rules.sensitive_offsets[attribute + 1]
+        limits_affiliation = rules.by_balance and rules.max_h[attribute] < 1.0
+        if limits_affiliation and not _satisfies_affiliation(
+            rows, low, high, key, first + attribute, begin, end, rules.max_h[attribute], cuts, scratch
+        ):
             return False
-        several = rules.least_values > 1
-        if several and not _diverse(rows, low, high, key, first + at, begin, end, rules.least_values, cuts, scratch):
+        limits_diversity = rules.min_values > 1
+        if limits_diversity and not _satisfies_diversity(
+            rows, low, high, key, first + attribute, begin, end, rules.min_values, cuts, scratch
+        ):
             return False
     return True
 
 
 @compiled
-def _affiliated(
-    rows: NDArray[np.int32], low: int, high: int, key: int, column: int, begin: int, end: int, most: float, cuts: Cuts,
+def _satisfies_affiliation(
+    rows: NDArray[np.int32], low: int, high: int, key: int, column: int, begin: int, end: int, max_h: float, cuts: CandidateCuts,
     scratch: Scratch,
 ) -> bool:  # fmt: skip
-    """Whether h of both parts is at most ``most``; stops at the first value that has too many persons."""
+    """Whether the h-affiliation of both parts is at most ``max_h``: the largest share of persons with one sensitive value.
+
+    A person counts once per value, which the adjacency of its records makes cheap. Stops at the first value with too many.
+    """
     width = end - begin
-    many, kept, run = 0, True, low
+    touched, satisfied, person_start = 0, True, low
     for row in range(low, high):
         if row > low and rows[row, PERSON] != rows[row - 1, PERSON]:
-            run = row
-        side = 0 if rows[row, KEYS + key] <= cuts.at[key] else 1
+            person_start = row
+        side = 0 if rows[row, KEYS + key] <= cuts.code[key] else 1
         value = 2 * begin + side * width + rows[row, column]
-        if scratch.times[value] == 0:
-            scratch.touched[many] = value
-            many += 1
-        elif scratch.last[value] == run:
+        if scratch.value_counts[value] == 0:
+            scratch.touched[touched] = value
+            touched += 1
+        elif scratch.last_person[value] == person_start:
             continue
-        scratch.last[value] = run
-        scratch.times[value] += 1
-        if scratch.times[value] / cuts.persons[key, side] > most:
-            kept = False
+        scratch.last_person[value] = person_start
+        scratch.value_counts[value] += 1
+        if scratch.value_counts[value] / cuts.persons[key, side] > max_h:
+            satisfied = False
             break
-    for at in range(many):
-        scratch.times[scratch.touched[at]] = 0
-    return kept
+    for index in range(touched):
+        scratch.value_counts[scratch.touched[index]] = 0
+    return satisfied
 
 
 @compiled
-def _diverse(
-    rows: NDArray[np.int32], low: int, high: int, key: int, column: int, begin: int, end: int, least: int, cuts: Cuts,
-    scratch: Scratch,
+def _satisfies_diversity(
+    rows: NDArray[np.int32], low: int, high: int, key: int, column: int, begin: int, end: int, min_values: int,
+    cuts: CandidateCuts, scratch: Scratch,
 ) -> bool:  # fmt: skip
-    """Whether both parts hold at least so many different values."""
-    width, many = end - begin, 0
-    found = np.zeros(2, dtype=np.int64)
+    """Whether both parts have at least ``min_values`` distinct values of a sensitive attribute."""
+    width, touched = end - begin, 0
+    distinct = np.zeros(2, dtype=np.int64)
     for row in range(low, high):
-        side = 0 if rows[row, KEYS + key] <= cuts.at[key] else 1
+        side = 0 if rows[row, KEYS + key] <= cuts.code[key] else 1
         value = 2 * begin + side * width + rows[row, column]
-        if scratch.times[value] == 0:
-            scratch.times[value] = 1
-            scratch.touched[many] = value
-            many += 1
-            found[side] += 1
-            if found.min() >= least:
+        if scratch.value_counts[value] == 0:
+            scratch.value_counts[value] = 1
+            scratch.touched[touched] = value
+            touched += 1
+            distinct[side] += 1
+            if distinct.min() >= min_values:
                 break
-    for at in range(many):
-        scratch.times[scratch.touched[at]] = 0
-    return bool(found.min() >= least)
+    for index in range(touched):
+        scratch.value_counts[scratch.touched[index]] = 0
+    return bool(distinct.min() >= min_values)
 
 
 @compiled
-def _part(rows: NDArray[np.int32], spare: NDArray[np.int32], low: int, high: int, column: int, cut: int) -> int:
-    """Move the rows up to the cut before the others; both keep their order."""
+def _move_left_part(rows: NDArray[np.int32], spare: NDArray[np.int32], low: int, high: int, column: int, cut: int) -> int:
+    """Move the rows up to the cut before the others, keeping the order within both; returns where the right part begins."""
     left, right, width = low, 0, rows.shape[1]
     for row in range(low, high):
         if rows[row, column] <= cut:
             if left != row:
-                for at in range(width):
-                    rows[left, at] = rows[row, at]
+                for field in range(width):
+                    rows[left, field] = rows[row, field]
             left += 1
         else:
-            for at in range(width):
-                spare[low + right, at] = rows[row, at]
+            for field in range(width):
+                spare[low + right, field] = rows[row, field]
             right += 1
     for row in range(right):
-        for at in range(width):
-            rows[left + row, at] = spare[low + row, at]
+        for field in range(width):
+            rows[left + row, field] = spare[low + row, field]
     return left
 
 
 @compiled
-def split_down(
-    rows: NDArray[np.int32], spare: NDArray[np.int32], low: int, high: int, rules: Rules, scratch: Scratch,
+def split_recursively(
+    rows: NDArray[np.int32], spare: NDArray[np.int32], low: int, high: int, rules: SplitRules, scratch: Scratch,
     starts: NDArray[np.bool_],
 ) -> None:  # fmt: skip
-    """Split until nothing splits any more, and mark where each final group starts."""
+    """Split until no part can be split, and mark in ``starts`` the first row of each final group."""
     stack = [(low, high)]
     while stack:
         begin, end = stack.pop()
-        middle = split(rows, spare, begin, end, rules, scratch)
+        middle = split_once(rows, spare, begin, end, rules, scratch)
         if middle < 0:
             starts[begin] = True
         else:

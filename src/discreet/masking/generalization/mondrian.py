@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.handover import describe_labels
-from discreet.engine.cells.hierarchies import build_hierarchy, hierarchy_of, leaf_codes, leaf_text, level_codes
+from discreet.engine.cells.hierarchies import hierarchy_from_spec, hierarchy_of, leaf_codes, leaf_text, level_codes
 from discreet.engine.classes.tables import class_table
 from discreet.engine.encoding.columns import Column, encode
 from discreet.masking.generalization.model_kernels import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE
@@ -98,7 +98,7 @@ def _build_axis(data: Microdata, column: Column) -> CuttingAxis:
     if attribute.hierarchy is not None:
         return _build_tree_axis(column, hierarchy_of(data, column.name))
     if dates:
-        return _build_tree_axis(column, build_hierarchy(column, HierarchySpec(dates=("month", "quarter", "year")), data))
+        return _build_tree_axis(column, hierarchy_from_spec(column, HierarchySpec(dates=("month", "quarter", "year")), data))
     numeric = level is Level.NUMERIC and values > 0 and _is_numeric_or_temporal(column.values)
     if not numeric and values > _MAX_GROUP_VALUES:
         return _build_tree_axis(column, hierarchy_of(data, column.name))
@@ -184,7 +184,9 @@ def _pack_model(model: PrivacyModel) -> tuple[NDArray[Any], ...]:
     return rules, sizes, whole, trees, heights
 
 
-def _release_column(axis: CuttingAxis, ranks: NDArray[np.int32], classes: NDArray[np.int32], rows: NDArray[np.int64]) -> pl.Series:
+def _release_column(
+    axis: CuttingAxis, ranks: NDArray[np.int32], classes: NDArray[np.int32], rows: NDArray[np.int64]
+) -> pl.Series:
     """What each record's class spans in one attribute, as text; the unchanged column if no class spans two values."""
     column = axis.column
     number = int(classes.max()) + 1 if len(classes) else 0

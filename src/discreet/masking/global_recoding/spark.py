@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def global_recoding(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: KeyedDraw) -> Masked:
-    """The same labels as on one machine, with what each of them stands for."""
+    """The same labels as on the local engine, with their meaning."""
     types = dict.fromkeys(columns, pl.String())
     if not (plugin.groups or plugin.level is not None):
         extremes, _ = collect_extremes(data, columns)
@@ -35,11 +35,11 @@ def global_recoding(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...],
 
 
 def _describe_labels(plugin: Any, before: Microdata, recoded: SparkMicrodata, name: str) -> ColumnCells | None:
-    """What intervals and units of time stand for; units of another time zone than UTC are described label by label."""
+    """The meaning of intervals and units of time; units in a time zone other than UTC are described label by label."""
     labels = pl.Series(name, [], dtype=pl.String)
     if plugin.unit is not None and getattr(before.schema[name], "time_zone", None) not in (None, "UTC"):
         labels = dictionaries(recoded, [name])[0][name].values
-    cells: ColumnCells | None = plugin.described(before, name, labels)
+    cells: ColumnCells | None = plugin.describe_cells(before, name, labels)
     return cells
 
 

@@ -172,7 +172,7 @@ def _combination_parts(table: ClassTable) -> tuple[NDArray[np.uint64], NDArray[n
 
 
 def _number_patterns(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """One number per row of flags, equal for equal rows and 0 without flags: its bits or, from 62 attributes on, a dense number."""
+    """One number per row of flags, equal for equal rows, 0 without flags: its bits or, from 62 attributes on, a dense number."""
     if flags.shape[1] < 62:
         return np.asarray(flags @ (1 << np.arange(flags.shape[1], dtype=np.int64)))
     _, dense = np.unique(np.vstack((np.zeros((1, flags.shape[1]), dtype=np.bool_), flags)), axis=0, return_inverse=True)

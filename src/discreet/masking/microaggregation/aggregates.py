@@ -15,9 +15,10 @@ Aggregate = Literal["mean", "median", "mode"]
 def aggregate(
     values: NDArray[np.float64], groups: NDArray[np.int64], how: Aggregate, *, between: bool = True
 ) -> NDArray[np.float64]:
-    """For each record its group's value; groups are dense from 0, and every group has a record.
+    """The aggregate of each record's group; groups are numbered from 0, and every group has a record.
 
-    A median of two middle values lies ``between`` them, or is the lower one. Of several modes the lowest is taken.
+    The median of an even number of values is the mean of the two middle ones if ``between``, else the lower of them. Of several
+    modes the lowest is taken.
 
     >>> aggregate(np.array([1.0, 2.0, 6.0, 5.0]), np.array([0, 0, 0, 1]), "mean").tolist()
     [3.0, 3.0, 3.0, 5.0]
@@ -29,21 +30,21 @@ def aggregate(
     order = np.argsort(groups, kind="stable") if how == "mean" else np.lexsort((values, groups))
     ordered = values[order]
     if how == "mean":
-        # in the order of the records within a group; the mean of equal values is that value, whatever rounding says
+        # summed in the order of the records; clipped because rounding must not move the mean of equal values
         means = np.add.reduceat(ordered, starts) / sizes
-        made = np.clip(means, np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts))
+        group_values = np.clip(means, np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts))
     elif how == "median":
         lower = ordered[starts + (sizes - 1) // 2]
-        made = (lower + ordered[starts + sizes // 2]) / 2 if between else lower
+        group_values = (lower + ordered[starts + sizes // 2]) / 2 if between else lower
     else:
-        made = _modes(ordered, groups[order])
-    return np.asarray(made)[groups]
+        group_values = _modes(ordered, groups[order])
+    return np.asarray(group_values)[groups]
 
 
 def _modes(ordered: NDArray[np.float64], groups: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The commonest value a group, from values sorted within groups."""
+    """The most frequent value of each group, from values sorted within groups."""
     begins = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]) | (groups[1:] != groups[:-1])])
     lengths = np.diff(np.r_[begins, len(ordered)])
-    best = np.lexsort((ordered[begins], -lengths, groups[begins]))
-    first = best[np.r_[True, groups[begins][best][1:] != groups[begins][best][:-1]]]
-    return ordered[begins[first]]
+    by_group = np.lexsort((ordered[begins], -lengths, groups[begins]))
+    modal_run = by_group[np.r_[True, groups[begins][by_group][1:] != groups[begins][by_group][:-1]]]
+    return ordered[begins[modal_run]]

@@ -1,13 +1,13 @@
-"""Optimal univariate microaggregation: the partition into groups of at least a size that keeps most of the variance.
+"""Optimal univariate microaggregation: the partition into groups of a minimum size with the least sum of squared errors.
 
 Hansen, S. L. & Mukherjee, S. (2003). A polynomial algorithm for optimal univariate microaggregation. IEEE TKDE 15(4),
-1043-1044. An optimal partition has groups of neighbouring values with size to 2 size - 1 members, so it is a shortest path
-over the sorted values whose arcs cost the sum of squared errors of a group.
+1043-1044. An optimal partition consists of groups of consecutive values with size to 2 size - 1 members, so it is a shortest
+path over the sorted values, in which the cost of an arc is the sum of squared errors of a group.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,31 +18,32 @@ if TYPE_CHECKING:
 
 
 def optimal_groups(ordered: NDArray[np.float64], size: int) -> NDArray[np.int64]:
-    """A group number for each of the rising values; one group where there are fewer than 2 size of them."""
+    """The group number of each of the values, which are in rising order; one group if there are fewer than 2 size of them."""
     if len(ordered) < 2 * size:
         return np.zeros(len(ordered), dtype=np.int64)
-    before: NDArray[np.int64] = _shortest_path(np.ascontiguousarray(ordered, dtype=np.float64), size)
+    group_start = _shortest_path(np.ascontiguousarray(ordered, dtype=np.float64), size)
     groups, group, end = np.zeros(len(ordered), dtype=np.int64), 0, len(ordered)
     while end:
-        groups[before[end] : end] = group
-        group, end = group + 1, int(before[end])
+        groups[group_start[end] : end] = group
+        group, end = group + 1, int(group_start[end])
     return group - 1 - groups
 
 
+# cost[end]: least sum of squared errors of a partition of the first ``end`` values. O(values * size).
 @compiled
-def _shortest_path(ordered: Any, size: int) -> Any:
-    """For each end of a group on the best path so far, where that group begins."""
+def _shortest_path(ordered: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    """For each number of first values, where the last group of their best partition starts."""
     rows = len(ordered)
     cost = np.full(rows + 1, np.inf)
-    before = np.zeros(rows + 1, dtype=np.int64)
+    group_start = np.zeros(rows + 1, dtype=np.int64)
     cost[0] = 0.0
     for end in range(size, rows + 1):
         mean, error = 0.0, 0.0
-        for number in range(1, min(2 * size - 1, end) + 1):
-            # Welford's update: no difference of large sums, so equal values cost exactly nothing
-            step = ordered[end - number] - mean
-            mean += step / number
-            error += step * (ordered[end - number] - mean)
-            if number >= size and cost[end - number] + error < cost[end]:
-                cost[end], before[end] = cost[end - number] + error, end - number
-    return before
+        for length in range(1, min(2 * size - 1, end) + 1):
+            # Welford's update: no difference of large sums, so that equal values cost exactly 0
+            deviation = ordered[end - length] - mean
+            mean += deviation / length
+            error += deviation * (ordered[end - length] - mean)
+            if length >= size and cost[end - length] + error < cost[end]:
+                cost[end], group_start[end] = cost[end - length] + error, end - length
+    return group_start

@@ -1,8 +1,8 @@
-"""Least risk by enumeration: the losses of every record for every set of attributes it might disclose.
+"""Least risk by enumeration: the losses of every record for every set of attributes that it may disclose.
 
-With the dictionary given, a record's loss depends on what it discloses itself, so the best rule is put together from
-records: the best set of k a record; the best numbers of entries that sum to k; or, where the worst of several
-dictionaries counts, the sums that no other sum betters under every dictionary.
+Given the dictionary, the loss of a record depends only on its own disclosed entries, so the best rule is composed record by
+record: the best set of k entries per record; the best numbers of entries that sum to k; or, for the worst of several
+dictionaries, the Pareto-optimal sums over the dictionaries.
 """
 
 from __future__ import annotations
@@ -23,73 +23,76 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Per = Literal["record", "table", "attribute"]
-LARGEST = 1e200
-"""Stands for infinity in sums that are compared."""
-MOST_SUMS = 50_000
-_MOST_STATES = 5_000_000
+INFINITE_LOSS = 1e200
+"""Stands for infinity in sums that are compared, because infinite sums cannot be."""
+MAX_SUMS = 50_000  # Pareto-optimal sums up to which the minimax rule is enumerated
+_MAX_STATES = 5_000_000  # records times entries up to which entries are allocated by dynamic programming
 
 
 @dataclass(frozen=True)
-class Tabulated:
-    """``losses[s, d, i]`` of record i under dictionary d disclosing ``sets[s]``; infinity with ``allowed`` false."""
+class LossTable:
+    """``losses[s, d, i]`` of record i under dictionary d if it discloses ``sets[s]``; ``allowed[s, i]`` if it may."""
 
     sets: Rule
     losses: Floats
     allowed: Rule
 
     def under(self, prior: Floats) -> Floats:
-        """The losses under a prior: a row a set, a column a record."""
-        made = np.einsum("d,sdi->si", prior, np.minimum(self.losses, LARGEST))
-        return np.where(self.allowed, made, np.inf)
+        """The losses under a prior, one row per set and one column per record; infinite for a set that is not allowed."""
+        losses = np.einsum("d,sdi->si", prior, np.minimum(self.losses, INFINITE_LOSS))
+        return np.where(self.allowed, losses, np.inf)
 
 
-def tabulate(problem: Disclosure, sizes: Iterator[int] | range, k: int | None = None) -> Tabulated:
-    """All sets of the given sizes. With ``k`` a set is allowed that discloses k values (or all that a record has)."""
+def tabulate_losses(problem: Disclosure, sizes: Iterator[int] | range, k: int | None = None) -> LossTable:
+    """The losses of all sets of the given sizes.
+
+    A set is allowed if the record has all its values; with ``k``, if it discloses k values of the record (or all it has).
+    """
     sets = [members for size in sizes for members in itertools.combinations(range(problem.width), size)]
     masks = np.zeros((len(sets), problem.width), dtype=np.bool_)
-    for at, members in enumerate(sets):
-        masks[at, list(members)] = True
+    for index, members in enumerate(sets):
+        masks[index, list(members)] = True
     losses = np.empty((len(sets), len(problem.dictionaries), len(problem)))
     allowed = np.empty((len(sets), len(problem)), dtype=np.bool_)
-    for at, mask in enumerate(masks):
+    for index, mask in enumerate(masks):
         rule = problem.available & mask
-        losses[at] = problem.losses(rule)
-        given = rule.sum(axis=1)
-        allowed[at] = given == (mask.sum() if k is None else np.minimum(k, problem.available.sum(axis=1)))
-    return Tabulated(masks, losses, allowed)
+        losses[index] = problem.losses(rule)
+        disclosed = rule.sum(axis=1)
+        allowed[index] = disclosed == (mask.sum() if k is None else np.minimum(k, problem.available.sum(axis=1)))
+    return LossTable(masks, losses, allowed)
 
 
-def by_size(table: Tabulated, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """For each record and number of entries the least value, and the set that has it."""
+def least_by_size(table: LossTable, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """For each record and number of entries, the least value and the set that has it."""
     number = values.shape[1]
     width = table.sets.shape[1]
     least = np.full((number, width + 1), np.inf)
-    which = np.zeros((number, width + 1), dtype=np.int64)
-    for at, mask in enumerate(table.sets):
+    best_set = np.zeros((number, width + 1), dtype=np.int64)
+    for index, mask in enumerate(table.sets):
         size = int(mask.sum())
-        better = values[at] < least[:, size]
-        least[better, size] = values[at][better]
-        which[better, size] = at
-    return least, which
+        better = values[index] < least[:, size]
+        least[better, size] = values[index][better]
+        best_set[better, size] = index
+    return least, best_set
 
 
-def allocate(least: Floats, total: int) -> tuple[NDArray[np.int64], float]:
-    """Numbers of entries a record that sum to ``total`` at the least sum of ``least[i, c]``, and a lower bound of that sum.
+def allocate_entries(least: Floats, total: int) -> tuple[NDArray[np.int64], float]:
+    """The numbers of entries per record that sum to ``total`` at the least sum of ``least[i, c]``, and a lower bound of the sum.
 
-    An infinite entry says that the record has no so many values. Exact by dynamic programming where that is small.
-    Otherwise by the lower convex hull of each record's losses: the hulls' cheapest segments give a lower bound, and
-    all of them but the last are reached, so the gap is at most that of one record.
+    ``least[i, c]`` is infinite if record i has fewer than c values. Exact by dynamic programming for small problems, in
+    O(records * total * width). Otherwise by the lower convex hull of each record's losses: the cheapest segments of all hulls
+    give a lower bound, which all of them but the last attain, so that the gap is at most that of one record.
     """
     number, width = least.shape
-    if number * (total + 1) <= _MOST_STATES:
-        return _dynamic(least, total)
+    if number * (total + 1) <= _MAX_STATES:
+        return _allocate_exactly(least, total)
     counts = np.zeros(number, dtype=np.int64)
     segments = []
     for record in range(number):
         points = [c for c in range(width) if np.isfinite(least[record, c])]
         hull: list[int] = []
         for c in points:
-            while len(hull) > 1 and _above(least[record], hull[-2], hull[-1], c):
+            while len(hull) > 1 and _is_above_line(least[record], hull[-2], hull[-1], c):
                 hull.pop()
             hull.append(c)
         segments += [((least[record, b] - least[record, a]) / (b - a), record, a, b) for a, b in itertools.pairwise(hull)]
@@ -105,24 +108,25 @@ def allocate(least: Floats, total: int) -> tuple[NDArray[np.int64], float]:
     return counts, bound
 
 
-def _above(values: Floats, a: int, b: int, c: int) -> bool:
-    """Whether the middle point lies on or above the line between its neighbours."""
+def _is_above_line(values: Floats, a: int, b: int, c: int) -> bool:
+    """Whether the point at b lies on or above the line from a to c."""
     return bool((values[b] - values[a]) * (c - b) >= (values[c] - values[b]) * (b - a))
 
 
-def _dynamic(values: Floats, total: int) -> tuple[NDArray[np.int64], float]:
+def _allocate_exactly(values: Floats, total: int) -> tuple[NDArray[np.int64], float]:
+    """Dynamic programming over records: ``best[t]`` is the least sum with t entries, ``choice[i, t]`` those of record i."""
     number, width = values.shape
     best = np.full(total + 1, np.inf)
     best[0] = 0.0
     choice = np.zeros((number, total + 1), dtype=np.int8)
     for record in range(number):
-        made = np.full(total + 1, np.inf)
+        new_best = np.full(total + 1, np.inf)
         for c in range(min(width, total + 1)):
-            tried = best[: total + 1 - c] + values[record, c]
-            better = tried < made[c:]
-            made[c:][better] = tried[better]
+            candidates = best[: total + 1 - c] + values[record, c]
+            better = candidates < new_best[c:]
+            new_best[c:][better] = candidates[better]
             choice[record, c:][better] = c
-        best = made
+        best = new_best
     counts = np.zeros(number, dtype=np.int64)
     left = total
     for record in range(number - 1, -1, -1):
@@ -131,46 +135,46 @@ def _dynamic(values: Floats, total: int) -> tuple[NDArray[np.int64], float]:
     return counts, float(best[total])
 
 
-def minimax(table: Tabulated, total: int | None) -> Rule | None:
-    """The rule whose worst risk is least, by sums that no other betters; None where there are too many of them.
+def minimax_rule(table: LossTable, total: int | None) -> Rule | None:
+    """The minimax rule, from the Pareto-optimal sums of losses over the dictionaries; None if there are too many of them.
 
-    With ``total`` the entries of all records sum to it; otherwise each record takes any allowed set.
+    With ``total``, the entries of all records sum to it; otherwise each record takes any allowed set.
     """
     number, counts = table.losses.shape[2], table.sets.sum(axis=1)
     start = np.zeros((1, table.losses.shape[1]))
     fronts: dict[int, tuple[Floats, list[tuple[int, ...]]]] = {-1 if total is None else 0: (start, [()])}
     for record in range(number):
-        made: dict[int, tuple[list[Floats], list[tuple[int, ...]]]] = {}
+        extended: dict[int, tuple[list[Floats], list[tuple[int, ...]]]] = {}
         for used, (sums, paths) in fronts.items():
-            for at in np.flatnonzero(table.allowed[:, record]):
-                now = used if total is None else used + int(counts[at])
-                if total is not None and now > total:
+            for set_index in np.flatnonzero(table.allowed[:, record]):
+                new_used = used if total is None else used + int(counts[set_index])
+                if total is not None and new_used > total:
                     continue
-                vectors, ways = made.setdefault(now, ([], []))
-                vectors.append(sums + np.minimum(table.losses[at, :, record], LARGEST))
-                ways += [(*path, int(at)) for path in paths]
+                vectors, new_paths = extended.setdefault(new_used, ([], []))
+                vectors.append(sums + np.minimum(table.losses[set_index, :, record], INFINITE_LOSS))
+                new_paths += [(*path, int(set_index)) for path in paths]
         fronts = {}
-        for used, (vectors, ways) in made.items():
+        for used, (vectors, new_paths) in extended.items():
             stacked = np.concatenate(vectors)
-            if len(stacked) > MOST_SUMS:
+            if len(stacked) > MAX_SUMS:
                 return None
-            kept = _unbettered(stacked)
-            fronts[used] = (stacked[kept], [ways[at] for at in kept])
-        if sum(len(sums) for sums, _ in fronts.values()) > MOST_SUMS:
+            front = _pareto_front(stacked)
+            fronts[used] = (stacked[front], [new_paths[set_index] for set_index in front])
+        if sum(len(sums) for sums, _ in fronts.values()) > MAX_SUMS:
             return None
     sums, paths = fronts[-1 if total is None else total]
     chosen = paths[int(np.argmin(sums.max(axis=1)))]
     return table.sets[list(chosen)]
 
 
-def _unbettered(vectors: Floats) -> list[int]:
-    """Vectors of which no other is smaller or equal in every place (of equal ones the first)."""
+def _pareto_front(vectors: Floats) -> list[int]:
+    """The vectors to which no other is smaller or equal in every component (of equal ones the first)."""
     order = np.lexsort(vectors.T[::-1])
-    kept: list[int] = []
+    indices: list[int] = []
     front = np.empty((0, vectors.shape[1]))
-    for at in order:
-        if len(front) and (front <= vectors[at]).all(axis=1).any():
+    for index in order:
+        if len(front) and (front <= vectors[index]).all(axis=1).any():
             continue
-        kept.append(int(at))
-        front = np.vstack((front, vectors[at]))
-    return kept
+        indices.append(int(index))
+        front = np.vstack((front, vectors[index]))
+    return indices

@@ -1,6 +1,6 @@
-"""The rule of least risk among those that disclose k entries a record, in total, or an attribute (seed 004, section 3).
+"""The rule of least risk that discloses k entries per record, in total, or per attribute (Lebanon et al. 2006, section 3).
 
-Exact where it can be; else the best that was found, with a bound that no rule of the class falls below.
+Exact if that is feasible; otherwise the best rule that a search finds, with a lower bound of the risk of all rules of the class.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.masking.min_risk_disclosure import enumeration as tables
-from discreet.masking.min_risk_disclosure.bounds import floors, quota_bound
-from discreet.masking.min_risk_disclosure.enumeration import LARGEST, Per
+from discreet.masking.min_risk_disclosure.bounds import loss_bounds, quota_bound
+from discreet.masking.min_risk_disclosure.enumeration import INFINITE_LOSS, Per
 from discreet.masking.min_risk_disclosure.losses import Disclosure
-from discreet.masking.min_risk_disclosure.min_risk import cheapest_in_total, min_risk, min_risk_in_total, smallest
+from discreet.masking.min_risk_disclosure.min_risk import cheapest_in_total, min_risk, min_risk_in_total, select_cheapest
 from discreet.masking.min_risk_disclosure.search import (
     Judge,
-    best_of,
-    by_columns,
-    by_columns_of_products,
-    lowest,
-    rounded,
-    swap,
-    transfer,
+    best_rule_by_record,
+    choose_by_column,
+    choose_by_column_of_products,
+    round_relaxed_rule,
+    select_lowest,
+    swap_entries,
+    transfer_entries,
 )
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     Rule = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-MOST_EVALUATIONS = 20_000_000
-"""Sets times rows up to which every set is tried."""
-_ROUNDS = 40
-_SWEEPS = 20
-_STEEP = 60.0
+MAX_EVALUATIONS = 20_000_000
+"""Sets of attributes times rows up to which every set is tried."""
+_MINIMAX_ROUNDS = 40  # changes of the weights of the dictionaries
+_SWEEPS = 20  # passes over all attributes in the search for quotas
+_MAX_LOG_COST = 60.0  # infinite costs are capped where costs are averaged
 
 
 @dataclass(frozen=True)
-class Found:
-    """A rule, its risk as it was judged (mean loss a record), and what no rule of the class falls below."""
+class LeastRisk:
+    """A rule, its risk (mean loss per record), a lower bound of the risk of all rules of the class, and the algorithm."""
 
     rule: Rule
     risk: float
@@ -52,45 +52,48 @@ class Found:
 
     @property
     def exact(self) -> bool:
-        return self.risk <= self.bound * (1 + 1e-9) or (math.isinf(self.risk) and self.bound >= LARGEST / 1e9)
+        return self.risk <= self.bound * (1 + 1e-9) or (math.isinf(self.risk) and self.bound >= INFINITE_LOSS / 1e9)
 
 
-def least_risk(problem: Disclosure, k: int, per: Per, prior: Sequence[float] | None = None, effort: int = 200) -> Found:
-    """The rule of least Bayes risk under the prior, or of least worst risk where several dictionaries have none."""
+def least_risk(problem: Disclosure, k: int, per: Per, prior: Sequence[float] | None = None, effort: int = 200) -> LeastRisk:
+    """The rule of least Bayes risk under the prior, or the minimax rule for several dictionaries without a prior."""
     if len(problem.dictionaries) == 1:
-        return _bayes(problem, k, per, np.ones(1), effort)
+        return _minimise_bayes_risk(problem, k, per, np.ones(1), effort)
     if prior is not None:
-        return _bayes(problem, k, per, np.array(prior, dtype=np.float64), effort)
-    return _worst(problem, k, per, effort)
+        return _minimise_bayes_risk(problem, k, per, np.array(prior, dtype=np.float64), effort)
+    return _minimise_worst_risk(problem, k, per, effort)
 
 
-def _wanted(problem: Disclosure, k: int) -> NDArray[np.int64]:
+def _entries_per_attribute(problem: Disclosure, k: int) -> NDArray[np.int64]:
+    """The number of entries to disclose of each attribute: k, or all it has."""
     return np.asarray(np.minimum(k, problem.available.sum(axis=0)), dtype=np.int64)
 
 
-def _total(problem: Disclosure, k: int, per: Per) -> int:
-    """How many entries a rule of the class discloses."""
+def _count_entries(problem: Disclosure, k: int, per: Per) -> int:
+    """The number of entries that a rule of the class discloses."""
     if per == "record":
         return int(np.minimum(k, problem.available.sum(axis=1)).sum())
-    return min(k, int(problem.available.sum())) if per == "table" else int(_wanted(problem, k).sum())
+    return min(k, int(problem.available.sum())) if per == "table" else int(_entries_per_attribute(problem, k).sum())
 
 
-def _is_small(problem: Disclosure, k: int, per: Per) -> bool:
+def _can_enumerate(problem: Disclosure, k: int, per: Per) -> bool:
+    """Whether all sets of attributes can be tried."""
     sets = math.comb(problem.width, min(k, problem.width)) if per == "record" else 2**problem.width
-    return sets * (len(problem) + sum(map(len, problem.dictionaries))) <= MOST_EVALUATIONS
+    return sets * (len(problem) + sum(map(len, problem.dictionaries))) <= MAX_EVALUATIONS
 
 
-def _mean(losses: Floats, prior: Floats) -> Floats:
-    """Losses under the prior, 0 times infinity being 0."""
-    return sum((p * one for p, one in zip(prior, losses, strict=True) if p > 0), np.zeros(losses.shape[1]))
+def _mean_losses(losses: Floats, prior: Floats) -> Floats:
+    """Losses under the prior, with 0 times infinity equal to 0."""
+    weighted = (weight * row for weight, row in zip(prior, losses, strict=True) if weight > 0)
+    return sum(weighted, np.zeros(losses.shape[1]))
 
 
-def _bayes(problem: Disclosure, k: int, per: Per, prior: Floats, effort: int) -> Found:
-    """Least risk for given probabilities of the dictionaries: the records' losses simply add up."""
+def _minimise_bayes_risk(problem: Disclosure, k: int, per: Per, prior: Floats, effort: int) -> LeastRisk:
+    """Least risk for given probabilities of the dictionaries, which is a sum over records."""
     size = max(len(problem), 1)
 
     def judge(rule: Rule) -> Floats:
-        return _mean(problem.losses(rule), prior)
+        return _mean_losses(problem.losses(rule), prior)
 
     if problem.is_product and len(prior) == 1 and per != "attribute":
         if per == "record":
@@ -98,107 +101,137 @@ def _bayes(problem: Disclosure, k: int, per: Per, prior: Floats, effort: int) ->
         else:
             rule = min_risk_in_total(problem, k)
             losses = judge(rule)
-        found = float(losses.sum()) / size
-        return Found(rule, found, found, "MinRisk" if per == "record" else "the cheapest entries of all")
-    if _is_small(problem, k, per) and per != "attribute":
-        return _enumerated(problem, k, per, prior)
-    return _searched(problem, k, per, prior, judge, effort)
+        risk = float(losses.sum()) / size
+        return LeastRisk(rule, risk, risk, "MinRisk" if per == "record" else "the cheapest entries of all")
+    if _can_enumerate(problem, k, per) and per != "attribute":
+        return _enumerate_rules(problem, k, per, prior)
+    return _search_rules(problem, k, per, prior, judge, effort)
 
 
-def _enumerated(problem: Disclosure, k: int, per: Per, prior: Floats) -> Found:
+def _enumerate_rules(problem: Disclosure, k: int, per: Per, prior: Floats) -> LeastRisk:
+    """Least risk by trying every set of attributes in every record."""
     size = max(len(problem), 1)
     rows = np.arange(len(problem))
     if per == "record":
-        table = tables.tabulate(problem, range(min(k, problem.width), min(k, problem.width) + 1), k)
+        table = tables.tabulate_losses(problem, range(min(k, problem.width), min(k, problem.width) + 1), k)
         values = table.under(prior)
         which = values.argmin(axis=0)
-        found = float(values[which, rows].sum()) / size
-        return Found(table.sets[which] & problem.available, _plain(found), found, "enumeration")
-    table = tables.tabulate(problem, range(problem.width + 1))
-    least, which_set = tables.by_size(table, table.under(prior))
-    counts, bound = tables.allocate(least, _total(problem, k, per))
-    found = float(least[rows, counts].sum()) / size
+        risk = float(values[which, rows].sum()) / size
+        return LeastRisk(table.sets[which] & problem.available, _restore_infinity(risk), risk, "enumeration")
+    table = tables.tabulate_losses(problem, range(problem.width + 1))
+    least, which_set = tables.least_by_size(table, table.under(prior))
+    counts, bound = tables.allocate_entries(least, _count_entries(problem, k, per))
+    risk = float(least[rows, counts].sum()) / size
     rule = table.sets[which_set[rows, counts]] & problem.available
-    return Found(rule, _plain(found), bound / size, "enumeration")
+    return LeastRisk(rule, _restore_infinity(risk), bound / size, "enumeration")
 
 
-def _plain(risk: float) -> float:
-    """A sum in which ``LARGEST`` stood for infinity."""
-    return math.inf if risk >= LARGEST / 1e9 else risk
+def _restore_infinity(risk: float) -> float:
+    """The value of a sum in which ``INFINITE_LOSS`` stands for infinity."""
+    return math.inf if risk >= INFINITE_LOSS / 1e9 else risk
 
 
-def _searched(problem: Disclosure, k: int, per: Per, prior: Floats, judge: Judge, effort: int) -> Found:
-    """Start from the rules of the product form, and better them by moves that are judged by the losses."""
-    size, available = max(len(problem), 1), problem.available
-    each = [problem.log_costs(at) for at in range(len(prior))]
-    mixed = np.where(available, sum(p * np.clip(one, -_STEEP, _STEEP) for p, one in zip(prior, each, strict=True)), np.inf)
-    starts = [*each, mixed]
-    if per == "record":
-        rule, losses = best_of([smallest(costs, available, k) for costs in starts], judge)
-        rule, losses, _ = swap(rule, losses, mixed, available, judge, effort)
-        bound = float(floors(problem, prior)[np.arange(len(problem)), np.minimum(k, available.sum(axis=1))].sum())
-    elif per == "table":
-        rules = [cheapest_in_total(problem.log_start(at), each[at], available, k) for at in range(len(prior))]
-        rule = min(rules, key=lambda one: float(judge(one).sum()))
-        losses = judge(rule)
-        rule, losses, left = swap(rule.copy(), losses, mixed, available, judge, effort)
-        rule, losses = transfer(rule, losses, mixed, available, judge, left)
-        bound = tables.allocate(floors(problem, prior), _total(problem, k, per))[1]
+def _search_rules(problem: Disclosure, k: int, per: Per, prior: Floats, judge: Judge, effort: int) -> LeastRisk:
+    """Start from the rules of the product form, and improve them by moves that are judged by the losses."""
+    size = max(len(problem), 1)
+    search = {"record": _search_by_record, "table": _search_by_table, "attribute": _search_by_attribute}[per]
+    rule, losses, bound = search(problem, k, prior, judge, effort)
+    risk = float(losses.sum()) / size
+    return LeastRisk(rule, risk, min(bound / size, risk), "search")
+
+
+def _costs_by_dictionary(problem: Disclosure, prior: Floats) -> tuple[list[Floats], Floats]:
+    """The logarithmic costs of all entries under each dictionary, and their mean under the prior."""
+    by_dictionary = [problem.log_costs(dictionary) for dictionary in range(len(prior))]
+    mean = sum(
+        probability * np.clip(costs, -_MAX_LOG_COST, _MAX_LOG_COST)
+        for probability, costs in zip(prior, by_dictionary, strict=True)
+    )
+    return by_dictionary, np.where(problem.available, mean, np.inf)
+
+
+def _search_by_record(problem: Disclosure, k: int, prior: Floats, judge: Judge, effort: int) -> tuple[Rule, Floats, float]:
+    """A rule with k entries per record, its losses, and a lower bound of their sum."""
+    available = problem.available
+    by_dictionary, mean_costs = _costs_by_dictionary(problem, prior)
+    starts = [select_cheapest(costs, available, k) for costs in [*by_dictionary, mean_costs]]
+    rule, losses = best_rule_by_record(starts, judge)
+    rule, losses, _ = swap_entries(rule, losses, mean_costs, available, judge, effort)
+    bound = float(loss_bounds(problem, prior)[np.arange(len(problem)), np.minimum(k, available.sum(axis=1))].sum())
+    return rule, losses, bound
+
+
+def _search_by_table(problem: Disclosure, k: int, prior: Floats, judge: Judge, effort: int) -> tuple[Rule, Floats, float]:
+    """A rule with k entries in total, its losses, and a lower bound of their sum."""
+    available = problem.available
+    by_dictionary, mean_costs = _costs_by_dictionary(problem, prior)
+    starts = [
+        cheapest_in_total(problem.log_start(dictionary), costs, available, k) for dictionary, costs in enumerate(by_dictionary)
+    ]
+    rule = min(starts, key=lambda start: float(judge(start).sum()))
+    losses = judge(rule)
+    rule, losses, left = swap_entries(rule.copy(), losses, mean_costs, available, judge, effort)
+    rule, losses = transfer_entries(rule, losses, mean_costs, available, judge, left)
+    return rule, losses, tables.allocate_entries(loss_bounds(problem, prior), _count_entries(problem, k, "table"))[1]
+
+
+def _search_by_attribute(problem: Disclosure, k: int, prior: Floats, judge: Judge, effort: int) -> tuple[Rule, Floats, float]:
+    """A rule with k entries per attribute, its losses, and a lower bound of their sum."""
+    available, quotas = problem.available, _entries_per_attribute(problem, k)
+    by_dictionary, mean_costs = _costs_by_dictionary(problem, prior)
+    likeliest = int(prior.argmax())
+    start = problem.log_start(likeliest)
+    relaxed_bound, relaxed_rule = quota_bound(start, by_dictionary[likeliest], available, quotas)
+    rules = [_cheapest_by_attribute(-relaxed_rule, available, quotas), _cheapest_by_attribute(mean_costs, available, quotas)]
+    if problem.is_product and len(prior) == 1:
+        costs = by_dictionary[0]
+        rules.append(round_relaxed_rule(relaxed_rule, quotas, start, costs, available))
+        rules = [choose_by_column_of_products(rule, quotas, start, costs, available, _SWEEPS) for rule in rules]
+        bound = max(relaxed_bound, float(judge(min_risk_in_total(problem, int(quotas.sum()))).sum()))
+        effort = 0
     else:
-        wanted = _wanted(problem, k)
-        likeliest = int(prior.argmax())
-        begin = problem.log_start(likeliest)
-        relaxed, x = quota_bound(begin, each[likeliest], available, wanted)
-        rules = [_quota(-x, available, wanted), _quota(mixed, available, wanted)]
-        if problem.is_product and len(prior) == 1:
-            rules.append(rounded(x, wanted, begin, each[0], available))
-            rules = [by_columns_of_products(one, wanted, begin, each[0], available, _SWEEPS) for one in rules]
-            bound = max(relaxed, float(judge(min_risk_in_total(problem, int(wanted.sum()))).sum()))
-            effort = 0
-        else:
-            bound = tables.allocate(floors(problem, prior), int(wanted.sum()))[1]
-        results = [by_columns(one, wanted, available, judge, effort) for one in rules]
-        rule, losses = min(results, key=lambda one: float(one[1].sum()))
-    found = float(losses.sum()) / size
-    return Found(rule, found, min(bound / size, found), "search")
+        bound = tables.allocate_entries(loss_bounds(problem, prior), int(quotas.sum()))[1]
+    results = [choose_by_column(rule, quotas, available, judge, effort) for rule in rules]
+    rule, losses = min(results, key=lambda result: float(result[1].sum()))
+    return rule, losses, bound
 
 
-def _quota(costs: Floats, available: Rule, wanted: NDArray[np.int64]) -> Rule:
-    """For each attribute the records with the smallest costs."""
+def _cheapest_by_attribute(costs: Floats, available: Rule, wanted: NDArray[np.int64]) -> Rule:
+    """The rule that discloses, of each attribute, the entries with the smallest costs."""
     rule = np.zeros(available.shape, dtype=np.bool_)
     for column, number in enumerate(wanted):
-        rule[:, column] = lowest(np.where(available[:, column], costs[:, column], np.nan), int(number))
+        rule[:, column] = select_lowest(np.where(available[:, column], costs[:, column], np.nan), int(number))
     return rule
 
 
-def _worst(problem: Disclosure, k: int, per: Per, effort: int) -> Found:
-    """Least worst risk: exact by sums that no other betters where that is small; else by weighing the dictionaries.
+def _minimise_worst_risk(problem: Disclosure, k: int, per: Per, effort: int) -> LeastRisk:
+    """The minimax rule: exact by enumeration of Pareto-optimal sums for small problems; else by weighting the dictionaries.
 
-    For any weights of the dictionaries the least Bayes risk is a lower bound of the least worst risk; the weights move
-    towards the dictionaries that are worst for the rule at hand (Freund & Schapire 1999), the best rule met is kept.
+    For any weights of the dictionaries, the least Bayes risk is a lower bound of the minimax risk. The weights move towards
+    the dictionaries that are worst for the current rule (Freund & Schapire 1999), and the best rule so far is kept.
     """
     size = max(len(problem), 1)
-    if per != "attribute" and _is_small(problem, k, per):
+    if per != "attribute" and _can_enumerate(problem, k, per):
         if per == "record":
-            table = tables.tabulate(problem, range(min(k, problem.width), min(k, problem.width) + 1), k)
-            rule = tables.minimax(table, None)
+            table = tables.tabulate_losses(problem, range(min(k, problem.width), min(k, problem.width) + 1), k)
+            rule = tables.minimax_rule(table, None)
         else:
-            table = tables.tabulate(problem, range(problem.width + 1))
-            rule = tables.minimax(table, _total(problem, k, per))
+            table = tables.tabulate_losses(problem, range(problem.width + 1))
+            rule = tables.minimax_rule(table, _count_entries(problem, k, per))
         if rule is not None:
             rule = rule & problem.available
             worst = float(problem.losses(rule).sum(axis=1).max()) / size
-            return Found(rule, worst, min(worst, LARGEST), "enumeration")
+            return LeastRisk(rule, worst, min(worst, INFINITE_LOSS), "enumeration")
     weights = np.full(len(problem.dictionaries), 1.0 / len(problem.dictionaries))
     best, bound = None, 0.0
-    for _ in range(_ROUNDS):
-        found = _bayes(problem, k, per, weights, effort)
-        risks = problem.losses(found.rule).sum(axis=1) / size
-        bound = max(bound, found.bound)
+    for _ in range(_MINIMAX_ROUNDS):
+        candidate = _minimise_bayes_risk(problem, k, per, weights, effort)
+        risks = problem.losses(candidate.rule).sum(axis=1) / size
+        bound = max(bound, candidate.bound)
         if best is None or risks.max() < best.risk:
-            best = Found(found.rule, float(risks.max()), 0.0, "search")
-        scaled = np.minimum(risks, LARGEST) / max(float(np.minimum(risks, LARGEST).max()), 1e-300)
-        weights = weights * np.exp(0.5 * scaled)
+            best = LeastRisk(candidate.rule, float(risks.max()), 0.0, "search")
+        relative_risks = np.minimum(risks, INFINITE_LOSS) / max(float(np.minimum(risks, INFINITE_LOSS).max()), 1e-300)
+        weights = weights * np.exp(0.5 * relative_risks)
         weights /= weights.sum()
     assert best is not None
-    return Found(best.rule, best.risk, min(bound, best.risk), best.how)
+    return LeastRisk(best.rule, best.risk, min(bound, best.risk), best.how)

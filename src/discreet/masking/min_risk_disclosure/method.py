@@ -1,4 +1,4 @@
-"""The disclosure rule of least risk: suppress so that what is left tells least of those whom it concerns most."""
+"""The disclosure rule of least risk: a given number of entries is disclosed, and the rest is suppressed."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from discreet.engine.disclosure.dictionaries import (
 from discreet.engine.disclosure.sensitivity import Form
 from discreet.engine.disclosure.weights import check_weights, sensitivity_of
 from discreet.errors import DataError, ParameterError
-from discreet.masking.min_risk_disclosure.least_risk import Found, least_risk
-from discreet.masking.min_risk_disclosure.losses import Disclosure, suppressed
+from discreet.masking.min_risk_disclosure.least_risk import LeastRisk, least_risk
+from discreet.masking.min_risk_disclosure.losses import Disclosure, suppress_columns
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.microdata import Microdata
 
 
 class MinRiskDisclosure(MaskingMethod):
-    r"""Discloses k entries a record, in total or an attribute, so that the risk of re-identification is least.
+    r"""Discloses k entries per record, in total or per attribute, so that the risk of re-identification is least.
 
-    Algorithm MinRisk: with independent attributes and the multiplicative sensitivity the loss of a record is
-    $\frac{1}{N} \prod_j \gamma_j$ over what it discloses, $\gamma_j = e^{w_j} N / \alpha_j$, so that its k smallest
-    $\gamma_j$ are the best k. Everything else is suppressed.
+    Algorithm MinRisk (Lebanon et al. 2006): with independent attributes and the multiplicative sensitivity, the loss of a record
+    is $\frac{1}{N} \prod_j \gamma_j$ over its disclosed attributes, $\gamma_j = e^{w_j} N / \alpha_j$, so that those with the k
+    smallest $\gamma_j$ are the best. All other entries are suppressed.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -45,33 +45,37 @@ class MinRiskDisclosure(MaskingMethod):
         "assessing privacy risk. Privacy in Statistical Databases 2006, LNCS 4302, 217-232."
     )
     scope: ClassVar[Scope] = Scope.TABLE
-    preserves: ClassVar[str] = "Every value that is disclosed is true; how many are disclosed is the owner's choice."
+    preserves: ClassVar[str] = (
+        "Truthfulness: every disclosed value is the original one; the number of disclosed entries is given."
+    )
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
         name: (f"decision.{name}",) for name in ("weights", "dictionary", "prior", "sensitivity", "record_weights", "order")
     }
 
-    k: Annotated[int, Field(ge=0)] = Field(examples=[2], description="how many entries are disclosed")
+    k: Annotated[int, Field(ge=0)] = Field(examples=[2], description="number of entries to disclose")
     per: Literal["record", "table", "attribute"] = Field(
-        default="record", description="k entries of each record, of the whole table, or of each attribute"
+        default="record", description="k entries per record, in the whole table, or per attribute"
     )
     weights: dict[str, float] = Field(
-        default_factory=dict, description="weight of an attribute; .inf where it may never be tied to anybody"
+        default_factory=dict, description="sensitivity weight of an attribute; .inf for one that must never be linked to a person"
     )
     dictionary: tuple[DictionaryFile, ...] = Field(
-        default=(), description="file or list of files that the intruder may hold; the microdata itself where absent"
+        default=(), description="file or files that an attacker may hold; default: the microdata itself"
     )
     prior: dict[str, float] = Field(
-        default_factory=dict, description="probability of each dictionary; the least worst risk is sought where absent"
+        default_factory=dict, description="probability of each dictionary; default: minimise the worst risk (minimax)"
     )
     sensitivity: Form = Field(
-        default="phi5", description="phi1 to phi5: how weights make a record's worth; phi5 has the exact rule"
+        default="phi5", description="phi1 to phi5: how weights combine to the sensitivity of a record; phi5 has the exact rule"
     )
-    record_weights: str | None = Field(default=None, description="file with a weight a record, or an attribute and record")
-    order: Annotated[int, Field(ge=1)] | None = Field(default=None, description="the largest set of attributes that interact")
+    record_weights: str | None = Field(default=None, description="file of weights per record, or per record and attribute")
+    order: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="size of the largest set of attributes that interact"
+    )
     independence: bool = Field(
-        default=True, description="count people by independent attributes; false: as the dictionary is, by enumeration or search"
+        default=True, description="assume independent attributes; false: joint counts of the dictionary, by enumeration or search"
     )
-    effort: Annotated[int, Field(ge=0)] = Field(default=200, description="evaluations of the table that a search may spend")
+    effort: Annotated[int, Field(ge=0)] = Field(default=200, description="maximum number of evaluations of the table by a search")
 
     @field_validator("dictionary", mode="before")
     @classmethod
@@ -97,33 +101,36 @@ class MinRiskDisclosure(MaskingMethod):
         self._problem(data, columns)
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        # ties go to the first records, so the rule is sought in their order, however the rows lie
+        # ties go to the records with lower numbers, so that the rule does not depend on the order of the rows
         order = np.argsort(data.records, kind="stable")
         ordered = data if (np.diff(data.records) >= 0).all() else data.take(order)
         prior = prior_of(self.dictionary, self.prior)
-        found = least_risk(self._problem(ordered, columns), self.k, self.per, prior, self.effort)
-        rule = found.rule[np.argsort(order, kind="stable")]
-        made = data.with_columns(suppressed(data, columns, rule))
-        made.cache["least_risk"] = found
-        return made
+        result = least_risk(self._problem(ordered, columns), self.k, self.per, prior, self.effort)
+        rule = result.rule[np.argsort(order, kind="stable")]
+        masked = data.with_columns(suppress_columns(data, columns, rule))
+        masked.cache["least_risk"] = result
+        return masked
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        """What was reached, and how far from the best it can be."""
-        found: Found | None = after.cache.get("least_risk")
-        if found is None or not len(before):
+        """The risk of the rule, and how far from the least risk it can be."""
+        result: LeastRisk | None = after.cache.get("least_risk")
+        if result is None or not len(before):
             return []
-        shown = int(sum(after.frame[name].is_not_null().sum() for name in columns))
-        said = [f"{shown:,} entries of {len(columns) * len(before):,} are disclosed (by {found.how})."]
-        basis = "by independent attributes" if self.independence else "as the dictionary is"
-        if not np.isfinite(found.risk):
-            return [*said, "Some infinite weight had to be disclosed with people to tie it to: the risk is infinite; lower k."]
-        said.append(f"The risk, counted {basis}, is {found.risk:.6g} a record.")
-        if found.exact:
-            said.append("No rule with as many entries has less.")
+        disclosed = int(sum(after.frame[name].is_not_null().sum() for name in columns))
+        sentences = [f"{disclosed:,} entries of {len(columns) * len(before):,} are disclosed (by {result.how})."]
+        basis = "with independent attributes" if self.independence else "with joint counts"
+        if not np.isfinite(result.risk):
+            return [
+                *sentences,
+                "An attribute of infinite weight is disclosed for a record that can be linked: the risk is infinite; lower k.",
+            ]
+        sentences.append(f"The risk, computed {basis}, is {result.risk:.6g} per record.")
+        if result.exact:
+            sentences.append("No rule with as many entries has a lower risk.")
         else:
-            gap = f", {found.risk / found.bound - 1:.2%} below" if found.bound > 0 else ""
-            said.append(f"No rule with as many entries has less than {found.bound:.6g}{gap}.")
-        return said
+            gap = f", {result.risk / result.bound - 1:.2%} below" if result.bound > 0 else ""
+            sentences.append(f"No rule with as many entries has a risk below {result.bound:.6g}{gap}.")
+        return sentences
 
     def _problem(self, data: Microdata, columns: Sequence[str]) -> Disclosure:
         dictionaries = load_dictionaries(self.dictionary, data)
