@@ -67,7 +67,7 @@ def main() -> None:
         masked, seconds = _masked(method, data)
         high = _high(masked, threshold, method.missing)
         pictures[name] = _picture(masked, method.missing)
-        least = masked.cache["targeted_suppression"].least
+        least = masked.cache["targeted_suppression"].cost_bound
         bound = "" if least is None else f" (at least {least:,.0f})"
         print(f"| {name} | {high:,} | {_blanked(masked):,}{bound} | {_ncp(data, masked):.4%} | {seconds / one:.1f} |", flush=True)
     if size <= 100_000:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.engine.draws.chacha import chacha20_blocks, key_stream
 from discreet.engine.draws.chacha_kernels import fill_bits, fill_uniform
-from discreet.engine.draws.draw import _COMPILED_FROM, KeyedDraw
+from discreet.engine.draws.draw import _MIN_COMPILED, KeyedDraw
 
 # RFC 8439, section 2.3.2: key 00..1f, block count 1, nonce 00:00:00:09:00:00:00:4a:00:00:00:00
 RFC_BLOCK = (
@@ -49,7 +49,7 @@ def test_plain_and_compiled_code_give_one_key_stream(some: list[int], run: int, 
 @pytest.mark.parametrize("what", ["bits", "uniform", "normal"])
 def test_long_tables_draw_the_same_numbers_as_short_ones(what: str, step: int) -> None:
     drawn = getattr(KeyedDraw(11, 2), what)
-    asked = (np.random.default_rng(3).integers(-(2**62), 2**62, 3 * _COMPILED_FROM + 5))[::step]
+    asked = (np.random.default_rng(3).integers(-(2**62), 2**62, 3 * _MIN_COMPILED + 5))[::step]
     if step == 3:
         asked = asked.astype(np.int32)
     whole = drawn(np.concatenate([asked, asked]), "x")

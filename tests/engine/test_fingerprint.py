@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.engine.draws import mixing, mixing_kernels
-from discreet.engine.draws.context import draw_key
-from discreet.engine.draws.fingerprint import column_sums, combine_sums, kinds_of, table_fingerprint
+from discreet.engine.draws.context import derive_draw_key
+from discreet.engine.draws.fingerprint import column_kinds, column_sums, combine_sums, table_fingerprint
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
@@ -50,7 +50,7 @@ def test_any_changed_value_changes_it_and_no_order_or_partition_does(kind: str) 
         cut = data.draw(st.integers(0, len(values)))
         parts = [column_sums(frame[:cut], records[:cut], SECRET), column_sums(frame[cut:], records[cut:], SECRET)]
         total = [sum(sums) % 2**64 for sums in zip(*parts, strict=True)]
-        assert combine_sums(kinds_of(frame.schema), total, len(values), SECRET) == own
+        assert combine_sums(column_kinds(frame.schema), total, len(values), SECRET) == own
         at, other = data.draw(st.integers(0, len(values) - 1)), data.draw(st.none() | CELLS[kind])
         changed = frame.with_columns(a=pl.Series([other if n == at else v for n, v in enumerate(values)], dtype=TYPES[kind]))
         assert (fingerprint(changed) == own) == changed.equals(frame)
@@ -66,11 +66,11 @@ def test_plain_and_compiled_sums_agree(texts: list[str | None], numbers: list[in
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in encoded])]).astype(np.int64)
     letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     nulls, records = np.array([text is None for text in texts], dtype=np.bool_), np.arange(len(texts)) - 5
-    plain = mixing._sum(mixing._folded(offsets, letters, key), nulls, records, key)
+    plain = mixing._sum_cells(mixing._fold_texts(offsets, letters, key), nulls, records, key)
     assert plain == mixing_kernels.sum_texts(offsets, letters, nulls, records, key)
     words, blank = np.array([n or 0 for n in numbers], dtype=np.uint64), np.array([n is None for n in numbers], dtype=np.bool_)
     places = np.arange(len(numbers))
-    assert mixing._sum(words, blank, places, key) == mixing_kernels.sum_words(words, blank, places, key)
+    assert mixing._sum_cells(words, blank, places, key) == mixing_kernels.sum_words(words, blank, places, key)
 
 
 def test_the_width_of_a_type_does_not_matter_but_its_kind_does() -> None:
@@ -95,7 +95,7 @@ POLICY = {
 
 def context(**changes: Any) -> bytes:
     policy = Policy.from_dict({**POLICY, **changes})
-    return draw_key(SECRET, policy, policy.plan, b"table")
+    return derive_draw_key(SECRET, policy, policy.plan, b"table")
 
 
 def test_whatever_a_step_may_read_changes_all_draws_and_nothing_else_does() -> None:
@@ -110,8 +110,8 @@ def test_whatever_a_step_may_read_changes_all_draws_and_nothing_else_does() -> N
         context(risk={}), context(attributes={"age": {**said, "known": 0.4}}), context(plan=plan | {"release": 2}),
         context(plan=plan | {"order": "kept"}), context(plan={"steps": steps[:1]}), context(plan={"steps": steps[::-1]}),
         context(plan={"steps": [{**steps[0], "level": 3}, steps[1]]}), context(plan={"steps": [{**steps[0], "enabled": False}]}),
-        draw_key(SECRET, Policy.from_dict(POLICY), Policy.from_dict(POLICY).plan, b"other table"),
-        draw_key(bytes(32), Policy.from_dict(POLICY), Policy.from_dict(POLICY).plan, b"table"),
+        derive_draw_key(SECRET, Policy.from_dict(POLICY), Policy.from_dict(POLICY).plan, b"other table"),
+        derive_draw_key(bytes(32), Policy.from_dict(POLICY), Policy.from_dict(POLICY).plan, b"table"),
     ]  # fmt: skip
     assert len({own, *others}) == 1 + len(others)
 

@@ -143,7 +143,7 @@ def test_pseudonyms_are_the_key_s(to_spark: Spark, monkeypatch: pytest.MonkeyPat
     fresh = discreet.mask(to_spark(data, 3), {"seed": 1, "steps": [{"method": "pseudonymization"}]})
     words = fresh.masked.to_polars()["person"]
     assert words.n_unique() == data.frame["person"].n_unique(), "workers used different keys"
-    assert "the key was made for this run" in fresh.log[0].notes[0]
+    assert "the key was generated for this run" in fresh.log[0].notes[0]
     with pytest.raises(DataError, match=r"step 1 .*does not run on Spark; on Spark run generalization, global_recoding, "):
         discreet.mask(to_spark(data), {"steps": [{"method": "microaggregation", "columns": ["pay"], "size": 3}]})
     with pytest.raises(DataError, match=r"step 1 \(rounding\): rounding cannot do how: controlled on Spark"):

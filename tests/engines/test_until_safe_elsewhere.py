@@ -117,7 +117,7 @@ def test_what_would_not_be_the_same_is_refused(to_spark: Spark, monkeypatch: pyt
     data = people(60)
     with pytest.raises(DataError, match=r"records are still above the threshold 1, and .* the limit 0.01 allows"):
         discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression", "threshold": 1, "limit": 0.01}]})
-    monkeypatch.setattr("discreet.masking.targeted_suppression.spark_passes.MOST_COUNTS", 5)
+    monkeypatch.setattr("discreet.masking.targeted_suppression.spark_passes.MAX_COUNTS", 5)
     with pytest.raises(DataError, match="cannot do more than 500 million known sets times records above the threshold on Spark"):
         discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression"}]})
 

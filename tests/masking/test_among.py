@@ -139,7 +139,7 @@ def test_what_cannot_be_hidden_is_told() -> None:
     method = TargetedSuppression(threshold={"among": 20})
     masked = method.mask(data, ["age"], KeyedDraw(1))
     told = method.notes(data, masked, ["age"])
-    assert any("3 records stay hidden among fewer than 20 with all blanked that could help" in one for one in told)
+    assert any("3 records still have an effective class size below 20 with everything suppressed that could help" in one for one in told)
 
 
 @pytest.mark.parametrize("method", ["targeted_suppression", "targeted_generalization"])

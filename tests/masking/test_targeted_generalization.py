@@ -144,11 +144,11 @@ def test_numbers_without_a_hierarchy_become_intervals_of_equal_filling() -> None
 
 def test_fewer_levels_are_used_where_their_table_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     data = students(1000)
-    monkeypatch.setattr(coarsening, "_MOST_CELLS", 5000)
+    monkeypatch.setattr(coarsening, "_MAX_TABLE_CELLS", 5000)
     method = TargetedGeneralization(threshold=10)
     masked = method.mask(data, method.choose(data), DRAW)
     assert not len(masked.cache["targeted_generalization"].remaining)
-    monkeypatch.setattr(coarsening, "_MOST_CELLS", 500)
+    monkeypatch.setattr(coarsening, "_MAX_TABLE_CELLS", 500)
     with pytest.raises(DataError, match="at most 22 attributes at once, but 10 occur"):
         method.mask(data, method.choose(data), DRAW)
 
@@ -159,8 +159,8 @@ def test_the_log_says_what_was_done_and_what_could_not_be() -> None:
     columns = method.choose(data)
     masked = method.mask(data, columns, DRAW)
     told = " ".join(method.notes(data, masked, columns))
-    assert "more blanked" in told
-    assert "cannot be brought under 0.01" in told
+    assert "more suppressed" in told
+    assert "cannot be brought below 0.01" in told
     assert method.broken(data, masked, masked, columns) == []
     assert "changed by a later step" in method.broken(data, masked, data, columns)[0]
     assert method.notes(data, data, columns) == []
@@ -168,7 +168,7 @@ def test_the_log_says_what_was_done_and_what_could_not_be() -> None:
 
 def test_what_cannot_be_is_told() -> None:
     data = table({"a": [1, 2], "b": [1, 1]}, known={"a": 0.5}, sensitivity={"b": 1.0})
-    with pytest.raises(ParameterError, match="weights names 'c', which is no column"):
+    with pytest.raises(ParameterError, match="weights names 'c', which is not a column"):
         TargetedGeneralization(weights={"c": 1}).check(data, ["a"])
     with pytest.raises(DataError, match="needs a column with known > epsilon that is not protected"):
         TargetedGeneralization(protect=("a",)).check(data, ["a"])

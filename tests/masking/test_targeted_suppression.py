@@ -113,7 +113,7 @@ def test_nobody_stays_above_the_threshold_who_could_be_brought_under(
                     trial[at] |= dict.fromkeys(more)
                     if side != "cheapest" or choose == "fewest":
                         assert brute(masked, rows=trial)[at] > threshold * (1 - 1e-9)
-    assert story.taken == sum(map(len, lost(data, masked)))
+    assert story.values_changed == sum(map(len, lost(data, masked)))
     assert method.notes(data, masked, list(takes))
 
 
@@ -174,7 +174,7 @@ def test_the_fewest_values_are_near_the_optimum_over_all_records_at_once() -> No
         sets += sum(map(len, lost(data, by_sets)))
         least = optimum(data, threshold, taken)
         story = masked.cache["targeted_suppression"]
-        assert story.least <= least <= taken == story.cost
+        assert story.cost_bound <= least <= taken == story.cost
         ours, best = ours + taken, best + least
     assert best > 10
     assert ours <= 1.35 * best, (ours, best, sets)
@@ -201,8 +201,8 @@ def test_a_blank_as_a_category_ends_safe_or_says_who_is_not(data: Microdata, thr
     before, after = brute(data, wildcard=False), brute(masked, wildcard=False)
     assert set(story.remaining) == {at for at, risk in enumerate(after) if risk > threshold * (1 + 1e-9)}
     for at, taken in enumerate(lost(data, masked)):
-        assert not taken or before[at] > threshold * (1 - 1e-9) or at in story.cascade
-    assert all(before[at] <= threshold * (1 + 1e-9) for at in story.cascade)
+        assert not taken or before[at] > threshold * (1 - 1e-9) or at in story.cascaded
+    assert all(before[at] <= threshold * (1 + 1e-9) for at in story.cascaded)
     if len(story.remaining):
         assert any("stay above" in sentence for sentence in method.notes(data, masked, method.choose(data)))
 
@@ -213,8 +213,8 @@ def test_an_unreachable_threshold_is_noticed_and_told_with_numbers() -> None:
     columns = method.choose(data)
     masked = method.mask(data, columns, DRAW)
     told = " ".join(method.notes(data, masked, columns))
-    assert "no blanking can help" in told
-    assert "more blanks than the 3,000 records can have" in told or "at least" in told
+    assert "no suppression can bring" in told
+    assert "more records with nulls than the 3,000 records of the table" in told or "at least" in told
     assert len(masked.cache["targeted_suppression"].passes) == 1  # the rest would have been lost for nothing
 
 
@@ -222,7 +222,7 @@ def test_many_candidates_are_searched_greedily_and_still_safe(monkeypatch: pytes
     data = students(3000)
     taken = {}
     for most in (12, 3):
-        monkeypatch.setattr(until_safe, "_MOST_EXACT", most)
+        monkeypatch.setattr(until_safe, "_MAX_EXHAUSTIVE", most)
         method = TargetedSuppression(choose="fewest", threshold=5)
         masked = method.mask(data, method.choose(data), DRAW)
         assert not len(masked.cache["targeted_suppression"].remaining)
@@ -236,7 +236,7 @@ def test_the_counts_come_in_parts_where_they_are_many(monkeypatch: pytest.Monkey
     data = students(2000)
     method = TargetedSuppression(threshold=5)
     whole = method.mask(data, method.choose(data), DRAW)
-    monkeypatch.setattr(targeting, "_MOST_COUNTS", 500)
+    monkeypatch.setattr(targeting, "_MAX_COUNTS", 500)
     assert method.mask(data, method.choose(data), DRAW).frame.equals(whole.frame)
 
 
@@ -254,14 +254,14 @@ def test_a_plan_runs_it_under_its_public_names_and_logs_what_it_did() -> None:
     policy = Policy.from_dict({"plan": {"steps": steps}})
     release = generate(data, policy.plan)
     assert release.masked.frame["gender"].equals(data.frame["gender"])
-    assert "values blanked" in release.log[0].notes[0]
+    assert "values suppressed" in release.log[0].notes[0]
     assert all("risk.known_sets" in warning for warning in release.warnings)  # the step names another threshold than the policy
     assert TargetedSuppression(choose="fewest").parameters["choose"] == "fewest"
     with pytest.raises(ParameterError, match="did you mean 'choose'"):
         generate(data, Policy.from_dict({"plan": {"steps": [{"method": "targeted_suppression", "chose": "set"}]}}).plan)
     later = data.with_columns({"school": pl.Series("school", [str(at) for at in range(2000)])})
     method = TargetedSuppression(threshold=5)
-    assert "above the threshold 5 in the end" in method.broken(data, release.masked, later, method.choose(data))[0]
+    assert "above the threshold 5 in the final table" in method.broken(data, release.masked, later, method.choose(data))[0]
 
 
 def test_what_cannot_be_is_told() -> None:
@@ -270,7 +270,7 @@ def test_what_cannot_be_is_told() -> None:
         TargetedSuppression(choose="fewest", missing="category")
     with pytest.raises(ValueError, match="side: cheapest needs missing: wildcard"):
         TargetedSuppression(side="cheapest", missing="category")
-    with pytest.raises(ParameterError, match=r"protect names 'c', which is no column"):
+    with pytest.raises(ParameterError, match=r"protect names 'c', which is not a column"):
         TargetedSuppression(protect=("c",)).check(data, ["a"])
     with pytest.raises(DataError, match="needs a column with known > epsilon that is not protected"):
         TargetedSuppression(protect=("a",)).check(data, ["a"])

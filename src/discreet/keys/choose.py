@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from discreet.engine.draws.context import plan_digest
-from discreet.engine.draws.draw import key_of_seed
-from discreet.engine.draws.secret import new_secret, plan_secret
+from discreet.engine.draws.draw import derive_seed_key
+from discreet.engine.draws.secret import new_secret, secret_of_plan
 from discreet.errors import PolicyError
 from discreet.keys.ring import KeyRing
 from discreet.model.policy import Plan
@@ -34,7 +34,7 @@ class ChosenKey:
 def choose_key(plan: Plan, source: str = "", ring: KeyRing | None = None) -> ChosenKey:
     """The key of a plan's seed or key id, or a new one; a warning says so if the ring cannot store it."""
     if plan.seed is not None:
-        return ChosenKey(key_of_seed(plan.seed), plan, (UNSAFE_SEED,))
+        return ChosenKey(derive_seed_key(plan.seed), plan, (UNSAFE_SEED,))
     try:
         key_ring = KeyRing() if ring is None else ring
     except RuntimeError as error:  # there is no home folder
@@ -51,7 +51,7 @@ def choose_key(plan: Plan, source: str = "", ring: KeyRing | None = None) -> Cho
 
 def secret_of(plan: Plan) -> bytes:
     """The secret of a plan's key or seed; without either, a new one that is not stored."""
-    return KeyRing().get(plan.key).secret if plan.key is not None else plan_secret(plan)
+    return KeyRing().get(plan.key).secret if plan.key is not None else secret_of_plan(plan)
 
 
 def with_key(plan: Plan, key: str | None) -> Plan:

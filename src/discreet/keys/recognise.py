@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.draws.context import draw_key
-from discreet.engine.draws.draw import key_of_seed
+from discreet.engine.draws.context import derive_draw_key
+from discreet.engine.draws.draw import derive_seed_key
 from discreet.engine.draws.fingerprint import table_fingerprint
 from discreet.errors import DiscreetError
 from discreet.keys.ring import KeyRing, RememberedRelease
@@ -89,11 +89,11 @@ def order_key(masked: Microdata, original: Microdata) -> bytes | None:
         if len(draw_keys) == 1:
             return draw_keys.pop()
         if plan.seed is not None:
-            secret = key_of_seed(plan.seed)
+            secret = derive_seed_key(plan.seed)
         elif plan.key is not None and (stored := ring.find(plan.key)) is not None:
             secret = stored.secret
         else:
             return None
     except (DiscreetError, OSError, RuntimeError):
         return None
-    return draw_key(secret, original.policy, plan, table_fingerprint(original, secret))
+    return derive_draw_key(secret, original.policy, plan, table_fingerprint(original, secret))

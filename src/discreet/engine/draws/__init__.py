@@ -1,1 +1,1 @@
-"""Where the random numbers of a release come from: the stream cipher, the table's fingerprint, and the context of a release."""
+"""The random numbers of a release: the stream cipher, the fingerprint of the table, and the context of the release."""

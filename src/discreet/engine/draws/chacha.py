@@ -1,9 +1,9 @@
-"""ChaCha20 (RFC 8439) in NumPy: 64 bytes of key stream per block, for tables too small to load the compiled kernel for.
+"""ChaCha20 (RFC 8439) in NumPy: 64 bytes of key stream per block, for tables that are too small to load the compiled kernel.
 
-Why this cipher: it is standardised (RFC 8439, TLS 1.3), has been analysed for more than fifteen years, needs no tables (so its
-time does not depend on the key), is made of 32-bit additions, rotations and exclusive ors that vectorise on any processor, and
-gives any block of its stream directly from a counter. The latter is what draws keyed by record need: record r has the 64-bit
-word r mod 8 of block floor(r / 8), whatever the other records are and wherever they lie. Eight neighbouring records share one
+Why this cipher: it is standardised (RFC 8439, TLS 1.3), has been analysed for more than fifteen years, needs no lookup tables (so
+its running time does not depend on the key), consists of 32-bit additions, rotations and exclusive ors that vectorise on any
+processor, and computes any block of its stream directly from a counter. Draws keyed by record need the latter: record r has the
+64-bit word r mod 8 of block floor(r / 8), whatever the other records are and in whatever order. Eight consecutive records share a
 block.
 
 The counter takes 64 bits (as in Bernstein's original definition; RFC 8439 gives 32 of them to the nonce), so any record number
@@ -24,18 +24,18 @@ CONSTANTS = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)
 KEY_WORDS = 10
 """Eight words of key and two of nonce."""
 _DOUBLE_ROUNDS = 10
-_AT_ONCE = 1 << 11  # blocks whose states stay in the processor's cache
+_BLOCKS_PER_PART = 1 << 11  # blocks whose states stay in the processor's cache
 
 
 def key_stream(key: NDArray[np.uint32], records: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """64 pseudo-random bits per record, as the compiled kernel gives them."""
+    """64 pseudo-random bits per record, the same as those of the compiled kernel."""
     blocks = records >> 3
     starts = np.ones(len(blocks), dtype=np.bool_)
     starts[1:] = blocks[1:] != blocks[:-1]
     distinct, lane = blocks[starts], np.cumsum(starts) - 1
     words = np.empty((len(distinct), 8), dtype=np.uint64)
-    for begin in range(0, len(distinct), _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
+    for begin in range(0, len(distinct), _BLOCKS_PER_PART):
+        part = slice(begin, begin + _BLOCKS_PER_PART)
         words[part] = chacha20_blocks(key, distinct[part].view(np.uint64))
     return np.asarray(words[lane, records & 7])
 
@@ -48,7 +48,7 @@ def chacha20_blocks(key: NDArray[np.uint32], counters: NDArray[np.uint64]) -> ND
     state[12] = counters & np.uint64(0xFFFFFFFF)
     state[13] = counters >> np.uint64(32)
     state[14:] = key[8:, None]
-    rows = [state[at : at + 4].copy() for at in (0, 4, 8, 12)]
+    rows = [state[first : first + 4].copy() for first in (0, 4, 8, 12)]
     for _ in range(_DOUBLE_ROUNDS):
         _quarter_rounds(rows)
         # the diagonals of the state become its columns, and back

@@ -1,10 +1,10 @@
-"""Secret bytes that no traceback, log or notebook shows: their text forms are always the same word."""
+"""Secret bytes that do not appear in tracebacks, logs or notebooks, because their text is always ``<secret>``."""
 
 from __future__ import annotations
 
 
 class SecretBytes(bytes):
-    """The bytes of a secret or of a key that is derived from one; used as bytes wherever they are needed.
+    """The bytes of a secret, or of a key derived from one, which can be used like any other bytes.
 
     >>> secret = SecretBytes(b"0123")
     >>> secret, f"{secret}", {"locals": secret}

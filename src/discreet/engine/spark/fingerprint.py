@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from discreet.engine.draws.fingerprint import column_sums, combine_sums, kinds_of
+from discreet.engine.draws.fingerprint import column_kinds, column_sums, combine_sums
 from discreet.engine.spark.arrow import chunks, in_arrow, numbers
 from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.hidden_columns import RECORD
@@ -30,7 +30,7 @@ def table_fingerprint(data: SparkMicrodata, secret: bytes) -> bytes:
     for part in parts:
         sums += np.array(part["sums"], dtype=np.int64).view(np.uint64)
     records = sum(part["records"] for part in parts)
-    return combine_sums(kinds_of(data.shape.frame.schema), [int(total) for total in sums], records, secret)
+    return combine_sums(column_kinds(data.shape.frame.schema), [int(total) for total in sums], records, secret)
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""State and rule of masking that targets high-risk records (Orooji & Knapp 2018b)."""
+"""State, rule and kernels of masking that targets high-risk records (Orooji & Knapp 2018b)."""

@@ -1,20 +1,24 @@
-"""Compiled loops that ask what a record's risk would be with some of its values blank.
+"""Compiled loops that compute what a record's risk would be if some of its values were suppressed.
 
-A record comes with its *counts*: for every kept set the records that agree with it, as the table stands. Where a blank agrees
-with anything, blanking the attributes Q gives the set S the count of S without Q, so the counts of one walk answer for every Q:
+A record comes with its *counts*: for every kept set the number of records that agree with it in the current table. If a null
+agrees with any value, suppressing the attributes Q gives the set S the count of S without Q, so the counts of one walk over the
+sets are enough to compute the risk for every Q:
 
     risk_Q = sum over kept S of p_S (C_Q - c_S,Q) / count(S without Q)          (Orooji & Knapp (2018a), eq. 1, before alpha)
 
-Where records are to be hidden among so many (``threshold: {among: a}``) the sum runs over the non-empty sets and has
-1 / count - ``share`` for 1 / count, with the share 1 / a: it is at most 0 exactly where the effective class size is at least a.
+With ``threshold: {among: a}``, which asks for an effective class size of at least a, the sum runs over the non-empty sets and
+has 1 / count - ``share`` in place of 1 / count, with the share 1 / a: it is at most 0 exactly if the effective class size is at
+least a.
 
-``tree`` is the tuple (parent, last, chance, rank, first, children, share) that ``tree_arrays`` in engine/targeting/state.py
-returns; the child of a set that adds an attribute stands at ``children[first[set] + attribute - last[set] - 1]``.
+``tree`` is the tuple (parent, last, chance, rank, first, children, share) that ``family_arrays`` in engine/targeting/state.py
+returns; the child of a set that adds an attribute is ``children[first[set] + attribute - last[set] - 1]``.
 
 The arrays that all loops share: ``counts[record, set]`` (int32, at least 1), ``weights[record, attribute]`` (W(A) W(value) of
-eq. 4), ``blank[attribute]`` (what a null weighs), ``nulls``, ``may`` and ``gone[record, attribute]`` (null already, may be
-suppressed, suppressed or null), all attributes in the family's order. Loops run over the records ``start`` to ``stop`` and write
-only to these. One evaluation of the risk is O(sets). Trap: counts answer for every choice only where a null agrees with anything.
+eq. 4), ``null_weights[attribute]`` (the weight of a null), ``nulls``, ``allowed`` and ``suppressed[record, attribute]`` (already
+null; may be suppressed; suppressed or null), all attributes in the family's order. Loops run over the records ``start`` to
+``stop`` and write only to these. One evaluation of the risk is O(sets).
+
+Trap: counts are valid for every choice only if a null agrees with any value (``missing: wildcard``).
 """
 
 from __future__ import annotations
@@ -25,238 +29,250 @@ import numpy as np
 
 from discreet.engine.runtime.compiled import compiled
 
-_TIE = 1e-12
+_TIE_TOLERANCE = 1e-12
 
 
+# For one record: counts[set], weights[attribute], suppressed[attribute]. Scratch: reduced[set], the set without its suppressed
+# attributes, whose count it has, and consequence[set], the total weight of the attributes outside the set. O(sets).
 @compiled
-def risk_of(count: Any, weight: Any, blank: Any, gone: Any, tree: Any, home: Any, learnt: Any) -> Any:
-    """The sum over kept sets with the attributes ``gone`` blank. O(sets).
-
-    ``home[set]`` is the set without blanks, whose count it has, and ``learnt[set]`` the consequence; both are scratch arrays.
-    """
+def compute_risk(counts: Any, weights: Any, null_weights: Any, suppressed: Any, tree: Any, reduced: Any, consequence: Any) -> Any:
+    """The sum of eq. 1 over the kept sets for one record, with the attributes ``suppressed`` null."""
     parent, last, chance, _, first, children, share = tree
     total = 0.0
-    for at in range(len(weight)):
-        total += blank[at] if gone[at] else weight[at]
-    home[0] = 0
-    learnt[0] = total
-    risk = 0.0 if share > 0 else total / count[0]
+    for index in range(len(weights)):
+        total += null_weights[index] if suppressed[index] else weights[index]
+    reduced[0] = 0
+    consequence[0] = total
+    risk = 0.0 if share > 0 else total / counts[0]
     for node in range(1, len(last)):
-        above, place = parent[node], last[node]
-        if gone[place]:
-            home[node] = home[above]
-            learnt[node] = learnt[above] - blank[place]
+        parent_set, attribute = parent[node], last[node]
+        if suppressed[attribute]:
+            reduced[node] = reduced[parent_set]
+            consequence[node] = consequence[parent_set] - null_weights[attribute]
         else:
-            home[node] = children[first[home[above]] + place - last[home[above]] - 1]
-            learnt[node] = learnt[above] - weight[place]
-        risk += chance[node] * learnt[node] * (1.0 / count[home[node]] - share)
+            reduced[node] = children[first[reduced[parent_set]] + attribute - last[reduced[parent_set]] - 1]
+            consequence[node] = consequence[parent_set] - weights[attribute]
+        risk += chance[node] * consequence[node] * (1.0 / counts[reduced[node]] - share)
     return risk
 
 
 @compiled
-def risks(counts: Any, weights: Any, blank: Any, gone: Any, tree: Any, risk: Any, start: int, stop: int) -> None:
-    """The risk of each record, whose attributes ``gone`` are blank."""
-    home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
-    for at in range(start, stop):
-        risk[at] = risk_of(counts[at], weights[at], blank, gone[at], tree, home, learnt)
+def compute_risks(
+    counts: Any, weights: Any, null_weights: Any, suppressed: Any, tree: Any, risk: Any, start: int, stop: int
+) -> None:
+    """Write the risk of each record, with its attributes ``suppressed`` null, to ``risk[record]``. O(sets) per record."""
+    reduced, consequence = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
+    for record in range(start, stop):
+        risk[record] = compute_risk(counts[record], weights[record], null_weights, suppressed[record], tree, reduced, consequence)
 
 
+# active[index]: queries that are still in the walk; counts[query] and copied[query]: counts of the current set. O(stop - start).
 @compiled
 def copy_counts(active: Any, counts: Any, copied: Any, start: int, stop: int) -> None:
-    """Copy the counts of the active queries; ``copied`` starts with ones, the count of queries that left the walk alone."""
-    for at in range(start, stop):
-        copied[active[at]] = counts[active[at]]
+    """Copy the counts of the active queries; ``copied`` starts with ones, the count of queries that left the walk (unique)."""
+    for index in range(start, stop):
+        copied[active[index]] = counts[active[index]]
 
 
 @compiled
-def _top(count: Any, weight: Any, blank: Any, gone: Any, may: Any, tree: Any) -> int:
-    """The set with the largest term of eq. 1 among those with a value to suppress and without a null; -1: none. O(sets).
+def _find_top_set(counts: Any, weights: Any, null_weights: Any, suppressed: Any, allowed: Any, tree: Any) -> int:
+    """The set with the largest term of eq. 1 among those with a value to suppress and without a null; -1 if none. O(sets).
 
-    Terms within a relative 1e-12 are ties, broken by ``rank``, so that rounding does not choose the set.
+    Terms within a relative 1e-12 are ties, broken by ``rank``, so that the choice does not depend on rounding.
     """
     parent, last, chance, rank, _, _, _ = tree
     total = 0.0
-    for at in range(len(weight)):
-        total += blank[at] if gone[at] else weight[at]
+    for index in range(len(weights)):
+        total += null_weights[index] if suppressed[index] else weights[index]
     size = len(last)
-    learnt, open_, takes = np.empty(size), np.ones(size, np.bool_), np.zeros(size, np.bool_)
-    learnt[0] = total
-    best, part_best = -1, -1.0
+    consequence, is_complete, has_candidate = np.empty(size), np.ones(size, np.bool_), np.zeros(size, np.bool_)
+    consequence[0] = total
+    best, best_term = -1, -1.0
     for node in range(1, size):
-        above, place = parent[node], last[node]
-        open_[node] = open_[above] and not gone[place]
-        takes[node] = takes[above] or may[place]
-        learnt[node] = learnt[above] - weight[place]
-        if not open_[node] or not takes[node]:
+        parent_set, attribute = parent[node], last[node]
+        is_complete[node] = is_complete[parent_set] and not suppressed[attribute]
+        has_candidate[node] = has_candidate[parent_set] or allowed[attribute]
+        consequence[node] = consequence[parent_set] - weights[attribute]
+        if not is_complete[node] or not has_candidate[node]:
             continue
-        part = chance[node] * learnt[node] / count[node]
-        if part > part_best * (1 + _TIE) or best < 0 or (part >= part_best * (1 - _TIE) and rank[node] < rank[best]):
+        term = chance[node] * consequence[node] / counts[node]
+        is_larger = term > best_term * (1 + _TIE_TOLERANCE)
+        if is_larger or best < 0 or (term >= best_term * (1 - _TIE_TOLERANCE) and rank[node] < rank[best]):
             best = node
-        part_best = max(part_best, part)
+        best_term = max(best_term, term)
     return best
 
 
 @compiled
-def _take(node: int, may: Any, gone: Any, tree: Any) -> int:
-    """Suppress the values of a set that may be suppressed; returns how many. O(depth)."""
+def _suppress_set(node: int, allowed: Any, suppressed: Any, tree: Any) -> int:
+    """Suppress the ``allowed`` values of a set, which are found by walking up the tree; returns how many. O(size of the set)."""
     parent, last = tree[0], tree[1]
-    taken = 0
+    suppressed_count = 0
     while node > 0:
-        place = last[node]
-        if may[place] and not gone[place]:
-            gone[place] = True
-            taken += 1
+        attribute = last[node]
+        if allowed[attribute] and not suppressed[attribute]:
+            suppressed[attribute] = True
+            suppressed_count += 1
         node = parent[node]
-    return taken
+    return suppressed_count
 
 
 @compiled
-def top_sets(
+def suppress_top_sets(
     counts: Any,
     weights: Any,
-    blank: Any,
+    null_weights: Any,
     nulls: Any,
-    may: Any,
+    allowed: Any,
     tree: Any,
     limit: float,
     once: bool,
-    gone: Any,
+    suppressed: Any,
     start: int,
     stop: int,
 ) -> None:
-    """Blank each record's top set, once or until its risk is at most the limit.
+    """Suppress the values of each record's top set, once or until its risk is at most the limit.
 
-    Orooji & Knapp (2018b), Figure 1, for one record. O(attributes * sets) per record at most; writes ``gone``.
+    Orooji & Knapp (2018b), Figure 1, for one record. O(attributes * sets) per record at most; writes ``suppressed``.
     """
-    home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
-    for at in range(start, stop):
-        gone[at] = nulls[at]
-        while once or risk_of(counts[at], weights[at], blank, gone[at], tree, home, learnt) > limit:
-            node = _top(counts[at], weights[at], blank, gone[at], may[at] & ~gone[at], tree)
-            if node < 0 or _take(node, may[at], gone[at], tree) == 0 or once:
+    reduced, consequence = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
+    for record in range(start, stop):
+        chosen = suppressed[record]
+        chosen[:] = nulls[record]
+        while once or compute_risk(counts[record], weights[record], null_weights, chosen, tree, reduced, consequence) > limit:
+            node = _find_top_set(counts[record], weights[record], null_weights, chosen, allowed[record] & ~chosen, tree)
+            if node < 0 or _suppress_set(node, allowed[record], chosen, tree) == 0 or once:
                 break
 
 
 @compiled
-def largest_first(
-    counts: Any, weights: Any, blank: Any, nulls: Any, may: Any, tree: Any, limit: float, gone: Any, start: int, stop: int
-) -> None:
-    """Suppress the values with the largest weights, one by one, until each record's risk is at most the limit.
-
-    O(attributes * sets) per record.
-    """
-    home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
-    for at in range(start, stop):
-        gone[at] = nulls[at]
-        order = np.argsort(blank - weights[at], kind="mergesort")
-        for place in order:
-            if risk_of(counts[at], weights[at], blank, gone[at], tree, home, learnt) <= limit:
-                break
-            if may[at, place]:
-                gone[at, place] = True
-
-
-@compiled
-def cheapest(
-    counts: Any, weights: Any, blank: Any, nulls: Any, places: Any, choices: Any, tree: Any, limit: float, rows: Any, gone: Any,
+def suppress_heaviest_values(
+    counts: Any, weights: Any, null_weights: Any, nulls: Any, allowed: Any, tree: Any, limit: float, suppressed: Any,
     start: int, stop: int,
 ) -> None:  # fmt: skip
-    """The first of the choices (bits of ``places``, the cheapest first) that is enough; the safest where none is.
+    """Suppress the values with the largest weights, one by one, until each record's risk is at most the limit.
 
-    O(choices * sets) per record, with up to 2^12 choices; ``rows`` are the records to decide.
+    O(attributes * sets) per record; writes ``suppressed``.
     """
-    home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
-    trial = np.empty(nulls.shape[1], np.bool_)
-    for index in range(start, stop):
-        at = rows[index]
-        best, least = 0, np.inf
-        for choice in choices:
-            trial[:] = nulls[at]
-            for bit in range(len(places)):
-                if choice >> bit & 1:
-                    trial[places[bit]] = True
-            risk = risk_of(counts[at], weights[at], blank, trial, tree, home, learnt)
-            if risk < least:
-                best, least = choice, risk
-            if risk <= limit:
+    reduced, consequence = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
+    for record in range(start, stop):
+        chosen = suppressed[record]
+        chosen[:] = nulls[record]
+        order = np.argsort(null_weights - weights[record], kind="mergesort")
+        for attribute in order:
+            if compute_risk(counts[record], weights[record], null_weights, chosen, tree, reduced, consequence) <= limit:
                 break
-        gone[at] = nulls[at]
-        for bit in range(len(places)):
-            if best >> bit & 1:
-                gone[at, places[bit]] = True
+            if allowed[record, attribute]:
+                chosen[attribute] = True
 
 
 @compiled
-def greedy(
+def suppress_cheapest_choice(
+    counts: Any, weights: Any, null_weights: Any, nulls: Any, attributes: Any, choices: Any, tree: Any, limit: float, rows: Any,
+    suppressed: Any, start: int, stop: int,
+) -> None:  # fmt: skip
+    """Apply the first choice that brings a record's risk to at most the limit; the one with the lowest risk if none does.
+
+    ``choices`` are bit masks over ``attributes``, the cheapest first; ``rows`` are the records to decide. O(choices * sets) per
+    record, with up to 2^12 choices; writes ``suppressed``.
+    """
+    reduced, consequence = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
+    trial = np.empty(nulls.shape[1], np.bool_)
+    for index in range(start, stop):
+        record = rows[index]
+        best_choice, best_risk = 0, np.inf
+        for choice in choices:
+            trial[:] = nulls[record]
+            for bit in range(len(attributes)):
+                if choice >> bit & 1:
+                    trial[attributes[bit]] = True
+            risk = compute_risk(counts[record], weights[record], null_weights, trial, tree, reduced, consequence)
+            if risk < best_risk:
+                best_choice, best_risk = choice, risk
+            if risk <= limit:
+                break
+        suppressed[record] = nulls[record]
+        for bit in range(len(attributes)):
+            if best_choice >> bit & 1:
+                suppressed[record, attributes[bit]] = True
+
+
+@compiled
+def suppress_greedily(
     counts: Any,
     weights: Any,
-    blank: Any,
+    null_weights: Any,
     nulls: Any,
-    may: Any,
+    allowed: Any,
     costs: Any,
     tree: Any,
     limit: float,
-    gone: Any,
+    suppressed: Any,
     start: int,
     stop: int,
 ) -> None:
-    """Too many choices: suppress what lowers the risk most for its cost, repeatedly; then restore what was not needed.
+    """Where there are too many choices to try all: repeatedly suppress the value that lowers the risk most per unit of cost.
 
-    O(attributes^2 * sets) per record.
+    Afterwards values that were not needed are restored, the most expensive first. O(attributes^2 * sets) per record; writes
+    ``suppressed``.
     """
-    home, learnt = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
-    for at in range(start, stop):
-        mine = gone[at]
-        mine[:] = nulls[at]
-        now = risk_of(counts[at], weights[at], blank, mine, tree, home, learnt)
-        while now > limit:
-            best, gain, after = -1, 0.0, now
-            for place in range(len(mine)):
-                if not may[at, place] or mine[place]:
+    reduced, consequence = np.empty(len(tree[1]), np.int64), np.empty(len(tree[1]))
+    for record in range(start, stop):
+        chosen = suppressed[record]
+        chosen[:] = nulls[record]
+        current_risk = compute_risk(counts[record], weights[record], null_weights, chosen, tree, reduced, consequence)
+        while current_risk > limit:
+            best, best_gain, risk_after = -1, 0.0, current_risk
+            for attribute in range(len(chosen)):
+                if not allowed[record, attribute] or chosen[attribute]:
                     continue
-                mine[place] = True
-                risk = risk_of(counts[at], weights[at], blank, mine, tree, home, learnt)
-                mine[place] = False
-                worth = (now - risk) / costs[place]
-                if best < 0 or worth > gain:
-                    best, gain, after = place, worth, risk
+                chosen[attribute] = True
+                risk = compute_risk(counts[record], weights[record], null_weights, chosen, tree, reduced, consequence)
+                chosen[attribute] = False
+                gain = (current_risk - risk) / costs[attribute]
+                if best < 0 or gain > best_gain:
+                    best, best_gain, risk_after = attribute, gain, risk
             if best < 0:
                 break
-            mine[best] = True
-            now = after
-        for place in np.argsort(-costs, kind="mergesort"):
-            if not mine[place] or nulls[at, place]:
+            chosen[best] = True
+            current_risk = risk_after
+        for attribute in np.argsort(-costs, kind="mergesort"):
+            if not chosen[attribute] or nulls[record, attribute]:
                 continue
-            mine[place] = False
-            risk = risk_of(counts[at], weights[at], blank, mine, tree, home, learnt)
-            if risk > max(limit, now):
-                mine[place] = True
+            chosen[attribute] = False
+            risk = compute_risk(counts[record], weights[record], null_weights, chosen, tree, reduced, consequence)
+            if risk > max(limit, current_risk):
+                chosen[attribute] = True
 
 
 @compiled
-def least_reachable(
-    counts: Any, weights: Any, blank: Any, may: Any, tree: Any, shared: float, bound: Any, start: int, stop: int
-) -> None:
-    """A bound below the risk that blanking can bring where blanks agree with blanks only, and ``shared`` records have any.
+def bound_reachable_risk(
+    counts: Any, weights: Any, null_weights: Any, allowed: Any, tree: Any, records_with_nulls: float, bound: Any,
+    start: int, stop: int,
+) -> None:  # fmt: skip
+    """A lower bound of the risk that suppression can reach if a null agrees only with nulls (``missing: category``).
 
-    Set by set the count is at most the present one (without a blank in it) or ``shared`` (with one), whatever is blanked, and
-    what is learnt is at least ``least`` and at most ``most``; the latter counts where a part is negative. O(sets) per record.
+    Whatever is suppressed, at most ``records_with_nulls`` records agree on a set with a null in it, and at most as many as now on
+    a set without one; the consequence of a set is between ``lowest[set]`` and ``highest[set]``. The bound takes the largest count
+    and, where the factor 1 / count - share is negative, the highest consequence. O(sets) per record; writes ``bound[record]``.
     """
     parent, last, chance, share = tree[0], tree[1], tree[2], tree[6]
     size = len(last)
-    least, most, takes = np.empty(size), np.empty(size), np.zeros(size, np.bool_)
-    for at in range(start, stop):
-        least[0] = most[0] = 0.0
-        for place in range(len(blank)):
-            least[0] += min(weights[at, place], blank[place]) if may[at, place] else weights[at, place]
-            most[0] += max(weights[at, place], blank[place]) if may[at, place] else weights[at, place]
-        value = 0.0 if share > 0 else least[0] / counts[at, 0]
+    lowest, highest, has_candidate = np.empty(size), np.empty(size), np.zeros(size, np.bool_)
+    for record in range(start, stop):
+        lowest[0] = highest[0] = 0.0
+        for attribute in range(len(null_weights)):
+            weight = weights[record, attribute]
+            lowest[0] += min(weight, null_weights[attribute]) if allowed[record, attribute] else weight
+            highest[0] += max(weight, null_weights[attribute]) if allowed[record, attribute] else weight
+        total = 0.0 if share > 0 else lowest[0] / counts[record, 0]
         for node in range(1, size):
-            above, place = parent[node], last[node]
-            takes[node] = takes[above] or may[at, place]
-            least[node] = least[above] - (min(weights[at, place], blank[place]) if may[at, place] else weights[at, place])
-            most[node] = most[above] - (max(weights[at, place], blank[place]) if may[at, place] else weights[at, place])
-            largest = max(float(counts[at, node]), shared) if takes[node] else float(counts[at, node])
-            part = 1.0 / largest - share
-            value += chance[node] * part * (least[node] if part > 0 else most[node])
-        bound[at] = value
+            parent_set, attribute = parent[node], last[node]
+            weight, count = weights[record, attribute], float(counts[record, node])
+            has_candidate[node] = has_candidate[parent_set] or allowed[record, attribute]
+            lowest[node] = lowest[parent_set] - (min(weight, null_weights[attribute]) if allowed[record, attribute] else weight)
+            highest[node] = highest[parent_set] - (max(weight, null_weights[attribute]) if allowed[record, attribute] else weight)
+            largest_count = max(count, records_with_nulls) if has_candidate[node] else count
+            factor = 1.0 / largest_count - share
+            total += chance[node] * factor * (lowest[node] if factor > 0 else highest[node])
+        bound[record] = total

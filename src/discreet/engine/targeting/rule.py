@@ -1,4 +1,4 @@
-"""Which values may be taken from records at high risk, and what was taken."""
+"""Which values of high-risk records may be suppressed, and the outcome of suppressing or generalizing them."""
 
 from __future__ import annotations
 
@@ -8,70 +8,80 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from discreet.engine.targeting.state import Targets
+from discreet.engine.targeting.state import TargetingState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Choose = Literal["set", "fewest"]
+Choice = Literal["set", "fewest"]
 Side = Literal["known", "sensitive", "cheapest"]
-# a value within this share of the threshold is not relied on to be under it
+# a risk within this relative distance below the threshold may exceed it when it is summed in another order
 MARGIN = 1e-12
 
 
 @dataclass
-class Story:
-    """What was done: records treated, by pass; those that only a pass made high-risk; those that stay above, with their risk."""
+class TargetingOutcome:
+    """The outcome of a targeted method.
 
-    taken: int = 0
+    ``passes`` holds the number of records and of values changed in each pass; ``cascaded`` the records that became high-risk only
+    through an earlier pass; ``remaining`` the records still above the threshold, and ``remaining_risk`` their risks before alpha.
+    """
+
+    values_changed: int = 0
     passes: list[tuple[int, int]] = field(default_factory=list)
-    cascade: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    cascaded: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     remaining: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    risk: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    remaining_risk: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     cost: float = 0.0
-    least: float | None = None
-    """What no choice of values could cost less than, where all choices were tried."""
-    hopeless: int = 0
-    needed: int = 0
-    elsewhere: int = 0
-    """Where the table is on another engine: how many records it has. Records are then named by their numbers."""
+    cost_bound: float | None = None
+    """A lower bound of the cost of any choice of values; None if not all choices could be tried."""
+    unreachable: int = 0
+    """The number of remaining records that no suppression could bring below the threshold (``missing: category``)."""
+    nulls_needed: int = 0
+    """How many records with nulls would be needed for the nearest of them; 0 if all records would not be enough."""
+    cluster_records: int = 0
+    """On Spark the number of records of the table; records are then identified by their numbers, not by their rows."""
 
 
 @dataclass(frozen=True)
-class Rule:
-    """Which values may be taken and how they are chosen; ``level`` is the threshold before alpha.
+class SuppressionRule:
+    """Which values may be suppressed (``allowed[attribute]``), at what cost, and how they are chosen.
 
-    ``share`` is 1 / among where records are to be hidden among so many; risks are then excesses, and the level is 0.
+    ``level`` is the threshold before alpha. With ``threshold: {among: ...}``, ``share`` is 1 / among; risks are then excesses
+    over it, and the level is 0.
     """
 
     level: float
-    choose: Choose
+    choice: Choice
     side: Side
-    may: NDArray[np.bool_]
+    allowed: NDArray[np.bool_]
     costs: NDArray[np.float64]
-    spend: Callable[[int, int], None]
-    """Told the values taken so far and the records above before each pass; may raise."""
+    check_budget: Callable[[int, int], None]
+    """Called before each pass with the number of values suppressed by then and of records above; raises beyond the limit."""
     share: float = 0.0
 
     @property
     def limit(self) -> float:
+        """The level below which a record counts as safe whatever the order of summation."""
         return self.level * (1 - MARGIN)
 
-    def known(self, table: Targets, nulls: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The values by which a record can be found, and that may be taken."""
-        suppressible = self.may & (np.arange(len(self.may)) < table.tree.width)
+    def known_candidates(self, table: TargetingState, nulls: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The values that an attacker may know and that may be suppressed."""
+        suppressible = self.allowed & (np.arange(len(self.allowed)) < table.tree.width)
         return ~nulls & suppressible
 
-    def sensitive(self, table: Targets, nulls: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """The values that weigh more than a blank does, and that may be taken."""
-        return np.asarray(~nulls & self.may & (weights > table.blank))
+    def sensitive_candidates(
+        self, table: TargetingState, nulls: NDArray[np.bool_], weights: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """The values whose weight is larger than that of a null and that may be suppressed."""
+        return np.asarray(~nulls & self.allowed & (weights > table.null_weights))
 
-    def any(self, table: Targets, nulls: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Every value that the side lets be taken."""
+    def candidates(self, table: TargetingState, nulls: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """All values that may be suppressed according to ``side``."""
         if self.side == "known":
-            return self.known(table, nulls)
-        sensitive = self.sensitive(table, nulls, weights)
-        return sensitive if self.side == "sensitive" else sensitive | self.known(table, nulls)
+            return self.known_candidates(table, nulls)
+        sensitive = self.sensitive_candidates(table, nulls, weights)
+        return sensitive if self.side == "sensitive" else sensitive | self.known_candidates(table, nulls)
 
-    def cost(self, gone: NDArray[np.bool_]) -> NDArray[np.float64]:
-        return np.asarray(gone @ self.costs)
+    def cost_of(self, suppressed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        return np.asarray(suppressed @ self.costs)

@@ -1,7 +1,7 @@
-"""A table while values are taken from it: who agrees with whom on every kept set, without encoding anything anew.
+"""A table whose values are being suppressed: for every kept set the number of agreeing records, without encoding it again.
 
-The measure is that of :mod:`discreet.engine.known_sets.sums`; here the counts of each kept set are kept record by record, for
-the few records that are above a threshold, so that any choice of their values to blank can be weighed without counting again.
+The measure is that of :mod:`discreet.engine.known_sets.sums`. Here the counts of each kept set are stored per record, for the few
+records above a threshold, so that any choice of values to suppress can be evaluated without counting again.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.sums import KnownSets, Missing, known_sets
 from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.overlap.tables import classes_by_overlap_with_nulls, has_overlaps
-from discreet.engine.targeting.kernels import copy_counts, risks
+from discreet.engine.targeting.kernels import compute_risks, copy_counts
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_COUNTS = 50_000_000
-_ONE_THREAD = 200
-"""Records that one thread looks at faster than two."""
+_MAX_COUNTS = 50_000_000
+_MIN_RECORDS_PER_THREAD = 200
+"""Below this number of records one thread is faster than two."""
 
 
 def run_on_records(kernel: Callable[..., None], size: int, *inputs: Any) -> None:
-    """Run a kernel that ends with (start, stop) over so many records, on all threads."""
+    """Run a kernel whose last parameters are (start, stop) over ``size`` records, on all threads."""
     with KernelThreads() as threads:
-        threads.run_slices(kernel, size, *inputs, least=_ONE_THREAD)
+        threads.run_slices(kernel, size, *inputs, least=_MIN_RECORDS_PER_THREAD)
 
 
-def tree_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
-    """The family for kernels: parent, last, chance, rank, the children of each set side by side, and ``share``.
+def family_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
+    """The family of sets as arrays for kernels: (parent, last, chance, rank, first, children, share).
 
-    ``share`` is 1 / among where records are to be hidden among so many, and 0 where their risk is to be lowered.
+    ``children[first[set]:]`` are the children of a set, by the attribute that they add. ``share`` is 1 / among for
+    ``threshold: {among: ...}`` and 0 for a threshold of risk.
     """
     children = np.argsort(tree.parent[1:], kind="stable") + 1
     first = np.searchsorted(tree.parent[children], np.arange(len(tree)))
@@ -52,128 +53,137 @@ def tree_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
 
 
 @dataclass
-class Targets:
-    """The table as it stands: the codes of every attribute in the family's order, blanks included."""
+class TargetingState:
+    """The current table: the codes of every attribute in the family's order, suppressed values included.
+
+    ``value_weights`` holds W(A) W(value) per code of each attribute (Orooji & Knapp (2018a), eq. 4), the weight of a null last;
+    ``null_weights`` the weight of a null of each attribute; ``copied`` the attributes whose codes were copied to be changed.
+    """
 
     data: Microdata
-    start: KnownSets
+    initial: KnownSets
     missing: Missing
     names: list[str]
     columns: list[Column]
-    weights: list[NDArray[np.float64]]
-    blank: NDArray[np.float64]
-    arrays: tuple[Any, ...]
-    own: set[int] = field(default_factory=set)
-    related: bool = False
-    """Whether cells agree by overlap, so that equal codes are not enough."""
+    value_weights: list[NDArray[np.float64]]
+    null_weights: NDArray[np.float64]
+    family_arrays: tuple[Any, ...]
+    copied: set[int] = field(default_factory=set)
+    overlapping: bool = False
+    """Whether cells agree by overlap, so that comparing codes is not enough."""
 
     @classmethod
-    def of(cls, data: Microdata, *, epsilon: float, max_sets: int, missing: Missing, share: float = 0.0) -> Targets:
-        """Measure the table once; with a ``share`` all risks are excesses over it (see :mod:`discreet.engine.effective_size`)."""
-        start = known_sets(data, epsilon=epsilon, max_sets=max_sets, missing=missing)
-        start = replace(start, per_record=excess_over(share, start.per_record, start.consequence, len(data)))
-        names = [start.names[at] for at in start.tree.order]
+    def of(cls, data: Microdata, *, epsilon: float, max_sets: int, missing: Missing, share: float = 0.0) -> TargetingState:
+        """Measure the table once; with a ``share`` all risks are excesses over it (:mod:`discreet.engine.known_sets.excess`)."""
+        initial = known_sets(data, epsilon=epsilon, max_sets=max_sets, missing=missing)
+        initial = replace(initial, per_record=excess_over(share, initial.per_record, initial.consequence, len(data)))
+        names = [initial.names[index] for index in initial.tree.order]
         columns = encode(data, names)
-        weights, blank = [], np.zeros(len(names))
-        for at, column in enumerate(columns):
-            attribute = data.attribute(names[at])
-            blank[at] = attribute.sensitivity * attribute.unlisted
+        weights_by_attribute, null_weights = [], np.zeros(len(names))
+        for index, column in enumerate(columns):
+            attribute = data.attribute(names[index])
+            null_weights[index] = attribute.sensitivity * attribute.unlisted
             value_weights = np.zeros(column.cardinality)
             if attribute.sensitivity > 0:
-                value_weights = cell_weights(column, attribute, data.cells.get(names[at]))
-            weights.append(np.append(value_weights[: len(column.values)], blank[at]))
-        related = has_overlaps(data, columns[: start.tree.width])
-        arrays = tree_arrays(start.tree, share)
-        return cls(data, start, missing, names, columns, weights, blank, arrays, related=related)
+                value_weights = cell_weights(column, attribute, data.cells.get(names[index]))
+            weights_by_attribute.append(np.append(value_weights[: len(column.values)], null_weights[index]))
+        arrays = family_arrays(initial.tree, share)
+        overlapping = has_overlaps(data, columns[: initial.tree.width])
+        return cls(data, initial, missing, names, columns, weights_by_attribute, null_weights, arrays, overlapping=overlapping)
 
     @property
     def tree(self) -> Family:
-        return self.start.tree
+        return self.initial.tree
 
     @property
-    def everyone(self) -> int:
-        """How many records the table has."""
+    def record_count(self) -> int:
+        """The number of records of the whole table."""
         return len(self.data)
 
-    def copy(self) -> Targets:
-        """The same table, from which values can be taken without touching this one."""
-        return replace(self, columns=list(self.columns), own=set())
+    def copy(self) -> TargetingState:
+        """A copy whose values can be suppressed without changing this table."""
+        return replace(self, columns=list(self.columns), copied=set())
 
     def nulls(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which values of these records are blank."""
-        blanks = np.zeros((len(rows), len(self.names)), dtype=np.bool_)
-        for at, column in enumerate(self.columns):
+        """``[row, attribute]``: which values of these records are null."""
+        is_null = np.zeros((len(rows), len(self.names)), dtype=np.bool_)
+        for index, column in enumerate(self.columns):
             if column.has_null:
-                blanks[:, at] = column.codes[rows] == len(column.values)
-        return blanks
+                is_null[:, index] = column.codes[rows] == len(column.values)
+        return is_null
 
-    def weight(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """W(A) W(value) of these records' attributes."""
-        return np.stack([weight[column.codes[rows]] for weight, column in zip(self.weights, self.columns, strict=True)], axis=1)
+    def record_weights(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """``[row, attribute]``: W(A) W(value) of these records."""
+        return np.stack(
+            [weights[column.codes[rows]] for weights, column in zip(self.value_weights, self.columns, strict=True)], axis=1
+        )
 
-    def take(self, rows: NDArray[np.int64], gone: NDArray[np.bool_]) -> int:
-        """Blank these records' attributes; how many values that were."""
-        taken = 0
-        for at, column in enumerate(self.columns):
-            mine = rows[gone[:, at]]
-            mine = mine[column.codes[mine] != len(column.values)]
-            if not len(mine):
+    def suppress(self, rows: NDArray[np.int64], suppressed: NDArray[np.bool_]) -> int:
+        """Suppress the values ``suppressed[row, attribute]`` of these records; returns how many were not null before."""
+        suppressed_count = 0
+        for index, column in enumerate(self.columns):
+            affected = rows[suppressed[:, index]]
+            affected = affected[column.codes[affected] != len(column.values)]
+            if not len(affected):
                 continue
-            if at not in self.own:
-                self.columns[at] = Column(column.name, column.codes.copy(), column.values, True)
-                self.own.add(at)
-            self.columns[at].codes[mine] = len(column.values)
-            taken += len(mine)
-        return taken
+            if index not in self.copied:
+                self.columns[index] = Column(column.name, column.codes.copy(), column.values, True)
+                self.copied.add(index)
+            self.columns[index].codes[affected] = len(column.values)
+            suppressed_count += len(affected)
+        return suppressed_count
 
-    def released(self) -> dict[str, pl.Series]:
-        """The columns that lost values."""
+    def suppressed_columns(self) -> dict[str, pl.Series]:
+        """The columns in which values were suppressed."""
         columns = {}
-        for at in sorted(self.own):
-            column, series = self.columns[at], self.data.frame[self.names[at]]
+        for index in sorted(self.copied):
+            column, series = self.columns[index], self.data.frame[self.names[index]]
             columns[column.name] = series.set(pl.Series(column.is_null), None)
         return columns
 
-    def each_kind(
+    def decide_per_record(
         self, rows: NDArray[np.int64], decide: Callable[[NDArray[np.int64], NDArray[np.int32]], NDArray[Any]]
     ) -> NDArray[Any] | None:
-        """What is decided of each record from its values and counts; records that are alike are looked at once.
-
-        None where there are no records.
-        """
-        decisions, kind = self.of_kinds(rows, decide)
+        """One decision per record, from its values and counts; identical records are decided once. None without records."""
+        decisions, kind = self.decide_per_kind(rows, decide)
         return decisions if decisions is None or kind is None else decisions[kind]
 
-    def of_kinds(
+    def decide_per_kind(
         self, rows: NDArray[np.int64], decide: Callable[[NDArray[np.int64], NDArray[np.int32]], NDArray[Any]]
     ) -> tuple[NDArray[Any] | None, NDArray[np.int64] | None]:
-        """The same once for each kind of record, with the kind of each; no kinds where the records are hardly ever alike."""
-        learnt = zip(self.columns[self.tree.width :], self.weights[self.tree.width :], strict=True)
+        """One decision per kind of identical records, and the kind of each record.
+
+        The kinds are None if hardly any records are identical; the decisions are then one per record.
+        """
+        unknown = zip(self.columns[self.tree.width :], self.value_weights[self.tree.width :], strict=True)
         duplicates = find_duplicates(
-            self.columns[: self.tree.width], [(column, weights[: column.cardinality]) for column, weights in learnt], rows
+            self.columns[: self.tree.width], [(column, weights[: column.cardinality]) for column, weights in unknown], rows
         )
         decisions = [
-            decide(part, counts) for part, counts in self.counted(rows if duplicates is None else rows[duplicates.first])
+            decide(part, counts) for part, counts in self.count_in_parts(rows if duplicates is None else rows[duplicates.first])
         ]
         return (np.concatenate(decisions) if decisions else None), None if duplicates is None else duplicates.kind
 
-    def counted(self, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """The records in parts, with the counts of every kept set."""
-        step = max(1, _MOST_COUNTS // len(self.tree))
+    def count_in_parts(self, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        """The records in parts that fit into memory, each with the counts of every kept set."""
+        step = max(1, _MAX_COUNTS // len(self.tree))
         for begin in range(0, len(rows), step):
             part = rows[begin : begin + step]
-            yield part, self.counts(part)
+            yield part, self.count_agreeing(part)
 
-    def counts(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
-        """``[record, set]``: who agrees; at least 1 everywhere, and not to be read where the record has a blank in the set."""
-        if (rows[1:] < rows[:-1]).any():  # counting takes all records for themselves in their order
+    def count_agreeing(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """``[record, set]``: the number of agreeing records, at least 1.
+
+        Trap: the count of a set in which the record has a null is undefined and must not be read.
+        """
+        if (rows[1:] < rows[:-1]).any():  # the counter assumes ascending order
             order = np.argsort(rows, kind="stable")
-            back = np.empty_like(order)
-            back[order] = np.arange(len(order))
-            return np.ascontiguousarray(Targets.counts(self, rows[order])[back])
+            inverse = np.empty_like(order)
+            inverse[order] = np.arange(len(order))
+            return np.ascontiguousarray(TargetingState.count_agreeing(self, rows[order])[inverse])
         tree, size = self.tree, len(self.data)
         columns = self.columns[: tree.width]
-        if self.related:
+        if self.overlapping:
             classes, pattern, patterns = classes_by_overlap_with_nulls(
                 self.data, columns, rows, null_agrees=self.missing == "wildcard"
             )
@@ -184,22 +194,25 @@ class Targets:
             pattern, patterns = single_pattern(len(rows))
         empty = np.zeros(len(rows))
         queries = Queries(empty, empty, empty, np.zeros((len(rows), 0)), [], pattern, patterns)
-        counts_by_set = np.ones((len(tree), len(rows)), dtype=np.int32)  # who is alone in a set is alone in all larger ones
+        # ones, because a record that is unique on a set leaves the walk there and is unique on all supersets
+        counts_by_set = np.ones((len(tree), len(rows)), dtype=np.int32)
         with Counter(classes, queries) as counter:
             counter.walk(
                 tree,
-                lambda node, *counted: counter.threads.run_slices(copy_counts, len(counted[0]), *counted, counts_by_set[node]),
+                lambda node, *visited: counter.threads.run_slices(copy_counts, len(visited[0]), *visited, counts_by_set[node]),
             )
         return np.ascontiguousarray(counts_by_set.T)
 
-    def risks(self, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The risk of these records as the table stands, before alpha."""
-        gone = self.nulls(rows) if self.missing == "wildcard" else np.zeros((len(rows), len(self.names)), dtype=np.bool_)
+    def compute_risks(self, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The current risk of these records from their counts, before alpha."""
+        suppressed = self.nulls(rows) if self.missing == "wildcard" else np.zeros((len(rows), len(self.names)), dtype=np.bool_)
         risk = np.empty(len(rows))
-        run_on_records(risks, len(rows), counts, self.weight(rows), self.blank, gone, self.arrays, risk)
+        run_on_records(
+            compute_risks, len(rows), counts, self.record_weights(rows), self.null_weights, suppressed, self.family_arrays, risk
+        )
         return risk
 
-    def measure(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Count and sum: the risk of these records as the table stands, before alpha."""
-        risk = self.each_kind(rows, self.risks)
+    def measure_risks(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Count, and compute the current risk of these records, before alpha."""
+        risk = self.decide_per_record(rows, self.compute_risks)
         return np.zeros(0) if risk is None else risk

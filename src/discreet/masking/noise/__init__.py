@@ -1,1 +1,1 @@
-"""The masking method ``noise``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``noise``: ``method`` holds the plug-in, the other modules are used by it alone."""

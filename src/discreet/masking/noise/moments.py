@@ -1,4 +1,4 @@
-"""What noise must know of the whole table: how far columns spread, alone and together."""
+"""The moments of the whole table that scale the noise: standard deviations, means and covariances."""
 
 from __future__ import annotations
 
@@ -15,26 +15,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Moments:
-    """Of some columns: standard deviations (or means and covariances of complete records), and the least and greatest values."""
+    """Standard deviations (or means and covariances of the complete records), minima and maxima, each in the order of columns.
+
+    Arrays that the type of noise does not need are empty.
+    """
 
     deviations: NDArray[np.float64]
     means: NDArray[np.float64]
     covariance: NDArray[np.float64]
-    least: NDArray[np.float64]
-    most: NDArray[np.float64]
+    minima: NDArray[np.float64]
+    maxima: NDArray[np.float64]
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], order: NDArray[np.int64], *, together: bool, alone: bool) -> Moments:
-        """Moments of an attribute a row, added up in the order of the records' numbers; only those that are asked for."""
-        empty = np.zeros(0)
-        deviations = np.array([_deviation(column[order]) for column in values]) if alone else empty
-        means, covariance = empty, np.zeros((0, 0))
-        if together:
+    def of(cls, values: NDArray[np.float64], order: NDArray[np.int64], *, covariance: bool, deviations: bool) -> Moments:
+        """Compute the requested moments of ``values[column, record]``, NaN for null.
+
+        ``order`` sorts the records by their numbers. Sums are taken in this order, because floating-point sums depend on the
+        order, and a release must not depend on the order of the rows.
+        """
+        minima, maxima = np.fmin.reduce(values, axis=1, initial=np.inf), np.fmax.reduce(values, axis=1, initial=-np.inf)
+        spread = np.array([_deviation(column[order]) for column in values]) if deviations else np.zeros(0)
+        means, matrix = np.zeros(0), np.zeros((0, 0))
+        if covariance:
             ordered = values if (np.diff(order) == 1).all() else values[:, order]
-            lacking = np.isnan(ordered).any(axis=0)
-            means, covariance = mean_and_covariance(ordered[:, ~lacking] if lacking.any() else ordered)
-        least, most = np.fmin.reduce(values, axis=1, initial=np.inf), np.fmax.reduce(values, axis=1, initial=-np.inf)
-        return cls(deviations, means, covariance, least, most)
+            incomplete = np.isnan(ordered).any(axis=0)
+            means, matrix = mean_and_covariance(ordered[:, ~incomplete] if incomplete.any() else ordered)
+        return cls(spread, means, matrix, minima, maxima)
 
 
 def _deviation(values: NDArray[np.float64]) -> float:

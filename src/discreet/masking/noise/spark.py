@@ -45,13 +45,13 @@ def _collect_moments(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...]
             covariances = [f.covar_samp(numbers[row], numbers[column]) for row, column in pairs]
             complete = data.frame.dropna(subset=list(columns))
             aggregate = complete.agg(f.count(f.lit(1)), *averages, *covariances).collect()[0]
-            plugin.need_complete(aggregate[0], columns)
+            plugin.check_complete_records(aggregate[0], columns)
             means = np.array(aggregate[1 : size + 1], dtype=np.float64)
             for (row, column), value in zip(pairs, aggregate[size + 1 :], strict=True):
                 covariance[row, column] = covariance[column, row] = value
-    least = np.array([float(extremes.frame[name].min()) for name in columns])  # type: ignore[arg-type]
-    greatest = np.array([float(extremes.frame[name].max()) for name in columns])  # type: ignore[arg-type]
-    return Moments(deviations, means, covariance, least, greatest)
+    minima = np.array([float(extremes.frame[name].min()) for name in columns])  # type: ignore[arg-type]
+    maxima = np.array([float(extremes.frame[name].max()) for name in columns])  # type: ignore[arg-type]
+    return Moments(deviations, means, covariance, minima, maxima)
 
 
 @dataclass(frozen=True)
@@ -62,5 +62,5 @@ class _AddNoise:
     moments: Moments
 
     def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
-        masked = self.method.noisy(data, self.columns, self.draw, self.moments)
+        masked = self.method.add_noise(data, self.columns, self.draw, self.moments)
         return {name: masked.frame[name] for name in self.columns}

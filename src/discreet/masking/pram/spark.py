@@ -1,4 +1,4 @@
-"""PRAM on Spark: categories and their counts go to the driver, matrices to the workers, and each record draws by itself."""
+"""PRAM on Spark: the driver collects the counts of the categories, the workers draw for each record from the alias tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.engine.spark.gaps import MANY_STRATA, MOST_STRATA
 from discreet.engine.spark.joins import COUNT, count_distinct_rows
 from discreet.engine.spark.strata import Strata
 from discreet.engine.spark.value_counts import Dictionary
-from discreet.masking.pram.transitions import Tables, change_by, change_present
+from discreet.masking.pram.transitions import AliasTables, draw_categories, draw_present_categories
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from discreet.engine.draws.draw import KeyedDraw
     from discreet.engine.spark.microdata import SparkMicrodata
 
-StratumTables = Mapping[int, tuple["NDArray[np.int64]", Tables]]
+StratumTables = Mapping[int, tuple["NDArray[np.int64]", AliasTables]]
 """For each stratum the codes of the categories that occur in it, and the tables to draw from."""
 
 
@@ -34,7 +34,7 @@ def pram(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: Keye
     values, table = collect_distinct_values(plugin, data, columns)
     plugin.check(table, columns)
     if not plugin.strata:
-        tables = {name: plugin.transitions(values[name].column, values[name].counts) for name in columns}
+        tables = {name: plugin.build_transitions(values[name].column, values[name].counts) for name in columns}
         return Masked(change_columns(data, _ChangeCategories(values, tables, draw)))
     strata = Strata.of(plugin, data, plugin.strata)
     by_stratum = {name: _collect_stratum_tables(plugin, data, strata, values[name]) for name in columns}
@@ -49,27 +49,27 @@ def _collect_stratum_tables(plugin: Any, data: SparkMicrodata, strata: Strata, v
     if len(rows) > most:
         MANY_STRATA.refuse(plugin, data.engine)
     ids, codes = strata.of_rows(rows), values.codes(rows[values.name].to_arrow())
-    base, counts = plugin.probabilities(values.column), rows[COUNT].to_numpy()
+    base, counts = plugin.transition_matrix(values.column), rows[COUNT].to_numpy()
     tables = {}
     for stratum in np.unique(ids[codes < size]).tolist():
         inside = (ids == stratum) & (codes < size)
         frequencies = np.bincount(codes[inside], weights=counts[inside], minlength=size).astype(np.int64)
-        tables[stratum] = plugin.within(base, frequencies)
+        tables[stratum] = plugin.build_stratum_tables(base, frequencies)
     return tables
 
 
 @dataclass(frozen=True)
 class _ChangeCategories:
     values: Mapping[str, Dictionary]
-    tables: Mapping[str, Tables]
+    tables: Mapping[str, AliasTables]
     draw: Any
 
     def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
         return {name: self._change(data, self.values[name], tables) for name, tables in self.tables.items()}
 
-    def _change(self, data: Microdata, values: Dictionary, tables: Tables) -> pl.Series:
+    def _change(self, data: Microdata, values: Dictionary, tables: AliasTables) -> pl.Series:
         codes, uniform = values.codes(data.frame[values.name].to_arrow()), self.draw.uniform(data.records, values.name)
-        return _decode(data, values, change_present(codes, len(values.values), tables, uniform))
+        return _decode(data, values, draw_present_categories(codes, len(values.values), tables, uniform))
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class _ChangeWithinStrata:
         for stratum in np.unique(ids[present]).tolist():
             occurring, tables = self.tables[values.name][stratum]
             rows = np.flatnonzero(present & (ids == stratum))
-            new_codes[rows] = occurring[change_by(np.searchsorted(occurring, codes[rows]), tables, uniform[rows])]
+            new_codes[rows] = occurring[draw_categories(np.searchsorted(occurring, codes[rows]), tables, uniform[rows])]
         return _decode(data, values, new_codes)
 
 

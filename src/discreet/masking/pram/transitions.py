@@ -1,4 +1,4 @@
-"""Categories that change at random by a matrix of probabilities."""
+"""Random changes of category by a transition matrix, drawn by Walker's alias method (Vose 1991)."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from discreet.engine.runtime.compiled import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Tables = tuple["NDArray[np.float64]", "NDArray[np.uint32]"]
-"""The limit and the alias of every slot of every row of a matrix."""
+AliasTables = tuple["NDArray[np.float64]", "NDArray[np.uint32]"]
+"""Two arrays ``[old code, slot]``: the limit of each slot, and its alias, which is drawn above the limit."""
 
 
-def retention_matrix(retention: float, number: int) -> NDArray[np.float64]:
-    """Keep a category with this probability, else take one of the others, each alike."""
-    made = np.full((number, number), (1 - retention) / max(number - 1, 1))
-    np.fill_diagonal(made, retention if number > 1 else 1.0)
-    return made
+def retention_matrix(retention: float, size: int) -> NDArray[np.float64]:
+    """A matrix that retains a category with this probability; all other categories are equally likely."""
+    matrix = np.full((size, size), (1 - retention) / max(size - 1, 1))
+    np.fill_diagonal(matrix, retention if size > 1 else 1.0)
+    return matrix
 
 
-def invariant(matrix: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """R = P Q with Q the way back from P by Bayes' rule under the shares t, so that t R = t.
+def invariant_matrix(matrix: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """R = P Q, with Q the inverse of P by Bayes' rule under the counts t, so that t R = t.
 
     Q_jk = P_kj t_k / sum over l of P_lj t_l: the second stage undoes the first in distribution (Kooiman et al. 1997).
     """
     joint = counts[:, None] * matrix
-    reached = joint.sum(axis=0)
-    back = np.where(reached[:, None] > 0, joint.T / np.where(reached > 0, reached, 1)[:, None], np.eye(len(counts)))
-    return np.asarray(np.einsum("ij,jk->ik", matrix, back))
+    totals = joint.sum(axis=0)
+    inverse = np.where(totals[:, None] > 0, joint.T / np.where(totals > 0, totals, 1)[:, None], np.eye(len(counts)))
+    return np.asarray(np.einsum("ij,jk->ik", matrix, inverse))
 
 
-def change(codes: NDArray[Any], matrix: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
-    """A new code for each record, from the row of its old one, by Walker's alias method (Vose 1991): two looks a record."""
-    return change_by(codes, alias_tables(matrix), uniform)
+def change_categories(codes: NDArray[Any], matrix: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """Draw a new code for each record from the matrix row of its old code; ``uniform`` holds one number in [0, 1) per record."""
+    return draw_categories(codes, build_alias_tables(matrix), uniform)
 
 
-def alias_tables(matrix: NDArray[np.float64]) -> Tables:
-    """The limit and the alias of every slot of every row, made once for all records."""
+def build_alias_tables(matrix: NDArray[np.float64]) -> AliasTables:
+    """The alias tables of a transition matrix, in O(size^2); they are built once for all records."""
     size = matrix.shape[1]
     limits, aliases = np.ones(matrix.shape), np.zeros(matrix.shape, dtype=np.uint32)
     rows = matrix / matrix.sum(axis=1, keepdims=True)
@@ -47,58 +47,65 @@ def alias_tables(matrix: NDArray[np.float64]) -> Tables:
     return limits, aliases
 
 
-def change_by(codes: NDArray[Any], tables: Tables, uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
-    """The same from tables already made, for the records of one block."""
+def draw_categories(codes: NDArray[Any], tables: AliasTables, uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """Draw a new code for each record from alias tables, in O(1) per record."""
     limits, aliases = tables
-    return np.asarray(_change(codes, limits, aliases, uniform, np.empty(len(codes), dtype=np.uint32)))
+    return np.asarray(_draw_categories(codes, limits, aliases, uniform, np.empty(len(codes), dtype=np.uint32)))
 
 
-def change_present(codes: NDArray[Any], size: int, tables: Tables, uniform: NDArray[np.float64]) -> NDArray[np.uint32]:
-    """The same where codes of ``size`` and above are no categories: they stay."""
-    absent = codes >= size
-    if not absent.any():
-        return change_by(codes, tables, uniform)
-    changed = change_by(np.where(absent, 0, codes), tables, uniform) if size else np.empty(len(codes), dtype=np.uint32)
-    changed[absent] = codes[absent]
+def draw_present_categories(
+    codes: NDArray[Any], size: int, tables: AliasTables, uniform: NDArray[np.float64]
+) -> NDArray[np.uint32]:
+    """As ``draw_categories``, but codes of ``size`` and above are nulls and are left unchanged."""
+    is_null = codes >= size
+    if not is_null.any():
+        return draw_categories(codes, tables, uniform)
+    changed = draw_categories(np.where(is_null, 0, codes), tables, uniform) if size else np.empty(len(codes), dtype=np.uint32)
+    changed[is_null] = codes[is_null]
     return changed
 
 
+# rows[old code, new code]: probabilities, each row sums to 1. Output limits and aliases [old code, slot]: a draw in slot s means
+# category s up to the limit, and the alias above it. Scratch: worklists[0] and [1] hold the slots below and at or above their
+# full share, scaled[category] what is left of size * probability. O(size^2) in all.
+# Trap: by rounding, a slot can be left over although its category has probability 0; it must never be drawn.
 @compiled
-def _fill_aliases(rows: Any, limits: Any, aliases: Any, lists: Any, scaled: Any) -> None:
-    """Every slot of a row belongs to its category up to the limit, and to its alias beyond."""
+def _fill_aliases(rows: Any, limits: Any, aliases: Any, worklists: Any, scaled: Any) -> None:
+    """Fill the alias tables of all rows."""
     size = rows.shape[1]
     for row in range(rows.shape[0]):
-        small, large, likeliest = 0, 0, 0
-        for at in range(size):
-            scaled[at] = rows[row, at] * size
-            if rows[row, at] > rows[row, likeliest]:
-                likeliest = at
-            if scaled[at] < 1.0:
-                lists[0, small] = at
-                small += 1
+        small_count, large_count, likeliest = 0, 0, 0
+        for category in range(size):
+            scaled[category] = rows[row, category] * size
+            if rows[row, category] > rows[row, likeliest]:
+                likeliest = category
+            if scaled[category] < 1.0:
+                worklists[0, small_count] = category
+                small_count += 1
             else:
-                lists[1, large] = at
-                large += 1
-        while small and large:
-            small -= 1
-            less, more = lists[0, small], lists[1, large - 1]
-            limits[row, less], aliases[row, less] = scaled[less], more
-            scaled[more] -= 1.0 - scaled[less]
-            if scaled[more] < 1.0:
-                large -= 1
-                lists[0, small] = more
-                small += 1
-        for left in range(small):  # by rounding only: full slots, unless the category has no probability at all
-            at = lists[0, left]
-            limits[row, at], aliases[row, at] = (1.0, at) if rows[row, at] > 0 else (0.0, likeliest)
+                worklists[1, large_count] = category
+                large_count += 1
+        while small_count and large_count:
+            small_count -= 1
+            under_full, over_full = worklists[0, small_count], worklists[1, large_count - 1]
+            limits[row, under_full], aliases[row, under_full] = scaled[under_full], over_full
+            scaled[over_full] -= 1.0 - scaled[under_full]
+            if scaled[over_full] < 1.0:
+                large_count -= 1
+                worklists[0, small_count] = over_full
+                small_count += 1
+        for remaining in range(small_count):  # left over by rounding only
+            category = worklists[0, remaining]
+            limits[row, category], aliases[row, category] = (1.0, category) if rows[row, category] > 0 else (0.0, likeliest)
 
 
+# codes[record]: old codes; uniform[record] in [0, 1); new_codes[record] is the output. O(records).
 @compiled
-def _change(codes: Any, limits: Any, aliases: Any, uniform: Any, made: Any) -> Any:
+def _draw_categories(codes: Any, limits: Any, aliases: Any, uniform: Any, new_codes: Any) -> Any:
     size = limits.shape[1]
-    for at in range(len(codes)):
-        row, place = codes[at], uniform[at] * size
-        slot = min(int(place), size - 1)
-        limit, alias = limits[row, slot], aliases[row, slot]  # both are read, so that no branch has to be guessed
-        made[at] = slot if place - slot < limit else alias
-    return made
+    for record in range(len(codes)):
+        row, position = codes[record], uniform[record] * size
+        slot = min(int(position), size - 1)
+        limit, alias = limits[row, slot], aliases[row, slot]  # reading both avoids a branch that is hard to predict
+        new_codes[record] = slot if position - slot < limit else alias
+    return new_codes

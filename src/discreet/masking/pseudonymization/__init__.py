@@ -1,1 +1,1 @@
-"""The masking method ``pseudonymization``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``pseudonymization``: ``method`` holds the plug-in, the other modules are used by it alone."""

@@ -1,4 +1,4 @@
-"""Pseudonymization on Spark: one key for all workers, and a count that no two values share a pseudonym."""
+"""Pseudonymization on Spark: one key for all workers; distinct values are counted before and after to detect collisions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def pseudonymization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...]
     """Replace each value by a keyed hash; the key is drawn on the driver and sent to the workers, so that all use the same."""
     extremes, _ = collect_extremes(data, columns)
     plugin.check(extremes, columns)
-    replace = _ReplaceByPseudonym(plugin, columns, plugin.hash_key(extremes, draw))
+    replace = _ReplaceByPseudonym(plugin, columns, plugin.derive_hash_key(extremes, draw))
     masked = change_columns(data, replace, dict.fromkeys(columns, pl.String()))
     before, after = _count_distinct(data, columns), _count_distinct(masked, columns)
     for name, values, pseudonyms in zip(columns, before, after, strict=True):
         if values != pseudonyms:
-            raise plugin.too_short(name)
+            raise plugin.collision_error(name)
     return Masked(masked.with_cells({name: ColumnCells(kind="text") for name in columns}))
 
 
@@ -46,4 +46,4 @@ class _ReplaceByPseudonym:
     key: bytes = field(repr=False)
 
     def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
-        return {name: self.method.replaced(data, name, self.key) for name in self.columns}
+        return {name: self.method.pseudonymize_column(data, name, self.key) for name in self.columns}

@@ -1,1 +1,1 @@
-"""The masking method ``remove_identifiers``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``remove_identifiers``: ``method`` holds the plug-in, the other modules are used by it alone."""

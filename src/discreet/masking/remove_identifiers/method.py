@@ -1,4 +1,4 @@
-"""Removing identifiers: the step that every release begins with."""
+"""Removing direct identifiers, the first step of every release."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.model.microdata import Microdata
 
 
 class RemoveIdentifiers(MaskingMethod):
-    """Drops the columns whose role is identifier (or those the step names).
+    """Drops the columns with the role identifier, or the columns that the step names.
 
     >>> from discreet.testing import table
     >>> data = table({"ssn": ["1", "2"], "age": [44, 55]}, identifier=["ssn"], key=["age"])

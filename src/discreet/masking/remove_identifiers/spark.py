@@ -1,4 +1,4 @@
-"""remove_identifiers on Spark: columns are dropped, and no row moves."""
+"""remove_identifiers on Spark: columns are dropped without moving any row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def remove_identifiers(_: Any, data: SparkMicrodata, columns: tuple[str, ...], _draw: KeyedDraw) -> Masked:
-    """The table without these columns; every value of them counts as changed."""
+    """The table without these columns; each of their values counts as changed."""
     from pyspark.sql import functions as f
 
     frame = data.numbered.drop(*columns).withColumn(CHANGED, f.lit(len(columns)))

@@ -1,1 +1,1 @@
-"""The masking method ``sampling``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``sampling``: ``method`` holds the plug-in, the other modules are used by it alone."""

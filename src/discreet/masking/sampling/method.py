@@ -1,4 +1,4 @@
-"""Sampling: releasing some of the records."""
+"""Sampling: releasing a random sample of the records."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Sampling(MaskingMethod):
-    """A random sample without replacement of exactly round(fraction x n) records, in their old order.
+    """Releases a random sample without replacement of exactly round(fraction x n) records, in their original order.
 
-    With ``strata`` each stratum h gives fraction x n_h records, rounded so that the total stays (largest remainders). The
-    step's columns are weights (those with the role weight where it names none): they are multiplied by n_h / r_h, so
-    that weighted totals still speak of everyone.
+    With ``strata``, r_h = fraction x n_h records are drawn from stratum h, rounded by largest remainders so that the total is
+    unchanged. The step's columns are sampling weights (default: the columns with the role weight): they are multiplied by
+    n_h / r_h, so that weighted totals still estimate those of the whole table.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -40,14 +40,14 @@ class Sampling(MaskingMethod):
     citation: ClassVar[str] = "Cochran, W. G. (1977). Sampling Techniques, 3rd ed., chapters 2 and 5. Wiley."
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.masking.sampling.spark:sampling", (MANY_STRATA,))
     scope: ClassVar[Scope] = Scope.TABLE
-    preserves: ClassVar[str] = "Every value of the records kept; means and shares in expectation; weighted totals in expectation."
+    preserves: ClassVar[str] = "Every value of the sampled records; means, shares and weighted totals in expectation."
 
     fraction: Annotated[float, Field(gt=0, le=1)] = Field(
-        description="share of the records to release, the sampling factor sf", examples=[0.5]
+        description="share of the records to release (sampling factor sf)", examples=[0.5]
     )
-    strata: tuple[str, ...] = Field(default=(), description="sample within records that agree on these columns")
+    strata: tuple[str, ...] = Field(default=(), description="columns that define the strata to sample from")
     least: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="release at least this many records of each stratum (all of them where it has fewer)"
+        default=0, description="minimum number of records to release from each stratum (all of a smaller stratum)"
     )
 
     def choose(self, data: Microdata) -> list[str]:
@@ -60,7 +60,7 @@ class Sampling(MaskingMethod):
             self.check_sizes(data, strata, strata.sizes)
 
     def check_columns(self, data: Microdata, columns: Sequence[str]) -> None:
-        """What can be said before strata are counted."""
+        """The checks that do not need the sizes of the strata."""
         need_other_columns(self.name, data, "strata", self.strata, columns)
         if columns:
             need_numbers("sampling (which corrects weights)", data, columns)
@@ -68,33 +68,33 @@ class Sampling(MaskingMethod):
             raise ParameterError(f"sampling.least is {self.least}, which needs strata")
 
     def check_sizes(self, data: Microdata, strata: Strata, sizes: NDArray[np.int64]) -> None:
-        """No stratum of these sizes may be left empty; ``data`` has at least one record of each."""
-        empty = np.flatnonzero(self.sizes(sizes) == 0)
+        """Raise DataError if the sample would leave a stratum empty; ``data`` has at least one record of each stratum."""
+        empty = np.flatnonzero(self.allocate(sizes) == 0)
         if len(empty):
             size = sizes[empty[0]]
-            where = f"the stratum {strata.title(data, int(empty[0]))}" if self.strata else "the release"
-            hint = "; set least to keep some, or take a larger fraction" if self.strata else ""
-            raise DataError(f"sampling {self.fraction:g} of {size} record{'s' if size != 1 else ''} leaves {where} empty{hint}")
+            emptied = f"the stratum {strata.title(data, int(empty[0]))}" if self.strata else "the release"
+            hint = "; set least to keep some records, or use a larger fraction" if self.strata else ""
+            raise DataError(f"sampling {self.fraction:g} of {size} record{'s' if size != 1 else ''} leaves {emptied} empty{hint}")
 
-    def sizes(self, strata: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many records to release of each stratum, by the strata's sizes."""
-        exact = self.fraction * strata
-        made = np.floor(exact + 1e-9).astype(np.int64)
-        rest = round(self.fraction * int(strata.sum())) - int(made.sum())
-        largest = np.lexsort((np.arange(len(strata)), -strata, -np.round(exact - made, 9)))
-        made[largest[: max(rest, 0)]] += 1
-        return np.asarray(np.maximum(made, np.minimum(self.least, strata)))
+    def allocate(self, stratum_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of records to release from each stratum: proportional allocation with largest remainders."""
+        exact = self.fraction * stratum_sizes
+        sample_sizes = np.floor(exact + 1e-9).astype(np.int64)
+        remaining = round(self.fraction * int(stratum_sizes.sum())) - int(sample_sizes.sum())
+        by_remainder = np.lexsort((np.arange(len(stratum_sizes)), -stratum_sizes, -np.round(exact - sample_sizes, 9)))
+        sample_sizes[by_remainder[: max(remaining, 0)]] += 1
+        return np.asarray(np.maximum(sample_sizes, np.minimum(self.least, stratum_sizes)))
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         strata = Strata.of(data, self.strata)
-        wanted = self.sizes(strata.sizes)
+        sample_sizes = self.allocate(strata.sizes)
         order = draw.order(data.records)
         order = order[np.argsort(strata.ids[order], kind="stable")]
-        place = np.arange(len(data)) - (np.cumsum(strata.sizes) - strata.sizes)[strata.ids[order]]
-        kept = np.sort(order[place < wanted[strata.ids[order]]])
-        made = data.take(kept)
+        position = np.arange(len(data)) - (np.cumsum(strata.sizes) - strata.sizes)[strata.ids[order]]
+        rows = np.sort(order[position < sample_sizes[strata.ids[order]]])
+        sample = data.take(rows)
         if not columns:
-            return made
-        factor = (strata.sizes / np.maximum(wanted, 1))[strata.ids[kept]]
-        weights = {name: pl.Series(name, numbers_of(made.frame[name]) * factor).fill_nan(None) for name in columns}
-        return made.with_columns(weights)
+            return sample
+        factor = (strata.sizes / np.maximum(sample_sizes, 1))[strata.ids[rows]]
+        weights = {name: pl.Series(name, numbers_of(sample.frame[name]) * factor).fill_nan(None) for name in columns}
+        return sample.with_columns(weights)

@@ -33,7 +33,7 @@ def sampling(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: 
         return Masked(change_columns(data, leave_unchanged))
     strata = Strata.of(plugin, data, plugin.strata)
     plugin.check_sizes(strata.rows, strata, strata.sizes)
-    sizes = plugin.sizes(strata.sizes)
+    sizes = plugin.allocate(strata.sizes)
     frame = data.numbered.select(*[col(name) for name in (*strata.names, RECORD)])
     highest = select_ranks(frame, _RecordBits(strata, draw), strata.sizes, sizes - 1, data.source)
     sample = _Sample(strata, draw, highest, strata.sizes / np.maximum(sizes, 1), columns)

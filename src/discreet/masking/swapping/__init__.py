@@ -1,1 +1,1 @@
-"""The masking method ``swapping``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``swapping``: ``method`` holds the plug-in, the other modules are used by it alone."""

@@ -1,4 +1,4 @@
-"""Random swapping within strata on Spark: a window per stratum sorts its records by key, and neighbours exchange values."""
+"""Random swapping within strata on Spark: a window function orders the records of a stratum at random, neighbours swap values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POSITION, _NEW = f"{HIDDEN}position", f"{HIDDEN}new "
 
 
 def swapping(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], draw: KeyedDraw) -> Masked:
-    """The first 2 floor(share n_h / 2) records of each stratum's keyed order, two by two."""
+    """Swap values between neighbours among the first 2 floor(share n_h / 2) records of each stratum's keyed random order."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 

@@ -1,1 +1,1 @@
-"""The masking method ``targeted_generalization``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``targeted_generalization``: ``method`` holds the plug-in, the other modules are used by it alone."""

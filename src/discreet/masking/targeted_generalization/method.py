@@ -1,4 +1,4 @@
-"""targeted_generalization: in high-risk records, the narrowest intervals and groups that bring them under the threshold."""
+"""targeted_generalization: values of high-risk records become the narrowest intervals and groups that make them safe."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from discreet.model.notes import Note
 from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
-    from discreet.engine.targeting.rule import Story
+    from discreet.engine.targeting.rule import TargetingOutcome
 
-_MOST_NAMED = 10
+_MAX_LISTED = 10
 
 
 class TargetedGeneralization(MaskingMethod):
-    """Makes values of records with a known_sets risk above a threshold coarser, until no record's is; blanks as the last resort.
+    """Generalizes values of the records whose known_sets risk is above a threshold, until no record is above it.
 
-    A cell agrees with every cell it overlaps, so that a coarser cell never raises a risk. The last resort is a null under
-    ``missing: wildcard``, and ``*`` under ``category``, where a null is a value of its own.
+    A cell agrees with every cell that it overlaps, so generalizing a cell never raises a risk. Values are suppressed as the last
+    resort: by a null with ``missing: wildcard``, by ``*`` with ``category``, where a null is a value of its own. Orooji & Knapp
+    (2018b), section 5, propose generalization as future work.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet import Policy
@@ -46,7 +47,7 @@ class TargetedGeneralization(MaskingMethod):
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = (
-        "The truth: every true value lies in what is released for it; all values of records not at high risk."
+        "Truthfulness: every original value is contained in its released cell; all values of records that are not high-risk."
     )
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
         name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "max_sets", "missing")
@@ -54,89 +55,89 @@ class TargetedGeneralization(MaskingMethod):
 
     threshold: Threshold = Field(
         default=0.01,
-        description="a record is high-risk where its risk is greater; {among: 20}: where its effective class size is below 20",
+        description="a record is high-risk if its risk is greater; {among: 20}: if its effective class size is below 20",
     )
     alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         default=100.0, description="consequence coefficient of known_sets"
     )
     epsilon: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.01, description="known sets count where their probability is greater"
+        default=0.01, description="only known sets with a probability greater than this are taken into account"
     )
     protect: tuple[str, ...] = Field(default=(), description="attributes whose values are never changed")
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="what losing a value of an attribute costs (as in ncp); 1 where not named"
+        default_factory=dict, description="cost of losing a value of an attribute (as in ncp); default: 1"
     )
-    max_sets: Annotated[int, Field(ge=1)] = Field(default=1_000_000, description="most known sets to keep")
+    max_sets: Annotated[int, Field(ge=1)] = Field(default=1_000_000, description="largest number of known sets")
     missing: Literal["category", "wildcard"] = Field(
-        default="wildcard", description="a null is one more value, or agrees with anything on either side"
+        default="wildcard", description="category: a null is a value of its own; wildcard: it agrees with any value"
     )
 
     def choose(self, data: Microdata) -> list[str]:
-        return [name for name in data.columns if name not in self.protect and self._takes(data, name)]
+        return [name for name in data.columns if name not in self.protect and self._can_generalize(data, name)]
 
-    def _takes(self, data: Microdata, name: str) -> bool:
+    def _can_generalize(self, data: Microdata, name: str) -> bool:
         attribute = data.attribute(name)
         return attribute.role not in (Role.IDENTIFIER, Role.PERSON) and attribute.known > self.epsilon
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
-        for field, names in (("protect", self.protect), ("weights", self.weights)):
+        for parameter, names in (("protect", self.protect), ("weights", self.weights)):
             for name in names:
                 if name not in data.columns:
                     raise ParameterError(
-                        f"targeted_generalization.{field} names '{name}', which is no column; {nearest(name, data.columns)}"
+                        f"targeted_generalization.{parameter} names '{name}', which is not a column; "
+                        f"{nearest(name, data.columns)}"
                     )
-        if not any(self._takes(data, name) for name in columns if name not in self.protect):
+        if not any(self._can_generalize(data, name) for name in columns if name not in self.protect):
             raise DataError("targeted_generalization needs a column with known > epsilon that is not protected")
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         from discreet.engine.known_sets.excess import level_of, share_of
-        from discreet.engine.targeting.state import Targets
-        from discreet.masking.targeted_generalization.coarsening import Coarsened
+        from discreet.engine.targeting.state import TargetingState
+        from discreet.masking.targeted_generalization.coarsening import CoarseningState
 
         self.check(data, columns)
         if not len(data):
             return data
         share = share_of(self.threshold)
-        table = Targets.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share)
-        state = Coarsened(table, [name for name in columns if name not in self.protect], self.weights)
-        story = state.settle(level_of(self.threshold, self.alpha))
-        released = state.released()
-        masked = data.with_columns(released, state.described(released))
-        masked.cache[self.name] = story
+        table = TargetingState.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share)
+        state = CoarseningState(table, [name for name in columns if name not in self.protect], self.weights)
+        outcome = state.generalize_until_safe(level_of(self.threshold, self.alpha))
+        released = state.released_columns()
+        masked = data.with_columns(released, state.describe_columns(released))
+        masked.cache[self.name] = outcome
         return masked
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        story: Story | None = after.cache.get(self.name)
-        if story is None:
+        outcome: TargetingOutcome | None = after.cache.get(self.name)
+        if outcome is None:
             return []
-        blanked = sum(_blanks(after, name) - _blanks(before, name) for name in columns)
-        records = sum(number for number, _ in story.passes)
-        notes = [f"{story.taken - blanked:,} values of {records:,} records made coarser, {blanked:,} more blanked"]
-        if len(story.remaining):
-            numbers = np.sort(before.records[story.remaining]) + 1
-            more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
+        suppressed_count = sum(_count_suppressed(after, name) - _count_suppressed(before, name) for name in columns)
+        records = sum(record_count for record_count, _ in outcome.passes)
+        generalized_count = outcome.values_changed - suppressed_count
+        notes = [f"{generalized_count:,} values of {records:,} records generalized, {suppressed_count:,} more suppressed"]
+        if len(outcome.remaining):
+            numbers = np.sort(before.records[outcome.remaining]) + 1
+            more = f" and {len(numbers) - _MAX_LISTED:,} more" if len(numbers) > _MAX_LISTED else ""
             if isinstance(self.threshold, Among):
-                public = f"{len(numbers):,} records stay hidden among fewer than {self.threshold.among:g}"
-                detail = " with all done that could help"
+                public = f"{len(numbers):,} records still have an effective class size below {self.threshold.among:g}"
+                detail = " with everything suppressed that could help"
             else:
-                least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
-                public = f"{len(numbers):,} records cannot be brought under {self.threshold:g}"
-                detail = f"; with all done that could help, their risk is {least:.4g} to {most:.4g}"
-            names = ", ".join(str(number) for number in numbers[:_MOST_NAMED])
-            notes.append(Note(f"{public}{detail}: source records {names}{more}", public))
+                lowest, highest = outcome.remaining_risk.min() * self.alpha, outcome.remaining_risk.max() * self.alpha
+                public = f"{len(numbers):,} records cannot be brought below {self.threshold:g}"
+                detail = f"; with everything suppressed that could help, their risk is {lowest:.4g} to {highest:.4g}"
+            listed = ", ".join(str(number) for number in numbers[:_MAX_LISTED])
+            notes.append(Note(f"{public}{detail}: source records {listed}{more}", public))
         return notes
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
-        kept = [name for name in columns if name in final.columns]
-        same = len(final) == len(after) and final.frame.select(kept).equals(after.frame.select(kept))
-        return (
-            []
-            if same
-            else ["keys or records were changed by a later step, so that no record's risk is known to be under the threshold"]
-        )
+        shared = [name for name in columns if name in final.columns]
+        is_unchanged = len(final) == len(after) and final.frame.select(shared).equals(after.frame.select(shared))
+        if is_unchanged:
+            return []
+        return ["keys or records were changed by a later step, so the risks may be above the threshold again"]
 
 
-def _blanks(data: Microdata, name: str) -> int:
-    """How many cells of a column say nothing."""
+def _count_suppressed(data: Microdata, name: str) -> int:
+    """The number of cells of a column that are null or ``*``."""
     series = data.frame[name]
     return series.null_count() + (int((series == EVERYTHING).sum()) if series.dtype == pl.String else 0)

@@ -1,1 +1,1 @@
-"""The masking method ``targeted_suppression``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``targeted_suppression``: ``method`` holds the plug-in, the other modules are used by it alone."""

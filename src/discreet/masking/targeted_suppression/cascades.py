@@ -1,7 +1,8 @@
-"""Taking values where a blank is one more value: blanks make the values that stay rarer, so one pass can put others at risk.
+"""Suppression with ``missing: category``, where a null is a value of its own: suppression can put other records at risk.
 
-Every pass measures everybody again. A record whose risk no blanking could bring under the threshold, were all blanks there are
-shared with it, loses nothing after the first pass; where only such records are left above the threshold, the work stops.
+Suppressing a value makes the remaining values rarer, so every pass measures all records again. A record whose risk no suppression
+could bring below the threshold, even if it agreed with all records that have nulls, is left alone after the first pass; if only
+such records are above the threshold, the method stops.
 """
 
 from __future__ import annotations
@@ -12,95 +13,109 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.targeting import kernels
-from discreet.engine.targeting.rule import Rule, Story
-from discreet.engine.targeting.state import Targets, run_on_records
-from discreet.masking.targeted_suppression.passes import choose_values, suppress_once, top_values
+from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
+from discreet.engine.targeting.state import TargetingState, run_on_records
+from discreet.masking.targeted_suppression.passes import choose_values, suppress_once, top_set_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def with_cascades(table: Targets, rule: Rule) -> tuple[Targets, Story]:
-    """Pass by pass until no record is above the threshold, or none that is can be helped."""
-    result, slots = table.copy(), table.start.slots
-    story = suppress_once(result, rule)
-    first = table.start.per_record.risk > rule.level
-    ever = first.copy()
+def suppress_with_cascades(table: TargetingState, rule: SuppressionRule) -> tuple[TargetingState, TargetingOutcome]:
+    """Suppress pass by pass until no record is above the threshold, or none of those above can be brought below it."""
+    result, records = table.copy(), table.initial.slots
+    outcome = suppress_once(result, rule)
+    above_at_start = table.initial.per_record.risk > rule.level
+    was_above = above_at_start.copy()
     while True:
-        risk, bound, top = _measured(result, rule, slots, ever)
+        risk, bound, top_set_of = _measure_all(result, rule, records, was_above)
         above = risk > rule.level
-        fresh = above & ~ever
-        ever |= above
-        hopeful = above & (bound <= rule.level)
-        rows_above = slots[hopeful]
-        hopeful[hopeful] = rule.any(result, result.nulls(rows_above), result.weight(rows_above)).any(axis=1)
-        if not hopeful.any() and not fresh.any():
+        is_new = above & ~was_above
+        was_above |= above
+        can_be_safe = above & (bound <= rule.level)
+        rows_above = records[can_be_safe]
+        can_be_safe[can_be_safe] = rule.candidates(result, result.nulls(rows_above), result.record_weights(rows_above)).any(
+            axis=1
+        )
+        if not can_be_safe.any() and not is_new.any():
             break
-        rows = slots[hopeful]
-        gone = choose_values(result, rule, rows) if rule.side == "sensitive" else top(hopeful)
-        rule.spend(story.taken + int(gone.sum()), int(above.sum()))
-        taken = result.take(rows, gone)
-        story.taken += taken
-        if taken:
-            story.passes.append((len(rows), taken))
-        elif not fresh.any():
+        rows = records[can_be_safe]
+        suppressed = choose_values(result, rule, rows) if rule.side == "sensitive" else top_set_of(can_be_safe)
+        rule.check_budget(outcome.values_changed + int(suppressed.sum()), int(above.sum()))
+        suppressed_count = result.suppress(rows, suppressed)
+        outcome.values_changed += suppressed_count
+        if suppressed_count:
+            outcome.passes.append((len(rows), suppressed_count))
+        elif not is_new.any():
             break
-    story.cascade = slots[ever & ~first]
-    story.remaining, story.risk = slots[above], risk[above]
-    story.hopeless = int((above & (bound > rule.level)).sum())
+    outcome.cascaded = records[was_above & ~above_at_start]
+    outcome.remaining, outcome.remaining_risk = records[above], risk[above]
+    outcome.unreachable = int((above & (bound > rule.level)).sum())
     if above.any():
-        story.needed = needed(result, rule, slots[above][[np.argmin(bound[above])]])
-    return result, story
+        outcome.nulls_needed = count_nulls_needed(result, rule, records[above][[np.argmin(bound[above])]])
+    return result, outcome
 
 
-def _measured(
-    table: Targets, rule: Rule, slots: NDArray[np.int64], ever: NDArray[np.bool_]
+def _measure_all(
+    table: TargetingState, rule: SuppressionRule, records: NDArray[np.int64], was_above: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], Callable[[NDArray[np.bool_]], NDArray[np.bool_]]]:
-    """Everybody's risk, what it could be at best if the records with blanks and those ever above shared all their blanks, and
-    a way to the values of the top sets of some that are above."""
-    blanks = np.zeros(len(table.data), dtype=np.bool_)
+    """The risk of every record, a lower bound of the risk that suppression could reach, and a function to its top set.
+
+    The bound assumes that the record agrees with all records that have nulls or were ever above the threshold. The function
+    takes a mask over ``records`` and returns ``[record, attribute]``, the values of the top sets of records above the threshold.
+    """
+    has_null = np.zeros(len(table.data), dtype=np.bool_)
     for column in table.columns[: table.tree.width]:
-        blanks |= column.is_null
-    blanks[slots[ever]] = True
+        has_null |= column.is_null
+    has_null[records[was_above]] = True
 
-    def weigh(part: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
-        return np.column_stack(weigh_records(table, rule, part, counts, float(blanks.sum())))
+    def assess(part: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.column_stack(assess_records(table, rule, part, counts, float(has_null.sum())))
 
-    weighed, kind = table.of_kinds(slots, weigh)
-    if weighed is None:
-        weighed = np.zeros((0, 2 + len(table.names)))
-    # one row per kind, for one row per record would be as large as the table
-    places = np.arange(len(slots)) if kind is None else kind
-    return weighed[places, 0], weighed[places, 1], lambda chosen: weighed[places[chosen], 2:] > 0
+    assessed, kind = table.decide_per_kind(records, assess)
+    if assessed is None:
+        assessed = np.zeros((0, 2 + len(table.names)))
+    # one row per kind of identical records, because one row per record would be as large as the table
+    kinds = np.arange(len(records)) if kind is None else kind
+    return assessed[kinds, 0], assessed[kinds, 1], lambda chosen: assessed[kinds[chosen], 2:] > 0
 
 
-def weigh_records(
-    table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float
+def assess_records(
+    table: TargetingState, rule: SuppressionRule, rows: NDArray[np.int64], counts: NDArray[np.int32], records_with_nulls: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Some records' risk, its bound where so many records share their blanks, and the values of the top set of those above."""
-    risk, gone = table.risks(rows, counts), np.zeros((len(rows), len(table.names)), dtype=np.bool_)
+    """The risk of these records, its lower bound if ``records_with_nulls`` records have nulls, and the values of their top sets.
+
+    Top sets are given only for records above the threshold.
+    """
+    risk, suppressed = table.compute_risks(rows, counts), np.zeros((len(rows), len(table.names)), dtype=np.bool_)
     above = np.flatnonzero(risk > rule.level)
     if rule.side != "sensitive":
-        gone[above] = top_values(table, rule, rows[above], counts[above])
-    return risk, _bound(table, rule, rows, counts, shared), gone
+        suppressed[above] = top_set_values(table, rule, rows[above], counts[above])
+    return risk, _bound_risks(table, rule, rows, counts, records_with_nulls), suppressed
 
 
-def _bound(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32], shared: float) -> NDArray[np.float64]:
-    nulls, weights, bound = table.nulls(rows), table.weight(rows), np.empty(len(rows))
-    may = rule.any(table, nulls, weights) | nulls
-    run_on_records(kernels.least_reachable, len(rows), counts, weights, table.blank, may, table.arrays, shared, bound)
+def _bound_risks(
+    table: TargetingState, rule: SuppressionRule, rows: NDArray[np.int64], counts: NDArray[np.int32], records_with_nulls: float
+) -> NDArray[np.float64]:
+    nulls, weights, bound = table.nulls(rows), table.record_weights(rows), np.empty(len(rows))
+    allowed = rule.candidates(table, nulls, weights) | nulls
+    inputs = (counts, weights, table.null_weights, allowed, table.family_arrays)
+    run_on_records(kernels.bound_reachable_risk, len(rows), *inputs, records_with_nulls, bound)
     return bound
 
 
-def needed(table: Targets, rule: Rule, row: NDArray[np.int64]) -> int:
-    """How many records at least would have to have blanks for this one to be safe; 0 where all of them would not be enough."""
-    counts = table.counts(row)
-    low, high = 1, table.everyone
-    if _bound(table, rule, row, counts, float(high))[0] > rule.level:
+def count_nulls_needed(table: TargetingState, rule: SuppressionRule, row: NDArray[np.int64]) -> int:
+    """The smallest number of records with nulls for which this record could be safe; 0 if even all records are not enough.
+
+    Binary search: the bound falls with the number of records with nulls.
+    """
+    counts = table.count_agreeing(row)
+    low, high = 1, table.record_count
+    if _bound_risks(table, rule, row, counts, float(high))[0] > rule.level:
         return 0
     while low < high:
         middle = (low + high) // 2
-        if _bound(table, rule, row, counts, float(middle))[0] > rule.level:
+        if _bound_risks(table, rule, row, counts, float(middle))[0] > rule.level:
             low = middle + 1
         else:
             high = middle

@@ -1,4 +1,4 @@
-"""targeted_suppression: blanking in high-risk records what puts them at risk, and nothing else."""
+"""targeted_suppression: local suppression in high-risk records of the values that put them at risk (Orooji & Knapp 2018b)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from discreet.model.notes import Note
 from discreet.model.threshold import Among, Threshold
 
 if TYPE_CHECKING:
-    from discreet.engine.targeting.rule import Rule, Story
+    from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
 
-_MOST_NAMED = 10
+_MAX_LISTED = 10
 
-MOST_COUNTS = 1 << 29
+MAX_COUNTS = 1 << 29
 MANY_ABOVE = Gap(
     "more than 500 million known sets times records above the threshold",
     "the effect of each suppression on them is computed on one machine",
@@ -30,10 +30,10 @@ MANY_ABOVE = Gap(
 
 
 class TargetedSuppression(MaskingMethod):
-    """Blanks values of the records whose known_sets risk is above a threshold, until no record's is.
+    """Suppresses values of the records whose known_sets risk is above a threshold, until no record is above it.
 
-    Under ``missing: wildcard`` a blank agrees with anything, so that blanking never raises a risk; under ``category`` it can, and
-    some thresholds cannot be reached.
+    With ``missing: wildcard`` a null agrees with any value, so suppression never raises a risk; with ``category`` it can, and
+    some thresholds cannot be reached. ``passes: 1`` is the algorithm of Orooji & Knapp (2018b), Figure 1.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -52,59 +52,60 @@ class TargetedSuppression(MaskingMethod):
         "discreet.masking.targeted_suppression.spark:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING)
     )
     scope: ClassVar[Scope] = Scope.TABLE
-    preserves: ClassVar[str] = "Every value of the records that are not at high risk, and every value that is not blanked."
+    preserves: ClassVar[str] = "Every value of the records that are not high-risk, and every value that is not suppressed."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {
         name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "missing", "max_sets")
     }
 
-    model_config = ConfigDict(
-        populate_by_name=True
-    )  # 'choose' is a method of every masking method, so the field has another name
+    # the parameter 'choose' has another name in Python, because every masking method has a method 'choose'
+    model_config = ConfigDict(populate_by_name=True)
 
     threshold: Threshold = Field(
         default=0.01,
-        description="a record is high-risk where its risk is greater; {among: 20}: where its effective class size is below 20",
+        description="a record is high-risk if its risk is greater; {among: 20}: if its effective class size is below 20",
     )
     alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         default=100.0, description="consequence coefficient of known_sets"
     )
     epsilon: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.01, description="known sets count where their probability is greater"
+        default=0.01, description="only known sets with a probability greater than this are taken into account"
     )
     missing: Literal["category", "wildcard"] = Field(
-        default="wildcard", description="a blank is one more value, or agrees with anything on either side"
+        default="wildcard", description="category: a null is a value of its own; wildcard: it agrees with any value"
     )
-    passes: Literal[1, "until_safe"] = Field(default="until_safe", description="once, or until no record is above the threshold")
+    passes: Literal[1, "until_safe"] = Field(
+        default="until_safe", description="one pass, or until no record is above the threshold"
+    )
     choice: Literal["set", "fewest"] = Field(
-        default="set", alias="choose", description="the whole top set, or the fewest (cheapest) values that suffice"
+        default="set", alias="choose", description="suppress the whole top set, or the fewest (cheapest) values that are enough"
     )
     side: Literal["known", "sensitive", "cheapest"] = Field(
-        default="known", description="take what finds the record, what would be learnt, or whichever costs less"
+        default="known", description="suppress quasi-identifiers (known), sensitive values, or whichever is cheaper"
     )
-    protect: tuple[str, ...] = Field(default=(), description="attributes that never lose a value")
+    protect: tuple[str, ...] = Field(default=(), description="attributes whose values are never suppressed")
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="what blanking a value of an attribute costs (as in ncp); 1 where not named"
+        default_factory=dict, description="cost of suppressing a value of an attribute (as in ncp); default: 1"
     )
     limit: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=1.0, description="largest share of the columns' values it may take"
+        default=1.0, description="largest share of the columns' values that may be suppressed"
     )
-    max_sets: Annotated[int, Field(ge=1)] = Field(default=1_000_000, description="most known sets to keep")
+    max_sets: Annotated[int, Field(ge=1)] = Field(default=1_000_000, description="largest number of known sets")
 
     @model_validator(mode="after")
-    def _what_a_category_allows(self) -> Self:
+    def _check_missing(self) -> Self:
         if self.missing == "category" and (self.choice == "fewest" or self.side == "cheapest"):
-            word = "choose: fewest" if self.choice == "fewest" else "side: cheapest"
+            option = "choose: fewest" if self.choice == "fewest" else "side: cheapest"
             raise ValueError(
-                f"{word} needs missing: wildcard; under category what a blank brings depends on who else gets one, "
-                "so choices cannot be compared"
+                f"{option} needs missing: wildcard; with category the effect of suppressing a value depends on the other "
+                "records with nulls, so choices cannot be compared"
             )
         return self
 
     def choose(self, data: Microdata) -> list[str]:
-        return [name for name in data.columns if name not in self.protect and self._takes(data, name)]
+        return [name for name in data.columns if name not in self.protect and self._can_suppress(data, name)]
 
-    def _takes(self, data: Microdata, name: str) -> bool:
-        """Whether the side takes values of this attribute."""
+    def _can_suppress(self, data: Microdata, name: str) -> bool:
+        """Whether values of this attribute may be suppressed according to ``side``."""
         attribute = data.attribute(name)
         if attribute.role in (Role.IDENTIFIER, Role.PERSON):
             return False
@@ -113,105 +114,107 @@ class TargetedSuppression(MaskingMethod):
         )
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
-        for field, names in (("protect", self.protect), ("weights", self.weights)):
+        for parameter, names in (("protect", self.protect), ("weights", self.weights)):
             for name in names:
                 if name not in data.columns:
                     raise ParameterError(
-                        f"targeted_suppression.{field} names '{name}', which is no column; {nearest(name, data.columns)}"
+                        f"targeted_suppression.{parameter} names '{name}', which is not a column; {nearest(name, data.columns)}"
                     )
-        if not any(self._takes(data, name) for name in columns if name not in self.protect):
-            words = {"known": "known > epsilon", "sensitive": "a sensitivity", "cheapest": "known > epsilon or a sensitivity"}
+        if not any(self._can_suppress(data, name) for name in columns if name not in self.protect):
+            requirements = {
+                "known": "known > epsilon", "sensitive": "a sensitivity", "cheapest": "known > epsilon or a sensitivity",
+            }  # fmt: skip
             raise DataError(
-                f"targeted_suppression with side: {self.side} needs a column with {words[self.side]} that is not protected"
+                f"targeted_suppression with side: {self.side} needs a column with {requirements[self.side]} that is not protected"
             )
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         from discreet.engine.known_sets.excess import share_of
-        from discreet.engine.targeting.state import Targets
-        from discreet.masking.targeted_suppression.cascades import with_cascades
-        from discreet.masking.targeted_suppression.passes import suppress_once, until_safe
+        from discreet.engine.targeting.state import TargetingState
+        from discreet.masking.targeted_suppression.cascades import suppress_with_cascades
+        from discreet.masking.targeted_suppression.passes import suppress_once, suppress_until_safe
 
         self.check(data, columns)
         if not len(data):
             return data
-        table = Targets.of(
+        table = TargetingState.of(
             data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share_of(self.threshold)
         )
         rule = self.rule(table.names, data, columns)
         if self.passes == 1:
-            story = suppress_once(table, rule)
+            outcome = suppress_once(table, rule)
         else:
-            table, story = (until_safe if self.missing == "wildcard" else with_cascades)(table, rule)
-        masked = data.with_columns(table.released())
-        masked.cache[self.name] = story
+            table, outcome = (suppress_until_safe if self.missing == "wildcard" else suppress_with_cascades)(table, rule)
+        masked = data.with_columns(table.suppressed_columns())
+        masked.cache[self.name] = outcome
         return masked
 
-    def rule(self, names: Sequence[str], data: Microdata, columns: Sequence[str]) -> Rule:
-        """What may be taken of which attributes, at what cost and up to what limit."""
+    def rule(self, names: Sequence[str], data: Microdata, columns: Sequence[str]) -> SuppressionRule:
+        """Which values may be suppressed, at what cost and up to what limit; ``names`` are in the family's order."""
         from discreet.engine.known_sets.excess import level_of, share_of
-        from discreet.engine.targeting.rule import Rule
+        from discreet.engine.targeting.rule import SuppressionRule
 
         cells = len(data) * sum(name not in self.protect for name in columns)
 
-        def spend(taken: int, above: int) -> None:
-            self.spend(taken, above, cells)
+        def check_budget(suppressed_count: int, above: int) -> None:
+            self.check_budget(suppressed_count, above, cells)
 
-        may = np.array([name in columns and name not in self.protect for name in names], dtype=np.bool_)
+        allowed = np.array([name in columns and name not in self.protect for name in names], dtype=np.bool_)
         costs = np.array([self.weights.get(name, 1.0) for name in names])
         level, share = level_of(self.threshold, self.alpha), share_of(self.threshold)
-        return Rule(level, self.choice, self.side, may, costs, spend, share)
+        return SuppressionRule(level, self.choice, self.side, allowed, costs, check_budget, share)
 
-    def spend(self, taken: int, above: int, cells: int) -> None:
-        """Raise where a pass would take more of so many values than the limit allows."""
-        if taken > self.limit * cells * (1 + 1e-12):
+    def check_budget(self, suppressed_count: int, above: int, cells: int) -> None:
+        """Raise DataError if a pass would suppress a larger share of the ``cells`` values than ``limit`` allows."""
+        if suppressed_count > self.limit * cells * (1 + 1e-12):
             raise DataError(
-                f"{above:,} records are still above the threshold {self.threshold:g}, and the next pass would bring what is "
-                f"taken to {taken:,} of {cells:,} values, more than the limit {self.limit:g} allows; "
-                "raise limit or threshold, or protect less"
+                f"{above:,} records are still above the threshold {self.threshold:g}, and the next pass would raise the number "
+                f"of suppressed values to {suppressed_count:,} of {cells:,}, more than the limit {self.limit:g} allows; "
+                "raise limit or threshold, or protect fewer attributes"
             )
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        story: Story | None = after.cache.get(self.name)
-        if story is None:
+        outcome: TargetingOutcome | None = after.cache.get(self.name)
+        if outcome is None:
             return []
-        first = story.passes[0][0] if story.passes else 0
+        first = outcome.passes[0][0] if outcome.passes else 0
         passes = (
-            f"one pass, of {first:,} records"
-            if len(story.passes) == 1
-            else f"{len(story.passes)} passes; {first:,} records in the first"
+            f"one pass, over {first:,} records"
+            if len(outcome.passes) == 1
+            else f"{len(outcome.passes)} passes, the first over {first:,} records"
         )
-        notes = [f"{story.taken:,} values blanked in {passes}"]
-        if story.least is not None:
-            notes.append(f"they cost {story.cost:,.6g}, and no choice of values could cost less than {story.least:,.6g}")
-        if len(story.cascade):
-            public = f"{len(story.cascade):,} records became high-risk by others' blanks"
-            notes.append(Note(f"{public}: {_named(before, story, story.cascade)}", public))
-        if len(story.remaining):
-            public, detail = self._remaining(story)
-            notes.append(Note(f"{public}{detail}: {_named(before, story, story.remaining)}", public))
-        if story.hopeless:
-            enough = (
-                f"at least {story.needed:,} records with blanks"
-                if story.needed
-                else f"more blanks than the {story.elsewhere or len(before):,} records can have"
+        notes = [f"{outcome.values_changed:,} values suppressed in {passes}"]
+        if outcome.cost_bound is not None:
+            notes.append(f"this cost {outcome.cost:,.6g}, and no choice of values could cost less than {outcome.cost_bound:,.6g}")
+        if len(outcome.cascaded):
+            public = f"{len(outcome.cascaded):,} records became high-risk because values of other records were suppressed"
+            notes.append(Note(f"{public}: {_list_records(before, outcome, outcome.cascaded)}", public))
+        if len(outcome.remaining):
+            public, detail = self._describe_remaining(outcome)
+            notes.append(Note(f"{public}{detail}: {_list_records(before, outcome, outcome.remaining)}", public))
+        if outcome.unreachable:
+            requirement = (
+                f"at least {outcome.nulls_needed:,} records with nulls to agree with"
+                if outcome.nulls_needed
+                else f"more records with nulls than the {outcome.cluster_records or len(before):,} records of the table"
             )
             notes.append(
-                f"no blanking can help {story.hopeless:,} of them while a blank is one more value: the nearest to it would need "
-                f"{enough} to be hidden among; missing: wildcard, side: sensitive or a higher threshold would work"
+                f"no suppression can bring {outcome.unreachable:,} of them below the threshold while a null is a value of its "
+                f"own: the nearest would need {requirement}; use missing: wildcard, side: sensitive or a higher threshold"
             )
         return notes
 
-    def _remaining(self, story: Story) -> tuple[str, str]:
-        """How many records stay at high risk, which anybody may read, and how far from the threshold they are."""
-        number = len(story.remaining)
+    def _describe_remaining(self, outcome: TargetingOutcome) -> tuple[str, str]:
+        """The number of records that remain high-risk, which is public, and their risks, which are not."""
+        count = len(outcome.remaining)
         if isinstance(self.threshold, Among):
-            done = " with all blanked that could help" if self.missing == "wildcard" else ""
-            return f"{number:,} records stay hidden among fewer than {self.threshold.among:g}", done
-        least, most = story.risk.min() * self.alpha, story.risk.max() * self.alpha
+            detail = " with everything suppressed that could help" if self.missing == "wildcard" else ""
+            return f"{count:,} records still have an effective class size below {self.threshold.among:g}", detail
+        lowest, highest = outcome.remaining_risk.min() * self.alpha, outcome.remaining_risk.max() * self.alpha
         if self.missing == "wildcard":
-            done = f"; with all blanked that could help, their risk is {least:.4g} to {most:.4g}"
-            return f"{number:,} records cannot be brought under {self.threshold:g}", done
-        return f"{number:,} records stay above {self.threshold:g}", f", with risks of {least:.4g} to {most:.4g}"
+            detail = f"; with everything suppressed that could help, their risk is {lowest:.4g} to {highest:.4g}"
+            return f"{count:,} records cannot be brought below {self.threshold:g}", detail
+        return f"{count:,} records stay above {self.threshold:g}", f", with risks of {lowest:.4g} to {highest:.4g}"
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
         from discreet.engine.known_sets.excess import excess_over, level_of, share_of
@@ -227,18 +230,17 @@ class TargetedSuppression(MaskingMethod):
             return []
         level = level_of(self.threshold, self.alpha)
         sums = known_sets(final, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing)
-        now = excess_over(share_of(self.threshold), sums.per_record, sums.consequence, len(final)).risk
-        story: Story | None = after.cache.get(self.name)
-        high, was = int((now > level).sum()), len(story.remaining) if story is not None else 0
-        return (
-            [f"{high:,} records are above the threshold {self.threshold:g} in the end, {was:,} were after this step"]
-            if high > was
-            else []
-        )
+        risk = excess_over(share_of(self.threshold), sums.per_record, sums.consequence, len(final)).risk
+        outcome: TargetingOutcome | None = after.cache.get(self.name)
+        final_count, step_count = int((risk > level).sum()), len(outcome.remaining) if outcome is not None else 0
+        if final_count <= step_count:
+            return []
+        threshold = f"{self.threshold:g}"
+        return [f"{final_count:,} records are above the threshold {threshold} in the final table, {step_count:,} after this step"]
 
 
-def _named(data: Microdata, story: Story, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
-    """The first records by their numbers in the initial table, from 1 as a person counts."""
-    numbers = np.sort(rows if story.elsewhere else data.records[rows]) + 1
-    more = f" and {len(numbers) - _MOST_NAMED:,} more" if len(numbers) > _MOST_NAMED else ""
-    return "source records " + ", ".join(str(number) for number in numbers[:_MOST_NAMED]) + more
+def _list_records(data: Microdata, outcome: TargetingOutcome, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
+    """The first few of these records by their row numbers in the source, counted from 1."""
+    numbers = np.sort(rows if outcome.cluster_records else data.records[rows]) + 1
+    more = f" and {len(numbers) - _MAX_LISTED:,} more" if len(numbers) > _MAX_LISTED else ""
+    return "source records " + ", ".join(str(number) for number in numbers[:_MAX_LISTED]) + more

@@ -1,8 +1,8 @@
-"""Taking values from the records above a risk threshold until none is: what is taken, in which passes, and when to stop.
+"""Suppressing values of the records above a risk threshold until none is above it: which values, in which passes, when to stop.
 
-Where a blank agrees with anything, blanks raise counts and never lower one. So a record that was brought under the threshold
-stays under it, records that were under it need nothing, and only those still above it are counted again. Where a blank is one
-more value none of this holds: see :mod:`discreet.masking.targeted_suppression.cascades`.
+If a null agrees with any value (``missing: wildcard``), suppression raises counts and never lowers one. So a record that was
+brought below the threshold stays below it, records below it need no change, and only those still above are counted again. With
+``missing: category`` none of this holds: see :mod:`discreet.masking.targeted_suppression.cascades`.
 """
 
 from __future__ import annotations
@@ -17,231 +17,281 @@ import numpy as np
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.targeting import kernels
-from discreet.engine.targeting.rule import Rule, Story
-from discreet.engine.targeting.state import Targets, run_on_records
-from discreet.engine.targeting.turns import turns
+from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
+from discreet.engine.targeting.state import TargetingState, run_on_records
+from discreet.engine.targeting.turns import order_in_turns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_EXACT = 12
-_TOGETHER = 200
+_MAX_EXHAUSTIVE = 12
+"""All choices of up to this many values per record are tried (2^12); beyond it the search is greedy."""
+_MIN_PARALLEL = 200
+"""Below this number of records one thread is faster than several."""
 
 
-def suppress_once(table: Targets, rule: Rule) -> Story:
-    """Orooji & Knapp (2018b), Figure 1: every record above the threshold loses its top set, all at once."""
-    start = table.start
-    above = start.per_record.risk > rule.level
-    rows = start.slots[above]
-    story = Story()
-    if rule.choose == "set" and rule.side == "known" and rule.share > 0:
-        gone = top_values(table, rule, rows, table.counts(rows))  # the empty set, which may be the top one, is none here
-    elif rule.choose == "set" and rule.side == "known":
-        member = np.zeros((len(table.tree), len(table.names)), dtype=np.bool_)
-        for node, places in enumerate(table.tree.sets):
-            member[node, list(places)] = True
-        gone = member[start.per_record.top_node[above]] & rule.known(table, table.nulls(rows))
+def suppress_once(table: TargetingState, rule: SuppressionRule) -> TargetingOutcome:
+    """Orooji & Knapp (2018b), Figure 1: in every record above the threshold the values of the top set are suppressed at once."""
+    initial = table.initial
+    above = initial.per_record.risk > rule.level
+    rows = initial.slots[above]
+    outcome = TargetingOutcome()
+    if rule.choice == "set" and rule.side == "known" and rule.share > 0:
+        # not per_record.top_node, which may be the empty set: it is no candidate here
+        suppressed = top_set_values(table, rule, rows, table.count_agreeing(rows))
+    elif rule.choice == "set" and rule.side == "known":
+        is_member = np.zeros((len(table.tree), len(table.names)), dtype=np.bool_)
+        for node, attributes in enumerate(table.tree.sets):
+            is_member[node, list(attributes)] = True
+        suppressed = is_member[initial.per_record.top_node[above]] & rule.known_candidates(table, table.nulls(rows))
     else:
-        gone = choose_values(table, rule, rows)
-    rule.spend(int(gone.sum()), len(rows))
-    story.taken = table.take(rows, gone)
-    story.passes.append((len(rows), story.taken))
-    return story
+        suppressed = choose_values(table, rule, rows)
+    rule.check_budget(int(suppressed.sum()), len(rows))
+    outcome.values_changed = table.suppress(rows, suppressed)
+    outcome.passes.append((len(rows), outcome.values_changed))
+    return outcome
 
 
-def top_values(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """The values of each record's top set that may be taken."""
+def top_set_values(
+    table: TargetingState, rule: SuppressionRule, rows: NDArray[np.int64], counts: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """``[row, attribute]``: the values of each record's top set that may be suppressed."""
     nulls = table.nulls(rows)
-    gone, read = np.empty_like(nulls), nulls if table.missing == "wildcard" else np.zeros_like(nulls)
-    inputs = (counts, table.weight(rows), table.blank, read, rule.known(table, nulls), table.arrays)
-    run_on_records(kernels.suppress_top_sets, len(rows), *inputs, rule.limit, True, gone)
-    return np.asarray(gone & ~nulls)
+    suppressed, already_null = np.empty_like(nulls), nulls if table.missing == "wildcard" else np.zeros_like(nulls)
+    inputs = (
+        counts,
+        table.record_weights(rows),
+        table.null_weights,
+        already_null,
+        rule.known_candidates(table, nulls),
+        table.family_arrays,
+    )
+    run_on_records(kernels.suppress_top_sets, len(rows), *inputs, rule.limit, True, suppressed)
+    return np.asarray(suppressed & ~nulls)
 
 
-def until_safe(table: Targets, rule: Rule) -> tuple[Targets, Story]:
-    """Until no record is above the threshold, or nothing that could be taken brings it under; blanks agree with anything."""
+def suppress_until_safe(table: TargetingState, rule: SuppressionRule) -> tuple[TargetingState, TargetingOutcome]:
+    """Suppress until no record is above the threshold, or no further suppression helps (``missing: wildcard``).
+
+    With ``choice: fewest`` the values chosen record by record are compared with whole sets, and the cheaper result is returned.
+    """
     result = table.copy()
-    if rule.choose == "set":
-        return result, _by_sets(result, rule) if rule.side == "known" else _in_turns(result, rule)
-    story = _in_turns(result, rule)
-    other = table.copy()
-    by_sets = replace(rule, choose="set", spend=lambda _, __: None)
-    other_story = _by_sets(other, by_sets) if rule.side == "known" else _in_turns(other, by_sets)
-    # others' blanks help, so that values chosen one record at a time can, in all, be more than whole sets
-    story.cost, other_story.cost = _spent(result, table, rule), _spent(other, table, rule)
-    if (len(other_story.remaining), other_story.cost) < (len(story.remaining), story.cost):
-        result, story = other, other_story
-        rule.spend(story.taken, len(story.remaining))
-    story.least = _least(table, rule)
-    return result, story
+    if rule.choice == "set":
+        return result, _suppress_by_sets(result, rule) if rule.side == "known" else _suppress_in_turns(result, rule)
+    outcome = _suppress_in_turns(result, rule)
+    alternative = table.copy()
+    rule_by_sets = replace(rule, choice="set", check_budget=lambda _, __: None)
+    suppress = _suppress_by_sets if rule.side == "known" else _suppress_in_turns
+    alternative_outcome = suppress(alternative, rule_by_sets)
+    # suppression in one record helps others, so values that are cheapest for each record can cost more in total than whole sets
+    outcome.cost, alternative_outcome.cost = _suppression_cost(result, table, rule), _suppression_cost(alternative, table, rule)
+    if (len(alternative_outcome.remaining), alternative_outcome.cost) < (len(outcome.remaining), outcome.cost):
+        result, outcome = alternative, alternative_outcome
+        rule.check_budget(outcome.values_changed, len(outcome.remaining))
+    outcome.cost_bound = _bound_cost(table, rule)
+    return result, outcome
 
 
-def _least(table: Targets, rule: Rule) -> float | None:
-    """What any choice costs at least: each record's cheapest one, had all others above lost everything and so agreed with it."""
-    rows = table.start.slots[table.start.per_record.risk > rule.level]
+def _bound_cost(table: TargetingState, rule: SuppressionRule) -> float | None:
+    """A lower bound of the cost of any choice; None if a record has too many candidates to try all choices.
+
+    It adds up each record's cheapest choice as if all other records above the threshold were completely suppressed, and
+    therefore agreed with it.
+    """
+    rows = table.initial.slots[table.initial.per_record.risk > rule.level]
     total = 0.0
-    for part, counts in table.counted(rows):
-        nulls, weights = table.nulls(part), table.weight(part)
-        if (rule.known(table, nulls).sum(axis=1) > _MOST_EXACT).any() or (
-            rule.sensitive(table, nulls, weights).sum(axis=1) > _MOST_EXACT
+    for part, counts in table.count_in_parts(rows):
+        nulls, weights = table.nulls(part), table.record_weights(part)
+        if (rule.known_candidates(table, nulls).sum(axis=1) > _MAX_EXHAUSTIVE).any() or (
+            rule.sensitive_candidates(table, nulls, weights).sum(axis=1) > _MAX_EXHAUSTIVE
         ).any():
             return None
-        most = np.minimum(counts.astype(np.int64) + len(rows), table.everyone).astype(np.int32)
-        gone = _choice(table, rule, part, most)
-        safe = _risk(table, (most, weights, table.blank, nulls), gone) <= rule.level
-        total += float(rule.cost(gone)[safe].sum())
+        highest_counts = np.minimum(counts.astype(np.int64) + len(rows), table.record_count).astype(np.int32)
+        suppressed = _choose_for_part(table, rule, part, highest_counts)
+        is_safe = _risks_after(table, (highest_counts, weights, table.null_weights, nulls), suppressed) <= rule.level
+        total += float(rule.cost_of(suppressed)[is_safe].sum())
     return total
 
 
-def _spent(result: Targets, table: Targets, rule: Rule) -> float:
-    rows = table.start.slots
-    return math.fsum(rule.cost(result.nulls(rows) & ~table.nulls(rows)))
+def _suppression_cost(result: TargetingState, table: TargetingState, rule: SuppressionRule) -> float:
+    rows = table.initial.slots
+    return math.fsum(rule.cost_of(result.nulls(rows) & ~table.nulls(rows)))
 
 
-def _by_sets(table: Targets, rule: Rule) -> Story:
-    """Pass by pass the top set of every record that is still above."""
-    story, rows = Story(), table.start.slots[table.start.per_record.risk > rule.level]
+def _suppress_by_sets(table: TargetingState, rule: SuppressionRule) -> TargetingOutcome:
+    """In each pass suppress the values of the top set of every record that is still above the threshold."""
+    outcome, rows = TargetingOutcome(), table.initial.slots[table.initial.per_record.risk > rule.level]
     stuck: list[NDArray[np.int64]] = []
     while len(rows):
-        still, spent = [], 0
+        unfinished, pass_count = [], 0
         chosen = []
-        for part, counts in table.counted(rows):
-            risk = table.risks(part, counts)
-            high = risk > (rule.limit if story.passes else 0.0)
-            part, counts = part[high], counts[high]  # noqa: PLW2901 - those above only
+        for part, counts in table.count_in_parts(rows):
+            risk = table.compute_risks(part, counts)
+            is_above = risk > (rule.limit if outcome.passes else 0.0)
+            part, counts = part[is_above], counts[is_above]  # noqa: PLW2901 - only those above
             nulls = table.nulls(part)
-            may, gone = rule.known(table, nulls), np.empty_like(nulls)
+            allowed, suppressed = rule.known_candidates(table, nulls), np.empty_like(nulls)
             kernels.suppress_top_sets(
-                counts, table.weight(part), table.blank, nulls, may, table.arrays, rule.limit, True, gone, 0, len(part)
+                counts,
+                table.record_weights(part),
+                table.null_weights,
+                nulls,
+                allowed,
+                table.family_arrays,
+                rule.limit,
+                True,
+                suppressed,
+                0,
+                len(part),
             )
-            gone &= ~nulls
-            none = ~gone.any(axis=1)
-            stuck.append(part[none])
-            still.append(part[~none])
-            chosen.append(gone[~none])
-            spent += int(gone.sum())
-        rows = np.concatenate(still)
-        rule.spend(story.taken + spent, len(rows))
-        taken = table.take(rows, np.concatenate(chosen))
-        story.taken += taken
+            suppressed &= ~nulls
+            is_stuck = ~suppressed.any(axis=1)
+            stuck.append(part[is_stuck])
+            unfinished.append(part[~is_stuck])
+            chosen.append(suppressed[~is_stuck])
+            pass_count += int(suppressed.sum())
+        rows = np.concatenate(unfinished)
+        rule.check_budget(outcome.values_changed + pass_count, len(rows))
+        suppressed_count = table.suppress(rows, np.concatenate(chosen))
+        outcome.values_changed += suppressed_count
         if len(rows):
-            story.passes.append((len(rows), taken))
-    return _ended(table, rule, story, np.sort(np.concatenate(stuck)) if stuck else rows)
+            outcome.passes.append((len(rows), suppressed_count))
+    return _finish(table, rule, outcome, np.sort(np.concatenate(stuck)) if stuck else rows)
 
 
-def _in_turns(table: Targets, rule: Rule) -> Story:
-    """Ever larger turns of records, the riskiest first; each loses all it must at once, the blanks of earlier turns in view."""
-    per_record, slots = table.start.per_record, table.start.slots
+def _suppress_in_turns(table: TargetingState, rule: SuppressionRule) -> TargetingOutcome:
+    """Suppress in turns of growing size, the highest risks first; each turn sees the suppressed values of earlier turns.
+
+    Within a turn, all values that a record must lose are suppressed at once.
+    """
+    per_record, slots = table.initial.per_record, table.initial.slots
     above = np.flatnonzero(per_record.risk > rule.level)
-    rows, story, left = slots[above], Story(), len(above)
-    for turn in list(turns(table, rows, per_record.risk[above])):
-        gone = choose_values(table, rule, turn)
-        rule.spend(story.taken + int(gone.sum()), left)
-        taken = table.take(turn, gone)
-        story.taken += taken
-        story.passes.append((int(gone.any(axis=1).sum()), taken))
-        left -= len(turn)
-    return _ended(table, rule, story, rows)
+    rows, outcome, remaining = slots[above], TargetingOutcome(), len(above)
+    for turn in list(order_in_turns(table, rows, per_record.risk[above])):
+        suppressed = choose_values(table, rule, turn)
+        rule.check_budget(outcome.values_changed + int(suppressed.sum()), remaining)
+        suppressed_count = table.suppress(turn, suppressed)
+        outcome.values_changed += suppressed_count
+        outcome.passes.append((int(suppressed.any(axis=1).sum()), suppressed_count))
+        remaining -= len(turn)
+    return _finish(table, rule, outcome, rows)
 
 
-def _ended(table: Targets, rule: Rule, story: Story, rows: NDArray[np.int64]) -> Story:
-    """Count once more those that could not be made safe when they were looked at: later blanks may have helped."""
-    risk = table.measure(rows)
-    left = risk > rule.level
-    order = np.argsort(rows[left])
-    story.remaining, story.risk = rows[left][order], risk[left][order]
-    return story
+def _finish(table: TargetingState, rule: SuppressionRule, outcome: TargetingOutcome, rows: NDArray[np.int64]) -> TargetingOutcome:
+    """Measure these records once more, because later suppression may have brought them below the threshold."""
+    risk = table.measure_risks(rows)
+    is_above = risk > rule.level
+    order = np.argsort(rows[is_above])
+    outcome.remaining, outcome.remaining_risk = rows[is_above][order], risk[is_above][order]
+    return outcome
 
 
-def choose_values(table: Targets, rule: Rule, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """All that each record must lose, as the table stands; nothing where it is safe already."""
-    chosen = table.each_kind(rows, lambda part, counts: _choice(table, rule, part, counts))
+def choose_values(table: TargetingState, rule: SuppressionRule, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """``[row, attribute]``: the values to suppress in each record of the current table; none in records that are safe already."""
+    chosen = table.decide_per_record(rows, lambda part, counts: _choose_for_part(table, rule, part, counts))
     return np.zeros((0, len(table.names)), dtype=np.bool_) if chosen is None else chosen
 
 
-def _choice(table: Targets, rule: Rule, rows: NDArray[np.int64], counts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    nulls, weights = table.nulls(rows), table.weight(rows)
-    read = nulls if table.missing == "wildcard" else np.zeros_like(nulls)
-    known, sensitive = rule.known(table, nulls), rule.sensitive(table, nulls, weights)
-    finders = kernels.suppress_top_sets if rule.choose == "set" else None
-    inputs = (counts, weights, table.blank, read)
+def _choose_for_part(
+    table: TargetingState, rule: SuppressionRule, rows: NDArray[np.int64], counts: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """The values to suppress, on the side of ``rule``: known values, sensitive values, or per record the cheaper that is safe.
+
+    If neither side alone makes a record safe, both are suppressed, or (``fewest``) the cheapest values of both.
+    """
+    nulls, weights = table.nulls(rows), table.record_weights(rows)
+    already_null = nulls if table.missing == "wildcard" else np.zeros_like(nulls)
+    known, sensitive = rule.known_candidates(table, nulls), rule.sensitive_candidates(table, nulls, weights)
+    by_sets = rule.choice == "set"
+    inputs = (counts, weights, table.null_weights, already_null)
     options = []
     if rule.side != "sensitive":
-        options.append(_search(table, rule, inputs, known, finders))
+        options.append(_search_values(table, rule, inputs, known, kernels.suppress_top_sets if by_sets else None))
     if rule.side != "known":
-        options.append(_search(table, rule, inputs, sensitive, kernels.suppress_heaviest_values if finders else None))
+        options.append(_search_values(table, rule, inputs, sensitive, kernels.suppress_heaviest_values if by_sets else None))
     if len(options) == 1:
-        return options[0] & ~read
-    risk = [_risk(table, inputs, gone) for gone in options]
-    first, second = (value <= rule.limit for value in risk)
-    cheaper = rule.cost(options[1]) < rule.cost(options[0])
-    gone = np.where((second & (cheaper | ~first))[:, None], options[1], options[0])
-    neither = ~first & ~second
-    gone[neither] = options[0][neither] | options[1][neither]
-    if neither.any() and rule.choose == "fewest":
-        mixed = tuple(array[neither] if array.ndim == 2 else array for array in inputs)
-        gone[neither] = _search(table, rule, mixed, (known | sensitive)[neither], None)
-    return gone & ~read
+        return options[0] & ~already_null
+    risks = [_risks_after(table, inputs, suppressed) for suppressed in options]
+    known_is_safe, sensitive_is_safe = (value <= rule.limit for value in risks)
+    cheaper = rule.cost_of(options[1]) < rule.cost_of(options[0])
+    suppressed = np.where((sensitive_is_safe & (cheaper | ~known_is_safe))[:, None], options[1], options[0])
+    neither = ~known_is_safe & ~sensitive_is_safe
+    suppressed[neither] = options[0][neither] | options[1][neither]
+    if neither.any() and rule.choice == "fewest":
+        neither_inputs = tuple(array[neither] if array.ndim == 2 else array for array in inputs)
+        suppressed[neither] = _search_values(table, rule, neither_inputs, (known | sensitive)[neither], None)
+    return suppressed & ~already_null
 
 
-def _risk(table: Targets, inputs: tuple[Any, ...], gone: NDArray[np.bool_]) -> NDArray[np.float64]:
-    risk = np.empty(len(gone))
-    counts, weights, blank, read = inputs
-    run_on_records(kernels.compute_risks, len(risk), counts, weights, blank, gone | read, table.arrays, risk)
+def _risks_after(table: TargetingState, inputs: tuple[Any, ...], suppressed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    risk = np.empty(len(suppressed))
+    counts, weights, null_weights, already_null = inputs
+    run_on_records(
+        kernels.compute_risks, len(risk), counts, weights, null_weights, suppressed | already_null, table.family_arrays, risk
+    )
     return risk
 
 
-def _search(table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np.bool_], kernel: Any) -> NDArray[np.bool_]:
-    """One way of choosing: whole sets, the heaviest values, or (no kernel) the cheapest values of all choices there are."""
-    size = len(may)
-    gone = np.empty_like(may)
+def _search_values(
+    table: TargetingState, rule: SuppressionRule, inputs: tuple[Any, ...], allowed: NDArray[np.bool_], kernel: Any
+) -> NDArray[np.bool_]:
+    """Choose by a kernel (whole sets or the heaviest values), or without one the cheapest sufficient values.
+
+    ``inputs`` are (counts, weights, null_weights, nulls) as in :mod:`discreet.engine.targeting.kernels`.
+    """
+    size = len(allowed)
+    suppressed = np.empty_like(allowed)
     if kernel is kernels.suppress_top_sets:
-        counts, weights, blank, read = inputs
-        run_on_records(kernels.suppress_top_sets, size, counts, weights, blank, read, may, table.arrays, rule.limit, False, gone)
+        run_on_records(kernel, size, *inputs, allowed, table.family_arrays, rule.limit, False, suppressed)
     elif kernel is not None:
-        run_on_records(kernel, size, *inputs, may, table.arrays, rule.limit, gone)
+        run_on_records(kernel, size, *inputs, allowed, table.family_arrays, rule.limit, suppressed)
     else:
-        wide = may.sum(axis=1) > _MOST_EXACT
-        _exact(table, rule, inputs, may, np.flatnonzero(~wide), gone)
-        rest = np.flatnonzero(wide)
-        if len(rest):
-            counts, weights, blank, read = inputs
-            chosen = np.empty((len(rest), may.shape[1]), dtype=np.bool_)
+        has_many = allowed.sum(axis=1) > _MAX_EXHAUSTIVE
+        _search_exhaustively(table, rule, inputs, allowed, np.flatnonzero(~has_many), suppressed)
+        many = np.flatnonzero(has_many)
+        if len(many):
+            counts, weights, null_weights, already_null = inputs
+            chosen = np.empty((len(many), allowed.shape[1]), dtype=np.bool_)
             kernels.suppress_greedily(
-                counts[rest],
-                weights[rest],
-                blank,
-                read[rest],
-                may[rest],
-                rule.costs,
-                table.arrays,
-                rule.limit,
-                chosen,
-                0,
-                len(rest),
-            )
-            gone[rest] = chosen
-    return gone
+                counts[many], weights[many], null_weights, already_null[many], allowed[many], rule.costs,
+                table.family_arrays, rule.limit, chosen, 0, len(many),
+            )  # fmt: skip
+            suppressed[many] = chosen
+    return suppressed
 
 
-def _exact(
-    table: Targets, rule: Rule, inputs: tuple[Any, ...], may: NDArray[np.bool_], rows: NDArray[np.int64], gone: NDArray[np.bool_]
+def _search_exhaustively(
+    table: TargetingState,
+    rule: SuppressionRule,
+    inputs: tuple[Any, ...],
+    allowed: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    suppressed: NDArray[np.bool_],
 ) -> None:
-    """Every choice from the cheapest on, for records with the same values to choose from together."""
-    counts, weights, blank, read = inputs
-    used = np.flatnonzero(may[rows].any(axis=0)) if len(rows) else np.zeros(0, np.int64)
-    sides = [(may[rows, at].astype(np.uint8), 2) for at in used]
-    ids, number = group_ids(sides, len(rows)) if sides else (np.zeros(len(rows), np.int64), min(1, len(rows)))
-    for group in range(number):
-        mine = rows[ids == group]
-        places = np.flatnonzero(may[mine[0]])
-        bits = np.arange(1 << len(places), dtype=np.int64)
-        cost = sum((rule.costs[place] * (bits >> bit & 1) for bit, place in enumerate(places)), np.zeros(len(bits)))
-        choices = bits[np.lexsort((bits, np.round(cost, 9)))]
-        parts = np.array_split(mine, thread_count() if len(mine) > _TOGETHER else 1)
+    """Try all choices in the order of their cost; records with the same candidate attributes share the list of choices.
 
-        def search(part: NDArray[np.int64], places: NDArray[np.int64] = places, choices: NDArray[np.int64] = choices) -> None:
-            kernels.suppress_cheapest_choice(counts, weights, blank, read, places, choices, table.arrays, rule.limit, part, gone, 0, len(part))
+    Writes ``suppressed[row, attribute]`` of ``rows``.
+    """
+    counts, weights, null_weights, already_null = inputs
+    attributes_used = np.flatnonzero(allowed[rows].any(axis=0)) if len(rows) else np.zeros(0, np.int64)
+    columns = [(allowed[rows, attribute].astype(np.uint8), 2) for attribute in attributes_used]
+    ids, group_count = group_ids(columns, len(rows)) if columns else (np.zeros(len(rows), np.int64), min(1, len(rows)))
+    for group in range(group_count):
+        members = rows[ids == group]
+        attributes = np.flatnonzero(allowed[members[0]])
+        bits = np.arange(1 << len(attributes), dtype=np.int64)
+        costs = (rule.costs[attribute] * (bits >> bit & 1) for bit, attribute in enumerate(attributes))
+        cost = sum(costs, np.zeros(len(bits)))
+        choices = bits[np.lexsort((bits, np.round(cost, 9)))]
+        parts = np.array_split(members, thread_count() if len(members) > _MIN_PARALLEL else 1)
+
+        def search(
+            part: NDArray[np.int64], attributes: NDArray[np.int64] = attributes, choices: NDArray[np.int64] = choices
+        ) -> None:
+            kernels.suppress_cheapest_choice(
+                counts, weights, null_weights, already_null, attributes, choices, table.family_arrays, rule.limit, part,
+                suppressed, 0, len(part),
+            )  # fmt: skip
 
         with ThreadPoolExecutor(len(parts)) as pool:
             list(pool.map(search, parts))

@@ -1,9 +1,9 @@
-"""Targeted suppression on Spark in every way but the plainest: the same values as on one machine, however the rows are spread.
+"""Targeted suppression on Spark in several passes or with other choices; the same result as on the local engine.
 
-The sums of known_sets say which records may be above the threshold; of these the counts of all sets are asked for. Where a blank
-agrees with anything, only these records' agreement with each other can change, and one task weighs it by the local engine's own
-code. Where a blank is one more value everybody is measured again after each pass. What passes through the driver are numbers of
-records and which attributes they lose, never a value.
+The sums of known_sets determine which records may be above the threshold; for these the counts of all sets are computed. With
+``missing: wildcard`` only the agreement among these records can change, and a single task decides about them with the code of the
+local engine. With ``missing: category`` all records are measured again after each pass. The driver receives record numbers and
+the attributes to suppress, never a value.
 """
 
 from __future__ import annotations
@@ -20,156 +20,169 @@ from discreet.engine.known_sets_spark.suppressed_values import SuppressedValues
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
-from discreet.engine.targeting.rule import Rule, Story
+from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
 from discreet.errors import DataError
-from discreet.masking.targeted_suppression.method import MANY_ABOVE, MOST_COUNTS
+from discreet.masking.targeted_suppression.method import MANY_ABOVE, MAX_COUNTS
 from discreet.masking.targeted_suppression.spark_tally import TallyLayout, count_records
-from discreet.masking.targeted_suppression.spark_tasks import Reading, Round, Together, flags_of
+from discreet.masking.targeted_suppression.spark_tasks import SubsetReader, SuppressionRound, SuppressJointly, unpack_flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_NEAR = 1e-9
-"""Sums that are added up in another order differ by less: records so near below the threshold are looked at too."""
+_TOLERANCE = 1e-9
+"""Sums in another order differ by less than this, relatively: records this close below the threshold are examined too."""
 
 
-def suppressed(plugin: Any, data: SparkMicrodata, columns: Sequence[str]) -> tuple[SuppressedValues, Story]:
-    """Which records lose which values, and what is to be told of it."""
+def suppress_on_cluster(plugin: Any, data: SparkMicrodata, columns: Sequence[str]) -> tuple[SuppressedValues, TargetingOutcome]:
+    """The values to suppress, by record number, and the outcome for the notes."""
     work = prepare_work(data, plugin.epsilon, plugin.max_sets)
     data.__dict__["size"] = work.records
     rows = select_columns(work, numbered=True).persist()
     try:
         work = replace(work, rows=rows)
-        names = [work.names[at] for at in work.tree.order]
+        names = [work.names[index] for index in work.tree.order]
         rule = plugin.rule(names, data, columns)
         if plugin.passes == 1 or plugin.missing == "wildcard":
-            lost, story = _together(plugin, work, rule)
+            lost, outcome = _suppress_jointly(plugin, work, rule)
         else:
-            lost, story = _with_cascades(plugin, work, rule)
+            lost, outcome = _suppress_with_cascades(plugin, work, rule)
     finally:
         rows.unpersist()
-    story.elsewhere = work.records
-    return lost, story
+    outcome.cluster_records = work.records
+    return lost, outcome
 
 
-def _above(plugin: Any, work: Work, rule: Rule, lost: SuppressedValues | None = None) -> NDArray[np.int64]:
-    """The numbers of the records that may be above the threshold, in their order."""
+def _find_records_above(
+    plugin: Any, work: Work, rule: SuppressionRule, lost: SuppressedValues | None = None
+) -> NDArray[np.int64]:
+    """The numbers of the records that may be above the threshold, in ascending order; ``lost`` are values suppressed before."""
     from pyspark.sql import functions as f
 
     sums = sum_on_cluster(work, alpha=1.0, numbered=True, lost=lost)
-    high = f.col("risk") > f.lit(rule.level * (1 - _NEAR))
+    is_above = f.col("risk") > f.lit(rule.level * (1 - _TOLERANCE))
     if rule.share > 0:
-        high = f.col("effective_k") * f.lit(rule.share) < f.lit(1 + _NEAR)
-    above = sums.frame.where(high).select("record")
-    most = MOST_COUNTS // len(work.tree)
+        is_above = f.col("effective_k") * f.lit(rule.share) < f.lit(1 + _TOLERANCE)
+    above = sums.frame.where(is_above).select("record")
+    max_records = MAX_COUNTS // len(work.tree)
     try:
-        records = above.limit(most + 1).toArrow().column("record").to_numpy()
+        records = above.limit(max_records + 1).toArrow().column("record").to_numpy()
     finally:
         sums.release()
-    if len(records) > most:
+    if len(records) > max_records:
         MANY_ABOVE.refuse(plugin, work.data.engine)
     return np.sort(records)
 
 
-def _reading(plugin: Any, work: Work, rule: Rule, layout: TallyLayout) -> Reading:
+def _build_reader(plugin: Any, work: Work, rule: SuppressionRule, layout: TallyLayout) -> SubsetReader:
     attributes = [work.data.attribute(name) for name in layout.names]
     sizes = {name: (len(attribute.values), attribute.has_null) for name, attribute in work.dictionary.items()}
-    places = {name: at for at, name in enumerate(layout.names)}
-    return Reading(
-        layout, work.names, work.tree, [places[name] for name in work.singles], sizes,
+    positions = {name: position for position, name in enumerate(layout.names)}
+    return SubsetReader(
+        layout, work.names, work.tree, [positions[name] for name in work.singles], sizes,
         np.array([attribute.sensitivity * attribute.unlisted for attribute in attributes]), work.records, plugin.missing, rule,
     )  # fmt: skip
 
 
-def _together(plugin: Any, work: Work, rule: Rule) -> tuple[SuppressedValues, Story]:
-    names = tuple(work.names[at] for at in work.tree.order)
-    counted = count_records(work, _above(plugin, work, rule))
-    stage = Together(_reading(plugin, work, rule, counted.layout), plugin.passes == 1)
+def _suppress_jointly(plugin: Any, work: Work, rule: SuppressionRule) -> tuple[SuppressedValues, TargetingOutcome]:
+    """Decide about all records above the threshold in a single task."""
+    names = tuple(work.names[index] for index in work.tree.order)
+    counted = count_records(work, _find_records_above(plugin, work, rule))
+    stage = SuppressJointly(_build_reader(plugin, work, rule, counted.layout), plugin.passes == 1)
     try:
         rows = in_arrow(counted.frame.where(col("state").isNotNull()).repartition(1), stage, stage.schema).toArrow()
     finally:
         counted.release()
-    stories = [json.loads(entry) for entry in rows.column("story").drop_null().to_pylist()]
-    if not stories:
-        return SuppressedValues.nothing(names), Story()
-    if "failed" in stories[0]:
-        raise DataError(stories[0]["failed"])
+    reports = [json.loads(text) for text in rows.column("report").drop_null().to_pylist()]
+    if not reports:
+        return SuppressedValues.nothing(names), TargetingOutcome()
+    report = reports[0]
+    if "error" in report:
+        raise DataError(report["error"])
     records, risk = rows.column("record").to_numpy(), rows.column("risk").to_numpy()
-    left = ~np.isnan(risk)
-    story = Story(stories[0]["taken"], [tuple(entry) for entry in stories[0]["passes"]], remaining=records[left], risk=risk[left])
-    story.cost, story.least = stories[0]["cost"], stories[0]["least"]
-    return SuppressedValues.nothing(names).more(records, flags_of(rows.column("gone"), len(names))), story
+    is_above = ~np.isnan(risk)
+    passes = [(records_in_pass, values) for records_in_pass, values in report["passes"]]
+    outcome = TargetingOutcome(report["values_changed"], passes, remaining=records[is_above], remaining_risk=risk[is_above])
+    outcome.cost, outcome.cost_bound = report["cost"], report["cost_bound"]
+    return SuppressedValues.nothing(names).more(records, unpack_flags(rows.column("suppressed"), len(names))), outcome
 
 
-class _Measured:
-    """What a round found of the records above the threshold."""
+class _RoundResult:
+    """The result of a round: one entry per record above the threshold, by the columns of ``SuppressionRound.schema``."""
 
     def __init__(self, rows: Any, width: int) -> None:
         self.records, self.risk, self.bound = (rows.column(name).to_numpy() for name in ("record", "risk", "bound"))
-        self.open, self.needed = np.asarray(rows.column("open").to_pylist(), dtype=np.bool_), rows.column("needed").to_numpy()
-        self.gone, self.nulls = (flags_of(rows.column(name), width) for name in ("gone", "nulls"))
+        self.has_candidates = np.asarray(rows.column("has_candidates").to_pylist(), dtype=np.bool_)
+        self.nulls_needed = rows.column("nulls_needed").to_numpy()
+        self.suppressed, self.nulls = (unpack_flags(rows.column(name), width) for name in ("suppressed", "nulls"))
 
 
-def _with_cascades(plugin: Any, work: Work, rule: Rule) -> tuple[SuppressedValues, Story]:
-    """As :func:`discreet.masking.targeted_suppression.cascades.with_cascades`, every measurement a round on the cluster."""
-    names = tuple(work.names[at] for at in work.tree.order)
-    story, lost = Story(), SuppressedValues.nothing(names)
-    measured = _round(plugin, work, rule, None, None)
-    rule.spend(int(measured.gone.sum()), len(measured.records))
-    first = ever = np.sort(measured.records)
-    blank_before = int(measured.nulls[:, : work.tree.width].any(axis=1).sum())
-    blanks = _blanks(work)
-    lost = lost.more(measured.records, measured.gone)
-    story.taken = int(measured.gone.sum())
-    story.passes.append((len(measured.records), story.taken))
-    nulls = {
+def _suppress_with_cascades(plugin: Any, work: Work, rule: SuppressionRule) -> tuple[SuppressedValues, TargetingOutcome]:
+    """As ``suppress_with_cascades`` in :mod:`discreet.masking.targeted_suppression.cascades`; a measurement is a cluster round.
+
+    ``null_records - null_records_above + len(was_above)`` records have nulls or were ever above the threshold.
+    """
+    names = tuple(work.names[index] for index in work.tree.order)
+    outcome, lost = TargetingOutcome(), SuppressedValues.nothing(names)
+    result = _run_round(plugin, work, rule, None, None)
+    rule.check_budget(int(result.suppressed.sum()), len(result.records))
+    above_at_start = was_above = np.sort(result.records)
+    null_records_above = int(result.nulls[:, : work.tree.width].any(axis=1).sum())
+    null_records = _count_null_records(work)
+    lost = lost.more(result.records, result.suppressed)
+    outcome.values_changed = int(result.suppressed.sum())
+    outcome.passes.append((len(result.records), outcome.values_changed))
+    dictionaries = {
         name: dictionary.with_null() if name not in plugin.protect else dictionary for name, dictionary in work.dictionary.items()
     }
-    work = build_work(work.data, work.names, work.tree, nulls, work.records, work.rows)
+    work = build_work(work.data, work.names, work.tree, dictionaries, work.records, work.rows)
     while True:
-        measured = _round(plugin, work, rule, lost, float(blanks - blank_before + len(ever)))
-        fresh = ~np.isin(measured.records, ever)
-        own = measured.nulls & ~lost.of(measured.records)
-        blank_before += int(own[fresh][:, : work.tree.width].any(axis=1).sum())
-        ever = np.union1d(ever, measured.records)
-        hopeful = measured.open & (measured.bound <= rule.level)
-        if not hopeful.any() and not fresh.any():
+        result = _run_round(plugin, work, rule, lost, float(null_records - null_records_above + len(was_above)))
+        is_new = ~np.isin(result.records, was_above)
+        originally_null = result.nulls & ~lost.of(result.records)
+        null_records_above += int(originally_null[is_new][:, : work.tree.width].any(axis=1).sum())
+        was_above = np.union1d(was_above, result.records)
+        can_be_safe = result.has_candidates & (result.bound <= rule.level)
+        if not can_be_safe.any() and not is_new.any():
             break
-        gone = measured.gone[hopeful]
-        taken = int(gone.sum())
-        rule.spend(story.taken + taken, len(measured.records))
-        lost = lost.more(measured.records[hopeful], gone)
-        story.taken += taken
-        if taken:
-            story.passes.append((int(hopeful.sum()), taken))
-        elif not fresh.any():
+        suppressed = result.suppressed[can_be_safe]
+        suppressed_count = int(suppressed.sum())
+        rule.check_budget(outcome.values_changed + suppressed_count, len(result.records))
+        lost = lost.more(result.records[can_be_safe], suppressed)
+        outcome.values_changed += suppressed_count
+        if suppressed_count:
+            outcome.passes.append((int(can_be_safe.sum()), suppressed_count))
+        elif not is_new.any():
             break
-    story.cascade = np.setdiff1d(ever, first)
-    order = np.argsort(measured.records)
-    story.remaining, story.risk = measured.records[order], measured.risk[order]
-    story.hopeless = int((measured.bound > rule.level).sum())
+    outcome.cascaded = np.setdiff1d(was_above, above_at_start)
+    order = np.argsort(result.records)
+    outcome.remaining, outcome.remaining_risk = result.records[order], result.risk[order]
+    outcome.unreachable = int((result.bound > rule.level).sum())
     if len(order):
-        story.needed = int(measured.needed[min(order, key=lambda at: (measured.bound[at], measured.records[at]))])
-    return lost, story
+        nearest = min(order, key=lambda index: (result.bound[index], result.records[index]))
+        outcome.nulls_needed = int(result.nulls_needed[nearest])
+    return lost, outcome
 
 
-def _round(plugin: Any, work: Work, rule: Rule, lost: SuppressedValues | None, shared: float | None) -> _Measured:
-    counted = count_records(work, _above(plugin, work, rule, lost), lost)
-    stage = Round(_reading(plugin, work, rule, counted.layout), shared)
+def _run_round(
+    plugin: Any, work: Work, rule: SuppressionRule, lost: SuppressedValues | None, records_with_nulls: float | None
+) -> _RoundResult:
+    """Measure all records with the values ``lost`` suppressed, and choose what to suppress next in those above the threshold."""
+    counted = count_records(work, _find_records_above(plugin, work, rule, lost), lost)
+    stage = SuppressionRound(_build_reader(plugin, work, rule, counted.layout), records_with_nulls)
     try:
         rows = in_arrow(counted.frame.where(col("state").isNotNull()), stage, stage.schema).toArrow()
     finally:
         counted.release()
-    return _Measured(rows, len(work.names))
+    return _RoundResult(rows, len(work.names))
 
 
-def _blanks(work: Work) -> int:
-    """How many records have a null where somebody could be found by it, before anything is taken."""
-    known = [col(work.names[at]).isNull() for at in work.tree.order[: work.tree.width]]
+def _count_null_records(work: Work) -> int:
+    """The number of records with a null in an attribute that may be known, before any suppression."""
+    is_null_by_attribute = [col(work.names[index]).isNull() for index in work.tree.order[: work.tree.width]]
     rows: Any = work.rows
-    if not known:
+    if not is_null_by_attribute:
         return 0
-    any_null = known[0]
-    for is_null in known[1:]:
+    any_null = is_null_by_attribute[0]
+    for is_null in is_null_by_attribute[1:]:
         any_null = any_null | is_null
     return int(rows.where(any_null).count())

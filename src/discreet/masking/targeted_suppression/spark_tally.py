@@ -1,7 +1,7 @@
-"""The counts of every kept set, for records that are named by their numbers: what choosing values to blank needs of them.
+"""The counts of every kept set for requested records, which are needed to choose the values to suppress.
 
-Rows go the way of :mod:`discreet.engine.known_sets_spark.sums`. The state of a record that asks is not a sum but a number per
-set, behind what each of its values is worth and which of them are null.
+Rows pass through the stages of :mod:`discreet.engine.known_sets_spark.sums`. The state of a requested record is not a sum but the
+weights of its values, their null flags, and one count per set.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TallyLayout(Layout):
-    """A state is worth and null of each attribute in the family's order, then the count of each kept set."""
+    """A state holds the weights and the null flags of the attributes in the family's order, and the counts of the kept sets."""
 
     names: tuple[str, ...]
     sets: int
@@ -38,30 +38,33 @@ class TallyLayout(Layout):
         return 2 * len(self.names) + self.sets
 
     def read(self, states: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int32]]:
-        """Worth, nulls and counts of the records that asked."""
-        wide = len(self.names)
-        return states[:, :wide], states[:, wide : 2 * wide] > 0, states[:, 2 * wide :].astype(np.int32)
+        """Weights, null flags and counts of the requested records, one row per record."""
+        width = len(self.names)
+        return states[:, :width], states[:, width : 2 * width] > 0, states[:, 2 * width :].astype(np.int32)
 
 
 @dataclass(frozen=True)
 class _Encode(Encode):
-    """Only records with the numbers ``asking`` (in order) ask."""
+    """Encodes all records, but gives a state only to those with the numbers ``requested`` (ascending)."""
 
-    asking: NDArray[np.int64] = None  # type: ignore[assignment]
+    requested: NDArray[np.int64] = None  # type: ignore[assignment]
 
     def _states(self, table: pa.Table, weights: dict[str, NDArray[np.float64]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         layout: Any = self.layout
-        at = np.flatnonzero(np.isin(numbers(table, RECORD), self.asking))
-        states = np.ones((len(at), layout.width))
-        for place, name in enumerate(layout.names):
-            states[:, place] = weights[name][at] if name in weights else 0.0
-            states[:, len(layout.names) + place] = np.asarray(clean(array_of(table, name)).is_null())[at]
-        return at, states
+        rows = np.flatnonzero(np.isin(numbers(table, RECORD), self.requested))
+        states = np.ones((len(rows), layout.width))
+        for index, name in enumerate(layout.names):
+            states[:, index] = weights[name][rows] if name in weights else 0.0
+            states[:, len(layout.names) + index] = np.asarray(clean(array_of(table, name)).is_null())[rows]
+        return rows, states
 
 
 @dataclass
 class _Counts:
-    """What is written down of each record that asks; who is alone in a set is alone in all larger ones, as it was before."""
+    """The states of the requested records while sets are counted.
+
+    Counts start at 1, so nothing is written for the supersets of a set on which a record is unique.
+    """
 
     states_of_records: NDArray[np.float64]
     begin: int
@@ -82,7 +85,7 @@ class _Counts:
 
 @dataclass(frozen=True)
 class CountVisitor:
-    """As :class:`discreet.engine.known_sets_spark.partition.Ask`, but counts are kept, not summed."""
+    """As :class:`discreet.engine.known_sets_spark.partition.SumVisitor`, but stores counts instead of summing."""
 
     begin: int
 
@@ -99,7 +102,7 @@ class CountVisitor:
 
 @dataclass(frozen=True)
 class CountedRecords:
-    """Rows whose states hold counts, how they look, and what the cluster keeps of the way there."""
+    """Rows with states of counts, the layout of the states, and the intermediate rows cached on the cluster."""
 
     frame: DataFrame
     layout: TallyLayout
@@ -109,12 +112,12 @@ class CountedRecords:
         self.kept.unpersist()
 
 
-def count_records(work: Work, asking: NDArray[np.int64], lost: SuppressedValues | None = None) -> CountedRecords:
-    """The records with these numbers and their counts, the values that some records lost left out."""
-    names = tuple(work.names[at] for at in work.tree.order)
+def count_records(work: Work, requested: NDArray[np.int64], lost: SuppressedValues | None = None) -> CountedRecords:
+    """Count the kept sets for the records with these numbers; values ``lost`` (suppressed before) count as null."""
+    names = tuple(work.names[index] for index in work.tree.order)
     layout = TallyLayout(work.packing, work.wide, RECORD, 0, work.types, names, len(work.tree))
-    own = {name: work.data.attribute(name) for name in work.weights}
-    encode = _Encode(layout, work.dictionary, own, work.weights, {}, (), False, lost, asking)
+    attributes = {name: work.data.attribute(name) for name in work.weights}
+    encode = _Encode(layout, work.dictionary, attributes, work.weights, {}, (), False, lost, requested)
     packed = in_arrow(select_columns(work, True), encode, layout.schema).persist()
     frame, _ = run_stages(work, layout, packed, work.members, range(len(work.tree)), CountVisitor(2 * len(names)))
     return CountedRecords(frame, layout, packed)

@@ -1,4 +1,4 @@
-"""What the workers decide of records above the threshold: which of their values are blanked."""
+"""The tasks of the workers: which values of the records above the threshold to suppress."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ from discreet.engine.known_sets.sums import Missing
 from discreet.engine.known_sets_spark.stages import STATE
 from discreet.engine.spark.arrow import bytes_as_rows, chunks, numbers
 from discreet.engine.spark.value_counts import series_of
-from discreet.engine.targeting.rule import Rule, Story
-from discreet.engine.targeting.state import Targets
+from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
+from discreet.engine.targeting.state import TargetingState
 from discreet.errors import DataError
-from discreet.masking.targeted_suppression.cascades import needed, weigh_records
-from discreet.masking.targeted_suppression.passes import choose_values, suppress_once, until_safe
+from discreet.masking.targeted_suppression.cascades import assess_records, count_nulls_needed
+from discreet.masking.targeted_suppression.passes import choose_values, suppress_once, suppress_until_safe
 from discreet.masking.targeted_suppression.spark_tally import TallyLayout
 from discreet.masking.targeted_suppression.subset import RecordSubset
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROWS = 1 << 14
+_BATCH_ROWS = 1 << 14
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How rows with counts become a table of the local engine: the family, the values of each attribute, and the rule."""
+class SubsetReader:
+    """Reads rows with counts into a :class:`RecordSubset`, the state of the local engine."""
 
     layout: TallyLayout
     names: list[str]
     tree: Family
     singles: list[int]
     sizes: dict[str, tuple[int, bool]]
-    """Of each attribute with codes: how many values, and whether there are nulls."""
-    blank: NDArray[np.float64]
-    total: int
+    """For each attribute with codes the number of its values, and whether it has nulls."""
+    null_weights: NDArray[np.float64]
+    total_records: int
     missing: Missing
-    rule: Rule
+    rule: SuppressionRule
 
-    def table(self, batches: Iterable[pa.Table], *, together: bool) -> RecordSubset | None:
-        """The records that asked, in the order of their numbers."""
-        read = [batch for batch in map(self._read, batches) if batch is not None]
-        if not read:
+    def read_subset(self, batches: Iterable[pa.Table], *, jointly: bool) -> RecordSubset | None:
+        """The requested records in the order of their numbers; None without records."""
+        parts = [part for part in map(self._read_batch, batches) if part is not None]
+        if not parts:
             return None
-        records, words, states = (np.concatenate([batch[at] for batch in read]) for at in range(3))
+        records, words, states = (np.concatenate([part[index] for part in parts]) for index in range(3))
         order = np.argsort(records)
-        worth, nulls, counts = self.layout.read(states[order])
+        weights, nulls, counts = self.layout.read(states[order])
         columns = []
-        for place, name in enumerate(self.layout.names):
-            if place >= self.tree.width:  # nobody is found by it: it is there or not
-                columns.append(Column(name, nulls[:, place].astype(np.uint32), pl.Series([0]), True))
+        for position, name in enumerate(self.layout.names):
+            if position >= self.tree.width:  # not a known attribute: only whether it is null matters
+                columns.append(Column(name, nulls[:, position].astype(np.uint32), pl.Series([0]), True))
             elif name in self.layout.wide:
-                series = pl.concat([batch[3][self.layout.wide.index(name)] for batch in read]).gather(order)
+                series = pl.concat([part[3][self.layout.wide.index(name)] for part in parts]).gather(order)
                 column = encode_series(series)
                 columns.append(Column(name, column.codes.astype(np.uint32), column.values, column.has_null))
             else:
@@ -67,101 +67,106 @@ class Reading:
                 codes = self.layout.packing.unpack(list(words[order].T), name).astype(np.uint32)
                 columns.append(Column(name, codes, pl.Series(np.arange(size)), has_null))
         return RecordSubset.from_counts(
-            self.names, self.tree, self.singles, records[order], columns, worth, self.blank, counts, self.total, self.missing,
-            together=together, share=self.rule.share,
+            self.names, self.tree, self.singles, records[order], columns, weights, self.null_weights, counts, self.total_records,
+            self.missing, jointly=jointly, share=self.rule.share,
         )  # fmt: skip
 
-    def _read(self, table: pa.Table) -> tuple[Any, ...] | None:
-        states, at = bytes_as_rows(table.column(STATE), self.layout.width)
-        if not len(at):
+    def _read_batch(self, table: pa.Table) -> tuple[Any, ...] | None:
+        states, rows = bytes_as_rows(table.column(STATE), self.layout.width)
+        if not len(rows):
             return None
-        words = np.stack(self.layout.packing.words_of(table), axis=1)[at]
-        wide = [series_of(table, f"w{place}").gather(at) for place in range(len(self.layout.wide))]
-        return numbers(table, "record")[at], words, states, wide
+        words = np.stack(self.layout.packing.words_of(table), axis=1)[rows]
+        wide = [series_of(table, f"w{index}").gather(rows) for index in range(len(self.layout.wide))]
+        return numbers(table, "record")[rows], words, states, wide
 
 
 @dataclass(frozen=True)
-class Together:
-    """All records above the threshold in one task: values are taken until none is, or once."""
+class SuppressJointly:
+    """Suppress values of all records above the threshold in one task, once or until none is above."""
 
-    reading: Reading
+    reader: SubsetReader
     once: bool
-    schema = "record long, gone binary, risk double, story string"
+    schema = "record long, suppressed binary, risk double, report string"
+    """``risk`` is NaN for records that are safe; ``report`` is JSON in the first row and null in the others."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        table = self.reading.table(chunks(batches, _ROWS), together=True)
+        table = self.reader.read_subset(chunks(batches, _BATCH_ROWS), jointly=True)
         if table is None:
             return
         size = len(table.data)
-        result: Targets = table.copy()
+        result: TargetingState = table.copy()
         try:
             if self.once:
-                story = suppress_once(result, self.reading.rule)
+                outcome = suppress_once(result, self.reader.rule)
             else:
-                result, story = until_safe(table, self.reading.rule)
-            report = {"taken": story.taken, "passes": story.passes, "cost": story.cost, "least": story.least}
-        except DataError as error:
-            story, report = Story(), {"failed": str(error)}  # said to the driver: a task that fails would be run again
-        every = np.arange(size)
-        gone = result.nulls(every) & ~table.nulls(every)
+                result, outcome = suppress_until_safe(table, self.reader.rule)
+            report = {
+                "values_changed": outcome.values_changed, "passes": outcome.passes, "cost": outcome.cost,
+                "cost_bound": outcome.cost_bound,
+            }  # fmt: skip
+        except DataError as error:  # returned to the driver, because Spark would retry a task that fails
+            outcome, report = TargetingOutcome(), {"error": str(error)}
+        rows = np.arange(size)
+        suppressed = result.nulls(rows) & ~table.nulls(rows)
         risk = np.full(size, np.nan)
-        risk[story.remaining] = story.risk
-        stories = pa.array([json.dumps(report), *[None] * (size - 1)], pa.string())
-        columns = [pa.array(table.data.records), _bits(gone), pa.array(risk), stories]
-        yield from pa.table(columns, names=["record", "gone", "risk", "story"]).to_batches(_ROWS)
+        risk[outcome.remaining] = outcome.remaining_risk
+        reports = pa.array([json.dumps(report), *[None] * (size - 1)], pa.string())
+        columns = [pa.array(table.data.records), _pack_flags(suppressed), pa.array(risk), reports]
+        yield from pa.table(columns, names=["record", "suppressed", "risk", "report"]).to_batches(_BATCH_ROWS)
 
 
 @dataclass(frozen=True)
-class Round:
-    """One pass where a blank is one more value: each record by itself, as the whole table stands.
+class SuppressionRound:
+    """One pass with ``missing: category``: each record separately, with the counts of the whole table.
 
-    ``shared`` records have blanks; None is the first pass, in which nobody has been measured before.
+    ``records_with_nulls`` is the number of records that have nulls or were ever above the threshold; None in the first pass.
     """
 
-    reading: Reading
-    shared: float | None
-    schema = "record long, gone binary, nulls binary, risk double, bound double, open boolean, needed long"
+    reader: SubsetReader
+    records_with_nulls: float | None
+    schema = "record long, suppressed binary, nulls binary, risk double, bound double, has_candidates boolean, nulls_needed long"
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for part in chunks(batches, _ROWS):
-            table = self.reading.table([part], together=False)
+        for part in chunks(batches, _BATCH_ROWS):
+            table = self.reader.read_subset([part], jointly=False)
             if table is not None:
-                yield from self._decided(table)
+                yield from self._decide(table)
 
-    def _decided(self, table: RecordSubset) -> Iterator[pa.RecordBatch]:
-        rule, rows = self.reading.rule, table.start.slots
-        before = table.nulls(rows)
-        if self.shared is None:
-            risk, bound = table.start.per_record.risk, np.zeros(len(rows))
+    def _decide(self, table: RecordSubset) -> Iterator[pa.RecordBatch]:
+        rule, rows = self.reader.rule, table.initial.slots
+        nulls = table.nulls(rows)
+        if self.records_with_nulls is None:
+            risk, bound = table.initial.per_record.risk, np.zeros(len(rows))
             result = table.copy()
             suppress_once(result, rule)
-            gone = result.nulls(rows) & ~before
+            suppressed = result.nulls(rows) & ~nulls
         else:
-            risk, bound, gone = weigh_records(table, rule, rows, table.counts(rows), self.shared)
+            risk, bound, suppressed = assess_records(table, rule, rows, table.count_agreeing(rows), self.records_with_nulls)
         above = np.flatnonzero(risk > rule.level)
         if not len(above):
             return
-        if self.shared is not None and rule.side == "sensitive":
-            gone[above] = choose_values(table, rule, rows[above])
-        open_ = rule.any(table, before, table.weight(rows)).any(axis=1)
-        enough = np.zeros(len(rows), dtype=np.int64)
-        if self.shared is not None:
+        if self.records_with_nulls is not None and rule.side == "sensitive":
+            suppressed[above] = choose_values(table, rule, rows[above])
+        has_candidates = rule.candidates(table, nulls, table.record_weights(rows)).any(axis=1)
+        needed = np.zeros(len(rows), dtype=np.int64)
+        if self.records_with_nulls is not None:
             nearest = above[[np.argmin(bound[above])]]
-            enough[nearest] = needed(table, rule, rows[nearest])
-        columns = [table.data.records, _bits(gone[above]), _bits(before[above]), risk, bound, open_, enough]
-        arrays = [
-            pa.array(np.ascontiguousarray(values[above])) if isinstance(values, np.ndarray) else values for values in columns
-        ]
-        yield pa.RecordBatch.from_arrays(arrays, names=[part.split()[0] for part in self.schema.split(", ")])
+            needed[nearest] = count_nulls_needed(table, rule, rows[nearest])
+        flags = [_pack_flags(suppressed[above]), _pack_flags(nulls[above])]
+        records, *rest = (
+            pa.array(np.ascontiguousarray(values[above])) for values in (table.data.records, risk, bound, has_candidates, needed)
+        )
+        names = [field.split()[0] for field in self.schema.split(", ")]
+        yield pa.RecordBatch.from_arrays([records, *flags, *rest], names=names)
 
 
-def _bits(flags: NDArray[np.bool_]) -> pa.Array:
-    """A row of flags per record as bytes."""
+def _pack_flags(flags: NDArray[np.bool_]) -> pa.Array:
+    """``flags[record, attribute]`` as one bit per flag, one binary value per record."""
     return pa.array([row.tobytes() for row in np.packbits(flags, axis=1)], pa.binary())
 
 
-def flags_of(column: Any, width: int) -> NDArray[np.bool_]:
-    """The flags again."""
+def unpack_flags(column: Any, width: int) -> NDArray[np.bool_]:
+    """``[record, attribute]``: the inverse of ``_pack_flags`` for ``width`` attributes."""
     rows = [np.frombuffer(row, dtype=np.uint8) for row in column.to_pylist()]
     packed = np.stack(rows) if rows else np.zeros((0, (width + 7) // 8), dtype=np.uint8)
     return np.unpackbits(packed, axis=1, count=width).astype(np.bool_)

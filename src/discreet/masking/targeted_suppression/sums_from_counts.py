@@ -1,4 +1,4 @@
-"""The sums over known sets of records whose counts are known already: to the last bit what counting them finds."""
+"""The sums over known sets from given counts; to the last bit the same as when the records are counted."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 def sum_from_counts(
     tree: Family, singles: list[int], weight: NDArray[np.float64], single: NDArray[np.float64], counts: NDArray[np.int32]
 ) -> RecordSums:
-    """Risk and top set from ``counts[record, set]``; the bounds of what epsilon dropped are not asked for here."""
+    """Risk and top set of each record from ``counts[record, set]``, without the bounds for sets dropped by epsilon.
+
+    ``weight[record]`` is the total weight of a record, ``single[record, i]`` that of the attribute ``singles[i]``.
+    """
     size = len(weight)
     pattern = np.zeros(size, dtype=np.int32)
     queries = Queries(weight, np.zeros(size), np.ones(size), single, singles, pattern, [Pattern()])
-    sums, here = RiskSums(tree, queries, KernelThreads(1)), np.empty(size, dtype=np.int32)
+    sums, set_counts = RiskSums(tree, queries, KernelThreads(1)), np.empty(size, dtype=np.int32)
 
     def read_set(node: int, active: NDArray[np.uint32]) -> NDArray[np.uint32] | None:
-        here[active] = counts[active, node]
-        sums.add(node, active, here)
-        active = active[here[active] > 1]
+        set_counts[active] = counts[active, node]
+        sums.add(node, active, set_counts)
+        active = active[set_counts[active] > 1]
         return active if len(active) else None
 
     walk_sets(tree.children, read_set(0, np.arange(size, dtype=np.uint32)), read_set)

@@ -1,1 +1,1 @@
-"""The masking method ``top_bottom_coding``: ``method`` is the plug-in, the other modules are its own."""
+"""The masking method ``top_bottom_coding``: ``method`` holds the plug-in, the other modules are used by it alone."""

@@ -32,7 +32,7 @@ def top_bottom_coding(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...
     codes: dict[str, tuple[float, ...]] = {}
     types: dict[str, pl.DataType] = {}
     for name in columns:
-        limits[name] = plugin.checked_limits(name, OrderedColumn(data.frame, name, counts[name], data.source))
+        limits[name] = plugin.find_limits_or_raise(name, OrderedColumn(data.frame, name, counts[name], data.source))
         codes[name], used = _compute_codes(plugin, data, name, limits[name])
         if plugin.replace == "label":
             types[name] = pl.String()
@@ -71,4 +71,6 @@ class _CodeExtremes:
     codes: Mapping[str, tuple[float, ...]]
 
     def __call__(self, data: Microdata) -> Mapping[str, pl.Series]:
-        return {name: self.method.coded(data.frame[name], limits, self.codes[name]) for name, limits in self.limits.items()}
+        return {
+            name: self.method.replace_extremes(data.frame[name], limits, self.codes[name]) for name, limits in self.limits.items()
+        }
