@@ -16,7 +16,7 @@ from discreet.engine.disclosure.weights import sensitivity_of
 from discreet.masking.min_risk_disclosure.least_risk import least_risk
 from discreet.masking.min_risk_disclosure.losses import Disclosure
 from discreet.model.microdata import Microdata
-from discreet.risks.decision.consistency import consistent
+from discreet.risks.decision.consistency import count_consistent
 from discreet.testing import items, students
 
 
@@ -60,7 +60,7 @@ def rho(n: int, patterns: int = 20) -> list[tuple[str, str, float, float]]:
     release = people.with_columns([people[name].set(pl.Series(hidden[which, at]), None) for at, name in enumerate(keys)])
 
     def ours() -> Any:
-        return consistent(release, people, keys)
+        return count_consistent(release, people, keys)
 
     def peer() -> Any:
         connection = duckdb.connect()

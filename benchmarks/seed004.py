@@ -16,7 +16,7 @@ from discreet.engine.disclosure.dictionaries import Dictionary, side_attributes
 from discreet.engine.disclosure.sensitivity import Form, Sensitivity, loss
 from discreet.masking.min_risk_disclosure.losses import Disclosure, suppress_columns
 from discreet.masking.min_risk_disclosure.min_risk import min_risk
-from discreet.risks.decision.consistency import Similarity, consistent
+from discreet.risks.decision.consistency import Similarity, count_consistent
 from discreet.testing import items
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -58,7 +58,7 @@ def experiment(
         for size in SIZES:
             # the first records are the disclosed ones, so that every dictionary holds them
             book = whole.head(max(disclosed, round(size * whole.height))).select(names)
-            rho = consistent(release, book, names, similarity=similarity)
+            rho = count_consistent(release, book, names, similarity=similarity)
             rows.append(
                 {"attributes": len(names), "k": k, "dictionary": book.height, "rho": float(rho.mean())}
                 | {
@@ -81,14 +81,14 @@ def estimates(whole: pl.DataFrame, names: Sequence[str], disclosed: int, seed: i
         phi = Sensitivity("phi1", tuple(names), weights).phi(
             [seen & own[name].is_not_null().to_numpy() for name, seen in zip(names, shown, strict=True)], disclosed
         )
-        estimated = float(loss(phi, consistent(release, own, names)).mean())
+        estimated = float(loss(phi, count_consistent(release, own, names)).mean())
         for size in SIZES:
             for missing in (0.0, 0.1, 0.3):
                 book = whole.head(max(disclosed, round(size * whole.height))).select(names)
                 book = book.with_columns(
                     [book[name].set(pl.Series(generator.random(book.height) < missing), None) for name in names]
                 )
-                true = float(loss(phi, consistent(release, book, names)).mean())
+                true = float(loss(phi, count_consistent(release, book, names)).mean())
                 rows.append(
                     {
                         "disclosed share": share,

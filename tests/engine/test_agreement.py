@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.engine.linkage.comparisons import compare
 from discreet.errors import DataError
 from discreet.model.cells import parse_group, parse_interval
-from discreet.risks.target_linkage.agreement import agreeing_records, packed_keys
+from discreet.risks.target_linkage.agreement import count_agreeing_records, pack_keys
 
 numbers = st.one_of(st.none(), st.integers(0, 12))
 cells = st.one_of(st.none(), st.sampled_from(["0", "3", "12", "0..4", "2..7", "[3, 3]", ">=6", "{1|3}", "*"]))
@@ -45,7 +45,7 @@ def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, 
         compare(left["b"], right["b"]),
         compare(left["c"], right["c"], tolerance=tolerance),
     ]
-    found = agreeing_records(comparisons, left.height, right.height)
+    found = count_agreeing_records(comparisons, left.height, right.height)
     for at, target in enumerate(asked):
         agree = [
             row
@@ -63,7 +63,7 @@ def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, 
 def test_plain_values_are_joined_by_hash_as_by_definition(asked, held):
     schema = {"a": pl.Int64, "b": pl.Int64, "c": pl.Int64}
     left, right = (pl.DataFrame(rows, schema=schema, orient="row") for rows in (asked, held))
-    found = agreeing_records([compare(left[name], right[name]) for name in schema], left.height, right.height)
+    found = count_agreeing_records([compare(left[name], right[name]) for name in schema], left.height, right.height)
     assert found.counts.tolist() == [held.count(row) for row in asked]
     assert found.first.tolist() == [held.index(row) if row in held else -1 for row in asked]
 
@@ -71,7 +71,7 @@ def test_plain_values_are_joined_by_hash_as_by_definition(asked, held):
 def test_keys_of_many_wide_attributes_do_not_overflow():
     rng = np.random.default_rng(1)
     columns = [rng.integers(0, 3, 50) for _ in range(20)]
-    left, right = packed_keys([column[:25] for column in columns], [column[25:] for column in columns], [10**6] * 20)
+    left, right = pack_keys([column[:25] for column in columns], [column[25:] for column in columns], [10**6] * 20)
     table = np.stack(columns, axis=1)
     expected = (table[:25, None] == table[None, 25:]).all(axis=2)
     assert ((left[:, None] == right[None]) == expected).all()

@@ -9,7 +9,7 @@ from rapidfuzz.distance import Jaro
 
 from discreet.errors import DataError
 from discreet.model.hierarchy import Hierarchy
-from discreet.risks.decision.consistency import Similarity, consistent
+from discreet.risks.decision.consistency import Similarity, count_consistent
 
 NAMES = ["a", "b", "c"]
 
@@ -34,7 +34,7 @@ plain = tables(st.sampled_from(["x", "y", "z"]))
 @settings(deadline=None, max_examples=200)
 @given(plain, plain, st.sampled_from(["wildcard", "category"]))
 def test_exact_consistency_is_the_double_loop(disclosed, dictionary, missing):
-    found = consistent(disclosed, dictionary, NAMES, missing=missing)
+    found = count_consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
 
 
@@ -44,7 +44,7 @@ def test_many_patterns_of_nulls_are_counted_as_few_are(disclosed, dictionary, mi
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.engine.classes.groups._FEW_PATTERN_PAIRS", -1)
         patch.setattr("discreet.engine.classes.groups._GROUPING_COST", 1e9)
-        found = consistent(disclosed, dictionary, NAMES, missing=missing)
+        found = count_consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
 
 
@@ -52,7 +52,7 @@ def test_nulls_in_every_pattern_are_counted_exactly():
     generator = np.random.default_rng(1)
     values, hidden = generator.integers(0, 5, (2000, 8)), generator.random((2000, 8)) < 0.4
     frame = pl.DataFrame({str(at): pl.Series(values[:, at]).set(pl.Series(hidden[:, at]), None) for at in range(8)})
-    found = consistent(frame, frame, frame.columns)
+    found = count_consistent(frame, frame, frame.columns)
     shown = np.where(hidden, -1, values)
     agree = ((shown[:, None] == shown[None]) | hidden[:, None] | hidden[None]).all(axis=2).sum(axis=1)
     assert (found == agree).all()
@@ -80,20 +80,20 @@ def may_be(x, y):
 @settings(deadline=None, max_examples=200)
 @given(tables(cells), tables(cells), st.sampled_from(["wildcard", "category"]))
 def test_a_coarse_cell_agrees_with_all_it_may_stand_for(disclosed, dictionary, missing):
-    found = consistent(disclosed, dictionary, NAMES, missing=missing)
+    found = count_consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, may_be, missing)
 
 
 def test_an_interval_agrees_with_numbers_of_another_type():
     release = pl.DataFrame({"age": ["20..30", "[30, 40]", "*"]})
-    assert consistent(release, pl.DataFrame({"age": [20, 29, 30, 40]}), ["age"]).tolist() == [2, 2, 4]
+    assert count_consistent(release, pl.DataFrame({"age": [20, 29, 30, 40]}), ["age"]).tolist() == [2, 2, 4]
 
 
 def test_a_hierarchys_label_agrees_with_its_leaves():
     tree = Hierarchy.from_rows([("48201", "4820*"), ("48202", "4820*"), ("49001", "4900*")])
     release = pl.DataFrame({"zip": ["4820*", "49001", "4900*"]})
     book = pl.DataFrame({"zip": [48201, 48202, 48201, 49001]})
-    assert consistent(release, book, ["zip"], hierarchies={"zip": tree}).tolist() == [3, 1, 1]
+    assert count_consistent(release, book, ["zip"], hierarchies={"zip": tree}).tolist() == [3, 1, 1]
 
 
 words = tables(st.sampled_from(["mary", "marie", "martha", "john", "jon", "m", ""]))
@@ -102,7 +102,7 @@ words = tables(st.sampled_from(["mary", "marie", "martha", "john", "jon", "m", "
 @settings(deadline=None, max_examples=200)
 @given(words, words, st.sampled_from([0.6, 0.8, 1.0]), st.sampled_from([(), ("a",)]))
 def test_similar_attributes_are_the_double_loop(disclosed, dictionary, threshold, block):
-    found = consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, block=block))
+    found = count_consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, block=block))
 
     def agree(at, x, y):
         return x == y or (NAMES[at] not in block and Jaro.similarity(x, y) >= threshold - 1e-12)
@@ -120,7 +120,7 @@ def test_similar_attributes_are_the_double_loop(disclosed, dictionary, threshold
 @settings(deadline=None, max_examples=200)
 @given(words, words, st.sampled_from([0.6, 0.8, 1.0]), st.sampled_from([(), ("a",), tuple(NAMES)]))
 def test_similar_records_are_the_double_loop(disclosed, dictionary, threshold, block):
-    found = consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, of="record", block=block))
+    found = count_consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, of="record", block=block))
 
     def agree(one, row):
         scores = []
@@ -140,4 +140,4 @@ def test_too_many_pairs_are_refused_before_they_are_compared(monkeypatch):
     monkeypatch.setattr("discreet.engine.linkage.value_pairs.MOST_PAIRS", 3)
     frame = pl.DataFrame({"a": ["x", "y"]})
     with pytest.raises(DataError, match="'a' has 2 values here and 2"):
-        consistent(frame, frame, ["a"], similarity=Similarity())
+        count_consistent(frame, frame, ["a"], similarity=Similarity())

@@ -40,9 +40,9 @@ def tables(draw: st.DrawFn) -> Microdata:
 
 def both(data: Microdata, measure: KnownSets, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     with monkeypatch.context() as changed:
-        changed.setattr(known_large, "LEAST", 1 << 60)
+        changed.setattr(known_large, "LARGE_TABLE", 1 << 60)
         plain = measure.measure(data)
-        changed.setattr(known_large, "LEAST", 1)
+        changed.setattr(known_large, "LARGE_TABLE", 1)
         return plain, measure.measure(data)
 
 
@@ -125,7 +125,7 @@ def test_too_many_kinds_take_the_long_way(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_row_a_record_of_a_large_table_is_refused_where_it_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.errors import MemoryLimitError
 
-    monkeypatch.setattr(known_large, "LEAST", 1)
+    monkeypatch.setattr(known_large, "LARGE_TABLE", 1)
     score = KnownSets().measure(students(500))
     monkeypatch.setenv("DISCREET_MEMORY", "100MB")
     with pytest.raises(

@@ -13,7 +13,7 @@ from discreet.masking.min_risk_disclosure.least_risk import least_risk
 from discreet.masking.min_risk_disclosure.losses import Disclosure, suppress_columns
 from discreet.masking.min_risk_disclosure.min_risk import min_risk
 from discreet.model.microdata import Microdata
-from discreet.risks.decision.consistency import Similarity, consistent
+from discreet.risks.decision.consistency import Similarity, count_consistent
 from discreet.testing import items, table
 
 BOOK = pl.DataFrame(
@@ -30,7 +30,7 @@ def test_section_2_with_all_revealed_one_entry_is_consistent_without_the_phone_i
         {"first": ["Mary", "Mary", "Ann"], "surname": ["Smith", "Smith", "Lee"], "phone": ["1", None, None]},
         schema=dict.fromkeys(BOOK.columns, pl.String),
     )
-    assert consistent(seen, BOOK, BOOK.columns).tolist() == [1, 2, 1]
+    assert count_consistent(seen, BOOK, BOOK.columns).tolist() == [1, 2, 1]
 
 
 @pytest.mark.parametrize(("n", "m", "k"), [(2, 3, 1), (3, 2, 2), (2, 3, 2)])
@@ -110,7 +110,7 @@ def test_figure_1_left_risk_grows_with_k_and_falls_with_the_dictionary(whole, si
         rule, _ = min_risk(problem, k)
         release = data.frame.with_columns(list(suppress_columns(data, problem.columns, rule).values()))
         for size in (400, 1_000, 2_000, 4_000):
-            rho = consistent(release, whole.frame.head(size).select(WORDS), WORDS, similarity=similarity)
+            rho = count_consistent(release, whole.frame.head(size).select(WORDS), WORDS, similarity=similarity)
             for form in ("phi1", "phi5"):
                 phi = Sensitivity(form, WORDS, weights).phi([rule[:, at] for at in range(len(WORDS))], len(data))
                 risks[form, k, size] = loss(phi, rho).mean()
@@ -133,7 +133,7 @@ def test_figure_1_right_every_point_lies_above_the_diagonal(whole):
         phi = Sensitivity("phi1", WORDS, dict.fromkeys(WORDS, 1.0)).phi(
             [release[name].is_not_null().to_numpy() for name in WORDS], 300
         )
-        true, estimated = (loss(phi, consistent(release, one, WORDS)) for one in (book, own))
+        true, estimated = (loss(phi, count_consistent(release, one, WORDS)) for one in (book, own))
         assert (true <= estimated).all()
 
 
@@ -152,7 +152,7 @@ def test_the_wide_table_of_the_experiments_is_masked_whole():
 
 def test_section_4_k_anonymity_bounds_every_loss_by_c_over_k():
     data = table({"zip": ["a"] * 3 + ["b"] * 2, "age": [1, 1, 1, 2, 2]}, key=["zip", "age"])
-    rho = consistent(data.frame, data.frame, ["zip", "age"])
+    rho = count_consistent(data.frame, data.frame, ["zip", "age"])
     for c, k in itertools.product((1.0, 5.0), (2, 3)):
         losses = loss(np.full(5, c), rho)
         assert ((losses <= c / k) == (rho >= k)).all()

@@ -358,7 +358,7 @@ def test_the_bound_is_told_in_words_where_it_holds(tmp_path):
     assert "says something else of 1 of its people" in notes
     pl.DataFrame({"who": [1, 2], "a": ["x", "y"]}).write_csv(tmp_path / "staff.csv")
     notes = " ".join(Decision(dictionary=["staff.csv", "phone.csv"]).measure(data).notes)
-    assert "the risk under 'phone.csv' cannot exceed that under 'staff.csv'" in notes
+    assert "the risk under 'phone.csv' is at most that under 'staff.csv'" in notes
 
 
 def test_no_rows_and_no_columns():
@@ -370,8 +370,8 @@ def test_no_rows_and_no_columns():
 def test_a_record_is_explained_in_words():
     data = microdata([("x", None, "x"), ("x", "y", "x")])
     assert Decision().explain(data, 0) == [
-        "It discloses a, c, which is worth 2 (phi1).",
-        "2 people in the worst dictionary could be behind it: its expected loss is 1.",
+        "It discloses a, c, with sensitivity 2 (phi1).",
+        "2 persons in the worst dictionary are consistent with it; expected loss: 1.",
     ]
 
 

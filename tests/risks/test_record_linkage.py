@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import DataError
 from discreet.model.cells import parse_group
-from discreet.risks.record_linkage.measure import RecordLinkage, wilson
+from discreet.risks.record_linkage.measure import RecordLinkage, wilson_interval
 from discreet.testing import table
 
 numbers = st.one_of(st.none(), st.integers(-3, 3))
@@ -165,6 +165,6 @@ def test_an_empty_table_and_tables_that_do_not_fit():
 
 
 def test_wilsons_interval_stays_inside_zero_and_one():
-    assert wilson(0, 10, 0.95)[0] == 0.0
-    assert wilson(10, 10, 0.95)[1] == 1.0
-    assert wilson(0, 0, 0.95) == (0.0, 1.0)
+    assert wilson_interval(0, 10, 0.95)[0] == 0.0
+    assert wilson_interval(10, 10, 0.95)[1] == 1.0
+    assert wilson_interval(0, 0, 0.95) == (0.0, 1.0)

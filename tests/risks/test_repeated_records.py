@@ -197,9 +197,9 @@ def test_a_record_is_explained_by_its_group() -> None:
         {"who": ["u", "u", "v"], "age": [5, 5, 5], "ill": list("aab")}, person=["who"], key=["age"], confidential=["ill"]
     )
     assert RepeatedRecords().explain(data, 0) == [
-        "its person has 2 of the 3 records that look alike to this intruder: 66.7%",
+        "its person has 2 of the 3 records that this attacker cannot distinguish: 66.7%",
         "the 3 records belong to 2 persons, g-balance 0.4444",
-        "one value of 'ill' is that of 50.0% of these persons",
+        "one value of 'ill' is shared by 50.0% of these persons",
     ]
 
 

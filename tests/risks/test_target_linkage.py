@@ -16,7 +16,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.registry import create
 from discreet.risks.target_linkage import attack as linkage
-from discreet.risks.target_linkage.blocking import block
+from discreet.risks.target_linkage.blocking import choose_pairs
 from discreet.risks.target_linkage.measure import TargetLinkage
 from discreet.testing import table
 
@@ -219,7 +219,7 @@ def test_blocking_finds_the_best_of_all_pairs_and_counts_what_it_left_out(monkey
     measure = TargetLinkage(errors="estimate")
     whole = measure.measure(data, original=targets)
     assert whole["pairs_left_out"] == 0
-    monkeypatch.setattr(linkage, "block", lambda *args: block(*args, all_pairs=0))
+    monkeypatch.setattr(linkage, "choose_pairs", lambda *args: choose_pairs(*args, all_pairs=0))
     some = measure.measure(data, original=targets)
     assert some["pairs_left_out"] > size * size / 2
     assert f"{some['pairs_left_out']:,} were left out" in some.notes[-1]
@@ -266,7 +266,7 @@ def test_what_the_data_do_not_allow_is_told():
     data = table({"age": [1, 2], "city": ["x", "y"]}, key=["age"])
     with pytest.raises(DataError, match="less than the 2 records"):
         TargetLinkage(population=1).measure(data)
-    with pytest.raises(DataError, match="domain names 'city', which the intruder does not use"):
+    with pytest.raises(DataError, match="domain names 'city', which the attacker does not use"):
         TargetLinkage(domain={"city": 5}).measure(data)
     with pytest.raises(DataError, match="no probability to 2"):
         TargetLinkage(density={"age": {"0..2": 0.5}}).measure(data)

@@ -139,7 +139,7 @@ def test_a_file_beside_a_table_that_does_not_belong_to_it_is_refused(tmp_path):
     pl.DataFrame({"a": [1, 2]}).write_csv(target)
     for text, words in (
         ("cells: {b: {kind: text}}", "describes the column 'b', which out.csv does not have"),
-        ("cells: {a: {kind: date, labels: {'1': nonsense}}}", "stands for 'nonsense', which is no cell of the kind date"),
+        ("cells: {a: {kind: date, labels: {'1': nonsense}}}", "stands for 'nonsense', which is not a cell of kind date"),
         ("limits: {k_anonymity.k: 3}", "only the section 'cells' is allowed in it"),
         ("cells: [", "not YAML"),
     ):

@@ -155,7 +155,7 @@ def test_limits_and_measures_are_set_shown_with_their_meaning_and_removed(send, 
     send("/methods", do="measure", measure="risk.known_sets")
     send("/methods/measures/risk/known_sets", p_alpha=50)
     page = logged_in.get(f"/projects/{filled.id}/methods").text
-    assert "records in the smallest class" in page
+    assert "records in the smallest equivalence class" in page
     assert "alpha 50" in page
     with store.read() as connection:
         policy = policies.current_policy(connection, projects.get(connection, anna, filled.id))

@@ -89,11 +89,11 @@ def count_agreeing_rows(
     """
     if not queries:
         raise DataError("counting needs at least one attribute")
-    query_rows, query_index = _distinct_rows(queries, cardinalities)
-    table_rows, table_index = _distinct_rows(table, cardinalities)
+    query_rows, query_index = distinct_rows(queries, cardinalities)
+    table_rows, table_index = distinct_rows(table, cardinalities)
     multiplicities = np.bincount(table_index, weights=weights, minlength=len(table_rows[0])).astype(np.int64)
-    query_patterns = _rows_by_null_pattern(query_rows, nulls)
-    table_patterns = _rows_by_null_pattern(table_rows, nulls)
+    query_patterns = rows_by_null_pattern(query_rows, nulls)
+    table_patterns = rows_by_null_pattern(table_rows, nulls)
     if len(query_patterns) * len(table_patterns) > _FEW_PATTERN_PAIRS:
         from discreet.engine.classes.postings import choose_rarest_attribute, count_by_postings
 
@@ -128,7 +128,7 @@ def count_agreeing_rows(
     return totals[query_index]
 
 
-def _distinct_rows(codes: Sequence[NDArray[Any]], cardinalities: Sequence[int]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
+def distinct_rows(codes: Sequence[NDArray[Any]], cardinalities: Sequence[int]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
     """The distinct rows, and for each row the index of its distinct row."""
     size = len(codes[0])
     ids, number = group_ids(list(zip(codes, cardinalities, strict=True)), size)
@@ -137,7 +137,7 @@ def _distinct_rows(codes: Sequence[NDArray[Any]], cardinalities: Sequence[int]) 
     return [column[first] for column in codes], ids
 
 
-def _rows_by_null_pattern(codes: Sequence[NDArray[Any]], nulls: Sequence[int | None]) -> dict[int, NDArray[np.int64]]:
+def rows_by_null_pattern(codes: Sequence[NDArray[Any]], nulls: Sequence[int | None]) -> dict[int, NDArray[np.int64]]:
     """Rows by the attributes they lack, as a bit mask in a Python integer (for any number of attributes)."""
     size = len(codes[0])
     flags = [(column == null).astype(np.uint8) if null is not None else None for column, null in zip(codes, nulls, strict=True)]

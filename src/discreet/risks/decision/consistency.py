@@ -1,7 +1,7 @@
-r"""Who in a dictionary is consistent with a disclosed record: $|\rho(y, \theta)|$ of seed 004, Definition 6.
+r"""The persons in a dictionary who are consistent with a disclosed record: $|\rho(y, \theta)|$, Lebanon et al., Definition 6.
 
-Exact values by group counts (:func:`discreet.engine.classes.groups.count_agreeing_rows`); coarse cells and similar texts by a
-relation on distinct values (:mod:`discreet.risks.decision.relation_counts`). A null on either side agrees with anything,
+Exact values are counted by groups (:func:`discreet.engine.classes.groups.count_agreeing_rows`); coarse cells and similar texts by
+a relation between distinct values (:mod:`discreet.risks.decision.relation_counts`). A null on either side agrees with anything,
 or is one more value.
 """
 
@@ -28,26 +28,24 @@ from discreet.model.hierarchy import Hierarchy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.risks.decision.relation_counts import Related
+    from discreet.risks.decision.relation_counts import ValueRelation
 
 Missing = Literal["wildcard", "category"]
 
 
 class Similarity(BaseModel):
-    """When texts agree that are not equal."""
+    """When texts that are not equal agree."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    threshold: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.8, description="Jaro similarity from which values agree"
-    )
+    threshold: Annotated[float, Field(gt=0, le=1)] = Field(default=0.8, description="Jaro similarity from which values agree")
     of: Literal["attribute", "record"] = Field(
         default="attribute", description="each attribute must reach the threshold, or their mean over the record"
     )
     block: tuple[str, ...] = Field(default=(), description="attributes that must be equal; the others are compared by similarity")
 
 
-def consistent(
+def count_consistent(
     disclosed: pl.DataFrame,
     dictionary: pl.DataFrame,
     attributes: Sequence[str],
@@ -59,43 +57,43 @@ def consistent(
     cells: Mapping[str, ColumnCells] | None = None,
     true: bool = False,
 ) -> NDArray[np.int64]:
-    """For each disclosed record how many rows of the dictionary are consistent with it.
+    """For each disclosed record the number of rows of the dictionary that are consistent with it.
 
-    Where ``coarse``, a disclosed cell agrees with all it may stand for: ``cells`` says it of labels, ``hierarchies`` where
-    that does not. ``true``: the dictionary holds the original values, so that a text it does not explain is an error.
+    Where ``coarse``, a disclosed cell agrees with every value it may stand for, by the declared ``cells`` or else the
+    ``hierarchies``. ``true``: the dictionary holds the original values, so that a text that nothing explains is an error.
 
     >>> book = pl.DataFrame({"first": ["Mary", "Mary", "John"], "city": ["Rome", None, "Rome"]})
-    >>> consistent(pl.DataFrame({"first": ["Mary", None], "city": ["Rome", "Rome"]}), book, ["first", "city"])
+    >>> count_consistent(pl.DataFrame({"first": ["Mary", None], "city": ["Rome", "Rome"]}), book, ["first", "city"])
     array([2, 3])
     """
     if not disclosed.height or not dictionary.height:
         return np.zeros(disclosed.height, dtype=np.int64)
-    relation = _Meaning(missing, similarity, hierarchies or {}, cells or {}, true)
+    relation = _Agreement(missing, similarity, hierarchies or {}, cells or {}, true)
     wide = coarse and any(relation.is_wide(disclosed[name], dictionary[name]) for name in attributes)
     if similarity is None and not wide:
         shared = encode_shared(disclosed, dictionary, [(name, name) for name in attributes])
-        nulls = [one.null if missing == "wildcard" else None for one in shared]
-        cardinalities = [one.cardinality for one in shared]
-        return count_agreeing_rows([one.left for one in shared], [one.right for one in shared], cardinalities, nulls)
+        nulls = [codes.null if missing == "wildcard" else None for codes in shared]
+        cardinalities = [codes.cardinality for codes in shared]
+        return count_agreeing_rows([codes.left for codes in shared], [codes.right for codes in shared], cardinalities, nulls)
     return _by_relation(disclosed, dictionary, attributes, relation)
 
 
 def _by_relation(
-    disclosed: pl.DataFrame, dictionary: pl.DataFrame, attributes: Sequence[str], relation: _Meaning
+    disclosed: pl.DataFrame, dictionary: pl.DataFrame, attributes: Sequence[str], relation: _Agreement
 ) -> NDArray[np.int64]:
-    from discreet.risks.decision.relation_counts import related_counts
+    from discreet.risks.decision.relation_counts import count_related
 
-    asked, back, _ = _distinct(disclosed, attributes)
-    held, _, times = _distinct(dictionary, attributes)
+    queries, query_index, _ = _distinct(disclosed, attributes)
+    rows, _, times = _distinct(dictionary, attributes)
     similarity = relation.similarity
     threshold = similarity.threshold - SLACK if similarity is not None and similarity.of == "record" else None
-    related = [relation.related(asked[name], held[name]) for name in attributes]
-    return related_counts(related, times, threshold)[back]
+    related = [relation.related(queries[name], rows[name]) for name in attributes]
+    return count_related(related, times, threshold)[query_index]
 
 
 @dataclass(frozen=True)
-class _Meaning:
-    """When a disclosed cell and a dictionary's agree."""
+class _Agreement:
+    """When a disclosed cell and a value of a dictionary agree."""
 
     missing: Missing
     similarity: Similarity | None
@@ -107,51 +105,62 @@ class _Meaning:
         sides = [(left, self.cells.get(name)), (right, None)]
         return read_sides(sides, hierarchy=self.hierarchies.get(name), reference=1 if self.true else None)
 
-    def is_wide(self, one: pl.Series, two: pl.Series) -> bool:
-        """Whether agreement is more than being equal: some cell stands for several values, or types differ."""
-        name = one.name
-        if name not in self.cells and name not in self.hierarchies and one.dtype == two.dtype and one.dtype != pl.String:
+    def is_wide(self, disclosed: pl.Series, listed: pl.Series) -> bool:
+        """Whether agreement differs from equality: some cell stands for several values, or the types differ."""
+        name = disclosed.name
+        if (
+            name not in self.cells
+            and name not in self.hierarchies
+            and disclosed.dtype == listed.dtype
+            and disclosed.dtype != pl.String
+        ):
             return False
-        if kind_of(one.dtype) != kind_of(two.dtype):
+        if kind_of(disclosed.dtype) != kind_of(listed.dtype):
             return True
-        readings = self._read(encode_series(one), encode_series(two), name)
+        readings = self._read(encode_series(disclosed), encode_series(listed), name)
         labelled = name in self.cells and bool(self.cells[name].labels)
         return labelled or any(side.cells or side.blank[: len(side.plain)].any() for side in readings)
 
-    def related(self, one: pl.Series, two: pl.Series) -> Related:
-        """Which distinct values agree; a null is no code, or under ``missing: category`` one more value."""
-        from discreet.risks.decision.relation_counts import relate
+    def related(self, disclosed: pl.Series, listed: pl.Series) -> ValueRelation:
+        """Which distinct values agree; a null has no code, or under ``missing: category`` is one more value."""
+        from discreet.risks.decision.relation_counts import build_relation
 
-        left, right = encode_series(one), encode_series(two)
-        mine, theirs = atoms_of(self._read(left, right, one.name))
-        starts, members = agreeing_codes(mine, theirs)
-        pairs = [(np.repeat(np.arange(len(mine.blank)), np.diff(starts)), members)]
-        known, held = len(left.values), len(right.values)
-        more = self.missing == "category"  # then a null is one more value, with which a star agrees as well
-        for silent, other, turn in ((mine.blank[:known], held, False), (theirs.blank[:held], known, True)):
-            codes = np.flatnonzero(silent)  # a star agrees with every value
-            both = (np.repeat(codes, other + more), np.tile(np.arange(other + more), len(codes)))
-            pairs.append(both[::-1] if turn else both)
-        sizes = (known + more, held + more)
-        shown = [column.codes.astype(np.int64) for column in (left, right)]
-        if not more:
-            shown = [np.where(column.is_null, -1, codes) for column, codes in zip((left, right), shown, strict=True)]
+        left, right = encode_series(disclosed), encode_series(listed)
+        left_atoms, right_atoms = atoms_of(self._read(left, right, disclosed.name))
+        starts, members = agreeing_codes(left_atoms, right_atoms)
+        pairs = [(np.repeat(np.arange(len(left_atoms.blank)), np.diff(starts)), members)]
+        left_size, right_size = len(left.values), len(right.values)
+        null_is_value = self.missing == "category"  # a null is then one more value, which agrees with ``*`` too
+        for blank, other_size, swap in (
+            (left_atoms.blank[:left_size], right_size, False),
+            (right_atoms.blank[:right_size], left_size, True),
+        ):
+            codes = np.flatnonzero(blank)  # ``*`` agrees with every value
+            star_pairs = (
+                np.repeat(codes, other_size + null_is_value),
+                np.tile(np.arange(other_size + null_is_value), len(codes)),
+            )
+            pairs.append(star_pairs[::-1] if swap else star_pairs)
+        sizes = (left_size + null_is_value, right_size + null_is_value)
+        side_codes = [column.codes.astype(np.int64) for column in (left, right)]
+        if not null_is_value:
+            side_codes = [np.where(column.is_null, -1, codes) for column, codes in zip((left, right), side_codes, strict=True)]
         else:
-            pairs.append((np.array([known]), np.array([held])))
-        found, scores = merged(pairs, sizes[1]), None
-        if self.similarity is not None and one.name not in self.similarity.block:
+            pairs.append((np.array([left_size]), np.array([right_size])))
+        agreeing, scores = merged(pairs, sizes[1]), None
+        if self.similarity is not None and disclosed.name not in self.similarity.block:
             if self.similarity.of == "attribute":
-                found = merged([found, similar_pairs(left.values, right.values, self.similarity.threshold)], sizes[1])
+                agreeing = merged([agreeing, similar_pairs(left.values, right.values, self.similarity.threshold)], sizes[1])
             else:
                 scores = np.zeros(sizes)
-                scores[:known, :held] = similarities(left.values, right.values)
-                scores[found] = 1.0
-                found = np.nonzero(scores >= self.similarity.threshold - SLACK)  # type: ignore[assignment]
-        return relate((shown[0], shown[1]), sizes, found, scores)
+                scores[:left_size, :right_size] = similarities(left.values, right.values)
+                scores[agreeing] = 1.0
+                agreeing = np.nonzero(scores >= self.similarity.threshold - SLACK)  # type: ignore[assignment]
+        return build_relation((side_codes[0], side_codes[1]), sizes, agreeing, scores)
 
 
 def _distinct(frame: pl.DataFrame, attributes: Sequence[str]) -> tuple[pl.DataFrame, NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows, which of them each row is, and how many rows each stands for."""
+    """The distinct rows, the index of each row's distinct row, and the multiplicity of each distinct row."""
     columns = [encode_series(frame[name]) for name in attributes]
     ids, number = group_ids([(column.codes, column.cardinality) for column in columns], frame.height)
     first = np.empty(number, dtype=np.int64)

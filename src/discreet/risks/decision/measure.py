@@ -1,4 +1,4 @@
-"""The decision-theoretic privacy risk: what the disclosed records are worth to an intruder with dictionaries."""
+"""The decision-theoretic privacy risk (Lebanon et al.): the expected loss against an attacker with dictionaries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.risks.decision.consistency import Similarity, consistent
+from discreet.risks.decision.consistency import Similarity, count_consistent
 from discreet.risks.decision.summary import LossStatistics, choose_prior, summarize
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ RECORD_WEIGHTS = Gap(
 
 
 class Decision(RiskMeasure):
-    r"""The expected loss of a disclosed record: its sensitivity over the number of people who could be behind it.
+    r"""The expected loss of a disclosed record: its sensitivity divided by the number of persons who are consistent with it.
 
-    $R(\delta, \theta) = \frac{1}{n} \sum_i \Phi(y_i) / |\rho(y_i, \theta)|$, where $\rho(y_i, \theta)$ are the people of
+    $R(\delta, \theta) = \frac{1}{n} \sum_i \Phi(y_i) / |\rho(y_i, \theta)|$, where $\rho(y_i, \theta)$ are the persons of
     the dictionary $\theta$ who are consistent with the disclosed record $y_i$; 0 where nobody is.
 
     >>> from discreet.testing import table
@@ -72,14 +72,14 @@ class Decision(RiskMeasure):
     )
     better: ClassVar[Mapping[str, Direction]] = {"risk": "low", "bayes": "low", "worst": "low", "unmatched": "high"}
     meaning: ClassVar[Mapping[str, str]] = {
-        "risk": "mean loss a record: the Bayes risk with a prior, else that of the worst dictionary",
-        "bayes": "mean of the dictionaries' risks under the prior",
-        "worst": "the largest of the dictionaries' risks",
-        "unmatched": "records with which nobody in any dictionary is consistent",
-        "dictionaries": "the risk under each dictionary",
+        "risk": "mean expected loss per record: Bayes risk with a prior, else under the worst dictionary",
+        "bayes": "Bayes risk: mean of the dictionaries' risks under the prior",
+        "worst": "the largest risk over the dictionaries (worst case)",
+        "unmatched": "records that are consistent with nobody in any dictionary",
+        "dictionaries": "risk under each dictionary",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
-        "loss": "expected loss: under the prior, else under the worst dictionary",
+        "loss": "expected loss of the record: under the prior, else under the worst dictionary",
         "rho": "persons of the worst dictionary who are consistent with the record",
         "phi": "sensitivity of what the record discloses",
         "rho_*": "persons of each dictionary who are consistent with the record",
@@ -87,31 +87,27 @@ class Decision(RiskMeasure):
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     sensitivity: Form = Field(
-        default="phi1", description="phi1 to phi5: how the weights of disclosed attributes make a record's worth"
+        default="phi1", description="sensitivity function phi1 to phi5 of the weights of the disclosed attributes"
     )
     weights: dict[str, float] = Field(
         default_factory=dict,
-        description="weight of an attribute, or of attributes disclosed together as a*b; .inf: never to be tied to anybody",
+        description="weight of an attribute, or of attributes disclosed together as a*b; .inf: must never be linked to a person",
     )
     record_weights: str | None = Field(
         default=None,
-        description="file with a weight a record (column weight), or an attribute and record (columns as attributes)",
+        description="file of weights per record (column weight), or per record and attribute (columns named as attributes)",
     )
     order: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="the largest set of attributes that interact (phi4: 2 where absent, phi5: 1)"
+        default=None, description="size of the largest set of attributes that interact; default: 2 for phi4, 1 for phi5"
     )
     dictionary: tuple[DictionaryFile, ...] = Field(
-        default=(), description="file or list of files that the intruder may hold; the microdata itself where absent"
+        default=(), description="file or list of files that the attacker may have; default: the microdata itself"
     )
-    prior: dict[str, float] = Field(
-        default_factory=dict, description="probability of each dictionary; the worst case where absent"
-    )
+    prior: dict[str, float] = Field(default_factory=dict, description="probability of each dictionary; default: worst case")
     missing: Literal["wildcard", "category"] = Field(
         default="wildcard", description="a null agrees with anything on either side, or is one more value"
     )
-    similarity: Similarity | None = Field(
-        default=None, description="values agree that are similar: {threshold: 0.8, of: attribute}"
-    )
+    similarity: Similarity | None = Field(default=None, description="similar values agree: {threshold: 0.8, of: attribute}")
 
     @field_validator("dictionary", mode="before")
     @classmethod
@@ -133,36 +129,37 @@ class Decision(RiskMeasure):
         dictionaries = load_dictionaries(self.dictionary, data, original)
         function = sensitivity_of(data, self.sensitivity, self.weights, self.record_weights, self.order)
         phi = function.phi([data.frame[name].is_not_null().to_numpy() for name in function.names], len(data))
-        rhos = [self._rho(data, one) for one in dictionaries]
+        rhos = [self._rho(data, dictionary) for dictionary in dictionaries]
         losses = [loss(phi, rho) for rho in rhos]
         prior = choose_prior(prior_of(self.dictionary, self.prior), len(dictionaries))
         statistics = LossStatistics(
             records=len(data),
-            totals={one.name: float(values.sum()) for one, values in zip(dictionaries, losses, strict=True)},
+            totals={dictionary.name: float(values.sum()) for dictionary, values in zip(dictionaries, losses, strict=True)},
             unmatched=int(np.logical_and.reduce([rho == 0 for rho in rhos]).sum()),
             prior=prior,
         )
-        at, risks = statistics.worst, list(statistics.risks.values())
-        columns = {"loss": losses[at] if prior is None else _mean(losses, prior), "rho": rhos[at], "phi": phi}
+        worst, risks = statistics.worst, list(statistics.risks.values())
+        columns = {"loss": losses[worst] if prior is None else _mean(losses, prior), "rho": rhos[worst], "phi": phi}
         if len(dictionaries) > 1:
-            columns |= {f"rho_{one.name}": rho for one, rho in zip(dictionaries, rhos, strict=True)}
+            columns |= {f"rho_{dictionary.name}": rho for dictionary, rho in zip(dictionaries, rhos, strict=True)}
         notes = self._notes(data, original or data, dictionaries, rhos, risks)
         return Score(self.name, summarize(statistics), pl.DataFrame(columns), notes=tuple(notes))
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
-        """Who is consistent with the record, what its disclosed attributes weigh, and what that makes."""
-        found = self.measure(data, original=original).per_record
-        assert found is not None
-        row = found.row(record, named=True)
-        shown = [name for name in side_attributes(data) if data.frame[name][record] is not None]
-        people = "nobody" if row["rho"] == 0 else f"{row['rho']:,} people" if row["rho"] > 1 else "one person"
+        """Sentences on the sensitivity of the record, the number of persons consistent with it, and its expected loss."""
+        per_record = self.measure(data, original=original).per_record
+        assert per_record is not None
+        row = per_record.row(record, named=True)
+        disclosed = [name for name in side_attributes(data) if data.frame[name][record] is not None]
+        people = "nobody" if row["rho"] == 0 else f"{row['rho']:,} persons" if row["rho"] > 1 else "one person"
+        verb = "are" if row["rho"] > 1 else "is"
         return [
-            f"It discloses {', '.join(shown) or 'nothing'}, which is worth {row['phi']:g} ({self.sensitivity}).",
-            f"{people[0].upper()}{people[1:]} in the worst dictionary could be behind it: its expected loss is {row['loss']:g}.",
+            f"It discloses {', '.join(disclosed) or 'nothing'}, with sensitivity {row['phi']:g} ({self.sensitivity}).",
+            f"{people[0].upper()}{people[1:]} in the worst dictionary {verb} consistent with it; expected loss: {row['loss']:g}.",
         ]
 
     def _rho(self, data: Microdata, dictionary: Dictionary) -> NDArray[np.int64]:
-        return consistent(
+        return count_consistent(
             data.frame,
             dictionary.frame,
             dictionary.attributes,
@@ -182,22 +179,27 @@ class Decision(RiskMeasure):
         rhos: Sequence[NDArray[np.int64]],
         risks: Sequence[float],
     ) -> list[str]:
-        """What the numbers rest on, and Theorem 1's bound where its conditions hold."""
+        """Notes on the dictionaries, and the bound of Lebanon et al., Theorem 1, where its conditions hold."""
         notes = [
-            f"'{one.name}' has {len(one):,} rows and was compared on {', '.join(one.attributes)}."
-            for one in dictionaries
-            if not one.is_self
+            f"'{dictionary.name}' has {len(dictionary):,} rows and was compared on {', '.join(dictionary.attributes)}."
+            for dictionary in dictionaries
+            if not dictionary.is_self
         ]
         if self.weights and self.sensitivity == "phi2":
-            notes.append("phi2 weighs records, so the weights of attributes have no part in it.")
+            notes.append("phi2 weights records, so the weights of attributes are not used.")
         if self.record_weights and self.sensitivity == "phi1":
-            notes.append("phi1 weighs attributes, so record_weights have no part in it.")
-        ordered = self.missing == "wildcard" and self.similarity is None  # else a blank hides nothing, and no order holds
+            notes.append("phi1 weights attributes, so record_weights are not used.")
+        ordered = (
+            self.missing == "wildcard" and self.similarity is None
+        )  # otherwise a suppressed value does not agree with everything, and Theorem 1 does not hold
         if dictionaries[0].is_self:
-            notes.append(_own(dictionaries[0].attributes, bounds=ordered and bool((rhos[0] > 0).all())))
+            notes.append(_note_on_own_dictionary(dictionaries[0].attributes, bounds=ordered and bool((rhos[0] > 0).all())))
         elif ordered:
-            itself = own_dictionary(data, owned)
-            notes += [_bound_by_itself(self._precedes_itself(data, itself, one), one.name) for one in dictionaries]
+            microdata_dictionary = own_dictionary(data, owned)
+            notes += [
+                _note_on_own_bound(self._precedes_itself(data, microdata_dictionary, dictionary), dictionary.name)
+                for dictionary in dictionaries
+            ]
             for theta, rho, risk in zip(dictionaries, rhos, risks, strict=True):
                 complete = bool((rho > 0).all())
                 above = [
@@ -206,34 +208,34 @@ class Decision(RiskMeasure):
                     if eta is not theta and complete and precedes(theta, eta, eta.attributes).holds
                     and _unread_labels(data, theta, eta) is None
                 ]  # fmt: skip
-                notes += [_bound(theta.name, eta.name, risk) for eta in above]
+                notes += [_note_on_bound(theta.name, eta.name, risk) for eta in above]
         return notes
 
     def _precedes_itself(self, data: Microdata, itself: Dictionary, eta: Dictionary) -> Relation:
         """Whether the microdata, compared as its own dictionary on its own attributes, bounds the risk under another one.
 
-        The other dictionary must say nothing of these people beyond the attributes that the microdata itself is compared on (a
-        record may agree with a person on the keys and be told apart by what else the dictionary says), and every record must
-        agree with somebody in the microdata (a record that agrees with nobody counts 0 there, whatever the other finds).
+        The other dictionary must not hold attributes of these persons beyond those on which the microdata is compared (a record
+        may agree with a person on the keys and be distinguished by a further attribute), and every record must agree with
+        somebody in the microdata (a record that agrees with nobody has loss 0 there, whatever it is under the other dictionary).
         """
-        said = [name for name in eta.attributes if eta.frame[name].null_count() < len(eta)]
-        if more := next((name for name in said if name not in itself.attributes), None):
-            return Relation(False, f"'{eta.name}' also says '{more}', on which the microdata itself is not compared")
+        stated = [name for name in eta.attributes if eta.frame[name].null_count() < len(eta)]
+        if extra := next((name for name in stated if name not in itself.attributes), None):
+            return Relation(False, f"'{eta.name}' also holds '{extra}', on which the microdata itself is not compared")
         if (unread := _unread_labels(data, itself, eta)) is not None:
             return Relation(False, f"'{eta.name}' has values of '{unread}' that its hierarchy does not cover")
         relation = precedes(itself, eta, eta.attributes)
-        if relation.holds and itself.frame is not data.frame and (lost := int((self._rho(data, itself) == 0).sum())):
-            return Relation(False, f"{lost:,} records agree with nobody in the microdata itself")
+        if relation.holds and itself.frame is not data.frame and (unmatched := int((self._rho(data, itself) == 0).sum())):
+            return Relation(False, f"{unmatched:,} records agree with nobody in the microdata itself")
         return relation
 
 
-def _own(attributes: Sequence[str], *, bounds: bool) -> str:
+def _note_on_own_dictionary(attributes: Sequence[str], *, bounds: bool) -> str:
     compared = f"The microdata was its own dictionary, compared on {', '.join(attributes)}"
     if not bounds:
         return f"{compared}."
     return (
-        f"{compared}: an intruder whose dictionary has a row for each of these records, perhaps among others, that says no more "
-        "of it than these attributes has at most this risk (Theorem 1)."
+        f"{compared}: this is an upper bound of the risk under any dictionary that has a row for each of these records, perhaps "
+        "among others, and no other attributes of them (Theorem 1)."
     )
 
 
@@ -243,39 +245,40 @@ def _unread_labels(data: Microdata, theta: Dictionary, eta: Dictionary) -> str |
     return next((name for name in _hierarchies(data, theta) if name in eta.attributes and name not in explained), None)
 
 
-def _bound(theta: str, eta: str, risk: float) -> str:
+def _note_on_bound(theta: str, eta: str, risk: float) -> str:
     return (
-        f"Everybody in '{theta}' is in '{eta}', which says no more of them, and every record was found in the first: the risk "
-        f"under '{eta}' cannot exceed that under '{theta}', {risk:g}, for these records or any part of what they say (Theorem 1)."
+        f"Everybody in '{theta}' is in '{eta}', which holds no further attributes of them, and every record is consistent with "
+        f"somebody in '{theta}': the risk under '{eta}' is at most that under '{theta}', {risk:g}, also where less of these "
+        "records is disclosed (Theorem 1)."
     )
 
 
-def _bound_by_itself(relation: Relation, name: str) -> str:
+def _note_on_own_bound(relation: Relation, name: str) -> str:
     if relation.holds:
         return (
-            f"Everybody in the microdata is in '{name}', which says no more of them: measured without a dictionary the risk is "
-            f"an upper bound of that under '{name}' (Theorem 1)."
+            f"Everybody in the microdata is in '{name}', which holds no further attributes of them: the risk measured without a "
+            f"dictionary is an upper bound of that under '{name}' (Theorem 1)."
         )
     return f"The microdata itself gives no upper bound of the risk under '{name}' (Theorem 1): {relation.reason}."
 
 
 def _mean(values: Sequence[NDArray[np.float64]], prior: Sequence[float]) -> NDArray[np.float64]:
-    """The mean under the prior, where 0 times infinity is 0."""
+    """The mean under the prior; 0 times infinity is 0."""
     total = np.zeros(len(values[0]))
-    for one, probability in zip(values, prior, strict=True):
+    for losses, probability in zip(values, prior, strict=True):
         if probability > 0:
-            total = total + probability * one
+            total = total + probability * losses
     return total
 
 
 def _hierarchies(data: Microdata, dictionary: Dictionary) -> dict[str, Hierarchy]:
-    """The hierarchies by whose labels a release may speak of the dictionary's values, where they cover them."""
-    found = {}
+    """The hierarchies by whose labels the release is compared with the dictionary, where they cover the dictionary's values."""
+    hierarchies = {}
     for name in dictionary.attributes:
         spec = data.attribute(name).hierarchy
         if spec is None or name in data.cells or dictionary.frame is data.frame:
             continue
         fine = Microdata(dictionary.frame.select(name), data.policy.with_(attributes={name: data.attribute(name)}))
         with contextlib.suppress(DataError):
-            found[name] = hierarchy_of(fine, name)
-    return found
+            hierarchies[name] = hierarchy_of(fine, name)
+    return hierarchies

@@ -1,8 +1,8 @@
-"""Class sizes for an intruder who knows the original values, where a null of the release agrees with anything.
+"""Class sizes for an attacker who knows the original values, where a null of the release agrees with anything.
 
-On the release alone a blanked cell lets a record agree with its neighbours. Whoever knows the true value sees more: the
-neighbours' cells say something else, so only the blanked row fits. The size of a record's class is then the number of released
-records whose cells agree with its true key values, its own row among them.
+On the release alone, a suppressed cell lets a record agree with its neighbours. An attacker who knows the original value sees
+that the neighbours have other values, so that only the suppressed row fits. The class size of a record is then the number of
+released records whose cells agree with its original key values, its own row included.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from discreet.model.microdata import Microdata
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_NO_SETS = 0.9  # an epsilon above every probability below: the family holds the empty set alone, and only all keys are counted
+_NO_SETS = 0.9  # an epsilon above every probability: the family holds only the empty set, so only the set of all keys is counted
 _KNOWN = 0.5
 
 
 def informed_class_sizes(
     data: Microdata, original: Microdata, keys: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the release that have an original, and for each the number of released records that agree with its true keys.
+    """Rows of the release that have an original, and for each the number of released records that agree with its original keys.
 
-    A key whose released cell does not hold its true value (because it was perturbed) is left out for that record: an intruder
-    who relies on it does not find the record at all.
+    A key whose released cell does not contain the original value (because it was perturbed) is ignored for that record: an
+    attacker who relies on it does not find the record at all.
     """
     names = [name for name in keys if name in original.columns]
     rows = np.flatnonzero(require_original_rows(data, original, "k_anonymity") >= 0)

@@ -1,4 +1,4 @@
-"""k-anonymity: how many records share each record's key values."""
+"""k-anonymity: the sizes of the equivalence classes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from discreet.risks.k_anonymity.summary import THRESHOLDS, ClassStatistics, summ
 
 
 class KAnonymity(RiskMeasure):
-    """The size of each record's class: the records that agree with it on all key attributes.
+    """The size of each record's equivalence class: the records that agree with it on all quasi-identifiers (role key).
 
-    A table is k-anonymous where the smallest class has k records. ``unique`` counts records alone in their class,
-    ``violating_5`` those in classes of fewer than 5. The intruder is one who knows every key of his target.
+    A table is k-anonymous if its smallest equivalence class has k records. ``unique`` counts sample uniques, ``violating_5`` the
+    records in classes of fewer than 5. The attacker knows every key of the target (prosecutor: risk 1 / class size).
 
-    Under ``missing: wildcard`` an intruder who knows the original values is stronger than one who has the release alone: beside
-    the original, the class of a record is all released records that agree with its true values. Under ``category`` he is not:
-    the true values of a record agree with its own released cells, so with those of its whole class.
+    Under ``missing: wildcard`` an attacker who knows the original values is stronger than one who has the release only: with the
+    original, the class of a record is all released records that agree with its original values. Under ``category`` this makes no
+    difference: the original values of a record agree with its own released cells, and so with those of its whole class.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 44, 55], "state": ["MI", "MI", "IN"]}, key=["age", "state"])
@@ -46,12 +46,12 @@ class KAnonymity(RiskMeasure):
     worst: ClassVar[Mapping[str, float]] = {"k": 1.0}
     descriptive: ClassVar[Collection[str]] = ("classes",)
     meaning: ClassVar[Mapping[str, str]] = {
-        "k": "records in the smallest class",
-        "classes": "different combinations of key values",
-        "unique": "records that share their key values with nobody",
-        "violating_2": "records in classes of fewer than 2",
-        "violating_3": "records in classes of fewer than 3",
-        "violating_5": "records in classes of fewer than 5",
+        "k": "records in the smallest equivalence class",
+        "classes": "equivalence classes: distinct combinations of key values",
+        "unique": "sample uniques: records alone in their equivalence class",
+        "violating_2": "records that violate 2-anonymity: class of fewer than 2",
+        "violating_3": "records that violate 3-anonymity: class of fewer than 3",
+        "violating_5": "records that violate 5-anonymity: class of fewer than 5",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "class_size": "records in the record's equivalence class",
@@ -59,20 +59,22 @@ class KAnonymity(RiskMeasure):
 
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
-    keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
+    keys: tuple[str, ...] = Field(
+        default=(), description="quasi-identifiers that form the equivalence classes; default: role key"
+    )
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null is one more value, or agrees with anything on either side"
     )
 
     def uses_original(self, data: Microdata) -> bool:
-        """Only nulls that agree with anything give an intruder who knows the original values more than the release."""
+        """Only wildcard nulls give an attacker who knows the original values more than the release does."""
         return self.missing == "wildcard"
 
     def reads(self, data: Microdata) -> list[str]:
         return list(self.keys) or data.named(Role.KEY)
 
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
-        return 50.0 * records  # 32 where there are few classes, 73 where nearly everyone is one
+        return 50.0 * records  # measured: 32 with few classes, 73 where nearly every record is a class
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         keys = list(self.keys) or data.named(Role.KEY)
@@ -84,9 +86,9 @@ class KAnonymity(RiskMeasure):
             from discreet.risks.k_anonymity.informed import informed_class_sizes
 
             rows, sizes = informed_class_sizes(data, original, keys)
-            spread = np.full(len(data), np.nan)
-            spread[rows] = sizes
-            per_record = pl.DataFrame({"class_size": pl.Series(spread).fill_nan(None).cast(pl.Int64)})
+            by_row = np.full(len(data), np.nan)
+            by_row[rows] = sizes
+            per_record = pl.DataFrame({"class_size": pl.Series(by_row).fill_nan(None).cast(pl.Int64)})
         else:
             sizes = class_sizes(columns, len(data), wildcard=wildcard)
             per_record = pl.DataFrame({"class_size": sizes.astype(np.int64)})

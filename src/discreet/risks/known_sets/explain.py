@@ -1,4 +1,4 @@
-"""Why a record is at risk: the known sets that contribute most to it, in sentences."""
+"""Sentences on why a record is at risk: the known sets that contribute most to its risk."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ def explain(
     weights = _weights(data, names, record)
     row = record if original is None else int(require_original_rows(data, original, "known_sets")[record])
     if row < 0:
-        return [f"record {record + 1:,} was simulated: nobody can be found by it"]
-    agree = {place: cells_agree(data, names[tree.order[place]], record, row, missing, original) for place in range(tree.width)}
+        return [f"record {record + 1:,} was simulated: nobody can be re-identified by it"]
+    agree = {level: cells_agree(data, names[tree.order[level]], record, row, missing, original) for level in range(tree.width)}
     parts: list[tuple[float, int, tuple[int, ...], int, float, dict[str, float]]] = []
 
     def add_set(node: int, above: NDArray[np.int64]) -> NDArray[np.int64] | None:
         matches = above[agree[int(tree.last[node])][above]] if node else above
         if not (matches == record).any():
-            return None  # the masking moved the record out of its own match, and so out of that of every larger set
+            return None  # masking changed a value of this set, so neither it nor any larger set finds the record
         members = tree.members(node)
-        learnt = {name: weight for at, (name, weight) in enumerate(weights.items()) if at not in members and weight > 0}
+        learnt = {
+            name: weight for position, (name, weight) in enumerate(weights.items()) if position not in members and weight > 0
+        }
         value = tree.chance[node] / len(matches) * alpha * sum(learnt.values())
         parts.append((value, -len(members), members, len(matches), float(tree.chance[node]), learnt))
         return matches
@@ -48,13 +50,13 @@ def explain(
     family_text = f"{len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g})"
     sentences = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} over {family_text}"]
     if total == 0:
-        sentences.append("nothing sensitive would be learnt of it, so its risk is 0 whoever finds it")
+        sentences.append("nothing sensitive would be learnt of it, so its risk is 0")
         return sentences
     for value, _, members, count, chance, learnt in parts[:_SHOWN]:
         learnt_text = ", ".join(f"{name} ({weight:g})" for name, weight in learnt.items())
-        knows = " + ".join(names[at] for at in members) or "nothing"
+        knows = " + ".join(names[position] for position in members) or "nothing"
         sentences.append(
-            f"{value / total:.1%} of it: an intruder who knows {knows} (probability {chance:.4g}) finds "
+            f"{value / total:.1%} of it: an attacker who knows {knows} (probability {chance:.4g}) finds "
             f"{'it alone' if count == 1 else f'{count:,} records that share these values'}, and would learn {learnt_text}"
         )
     if len(parts) > _SHOWN:

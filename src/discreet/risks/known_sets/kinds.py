@@ -1,7 +1,8 @@
-"""Kinds of records: those for whom the same would be learnt.
+"""Classes of records with the same consequence of disclosure.
 
-What an intruder would learn of a record is a weight an attribute, and weights come from the policy's few words. So the records of
-a table fall into few kinds, and a number per kind (one byte per record, seldom two) says all that the weights of each record do.
+What an attacker would learn of a record is one weight per attribute, and the policy defines few different weights. So the records
+of a table fall into few consequence classes ("kinds"), and the number of its class (one byte per record, seldom two) replaces the
+weights of each record.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ _MOST_PAIRS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Kinds:
-    """The kind of each record, for each kind a record that is of it, and whether there is anything to learn of such a one."""
+class ConsequenceClasses:
+    """The class of each record, and for each class an example record and whether anything sensitive can be learnt of it."""
 
     of: NDArray[Any]
     example: NDArray[np.int64]
     learns: NDArray[np.bool_]
 
 
-def kinds_of(data: Microdata, names: list[str]) -> Kinds | None:
-    """The kinds of a table that has records; none where they are too many to be worth it."""
+def consequence_classes(data: Microdata, names: list[str]) -> ConsequenceClasses | None:
+    """The consequence classes of a table that has records; None where there would be too many to save memory."""
     weights = weights_of(data, names)
     kind: NDArray[Any] = np.zeros(len(data), dtype=np.uint8)
     number, learns = 1, np.zeros(1, dtype=np.bool_)
@@ -41,7 +42,7 @@ def kinds_of(data: Microdata, names: list[str]) -> Kinds | None:
         if number * len(values) > _MOST_PAIRS:
             return None
         occurs = np.zeros(number * len(values), dtype=np.uint8)
-        kernels.combine(kind, column.codes, weight, len(values), occurs)
+        kernels.mark_pairs(kind, column.codes, weight, len(values), occurs)
         pairs = np.flatnonzero(occurs)
         learns = learns[pairs // len(values)] | (values[pairs % len(values)] > 0)
         number = len(pairs)
@@ -50,5 +51,5 @@ def kinds_of(data: Microdata, names: list[str]) -> Kinds | None:
         kernels.renumber(kind, column.codes, weight, len(values), table, new)
         kind = new
     example = np.empty(number, dtype=np.int64)
-    kernels.firsts(kind, example)
-    return Kinds(kind, example, learns)
+    kernels.first_records(kind, example)
+    return ConsequenceClasses(kind, example, learns)

@@ -1,14 +1,15 @@
 """The record-level risk of tables with many millions of records, in few bytes per record.
 
-The same sums as :mod:`discreet.engine.known_sets.counter` takes, in the same order of the tree, with less kept:
+The same sums as in :mod:`discreet.engine.known_sets.counter`, in the same order of the tree, with less in memory:
 
-* what would be learnt of a record is the number of its kind (:mod:`discreet.risks.known_sets.kinds`), not its weights;
-* a set's groups are written beside its parent's, four bytes per record and level, and packed only where half of the records left;
-* where most records ask, records and queries are one list;
-* of each query only two sums are kept, that of the kept sets and that with all that lies below them; the set that adds most to
-  one record's risk is found when somebody asks for that record.
+* a record holds the number of its consequence class (:mod:`discreet.risks.known_sets.kinds`) instead of its weights; * a set's
+groups are stored beside its parent's, four bytes per record and level, and packed only when half of the records have left; *
+where most records are queries, records and queries are one list; * only two sums per query are stored, that of the kept sets and
+that including all larger sets; the set that contributes most to the
+  risk of a record is computed on demand.
 
-With L levels of sets that have children, a table where everyone asks needs about 26 + 4 L bytes per record besides its codes.
+With L levels of sets that have children, a table in which every record is a query needs about 26 + 4 L bytes per record besides
+its codes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from discreet.engine.known_sets.inputs import build_queries, single_pattern
 from discreet.engine.known_sets.sums import KnownSets, build_classes, sum_in_one_walk
 from discreet.engine.known_sets.terms import terms
 from discreet.model.microdata import Microdata
-from discreet.risks.known_sets.kinds import Kinds, kinds_of
+from discreet.risks.known_sets.kinds import ConsequenceClasses, consequence_classes
 from discreet.risks.known_sets.large_counter import LargeCounter
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 20
 _MOST = (1 << 31) - 1
-LEAST = 8_000_000
-"""Tables of fewer records are counted with everything kept."""
+LARGE_TABLE = 8_000_000
+"""Number of records from which this module is used; smaller tables use the counter of the engine."""
 
 
 @dataclass
-class Sums:
-    """The sum of the kept sets of each record that asks (row ``slots[i]``, or row i where there are none), and their bounds."""
+class LargeSums:
+    """The sum of the kept sets of each query (row ``slots[i]``, or row i where slots is None), and its bounds."""
 
     records: int
     slots: NDArray[np.uint32] | None
@@ -51,12 +52,12 @@ class Sums:
     _spread: NDArray[np.float64]
     _dropped: NDArray[np.float64]
     _masses: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-    """Of each kind its C, and the sums with every count 1 over the kept sets and over all, the empty set left out."""
+    """For each consequence class its C, and the sums with every count 1 over the kept and over all sets but the empty one."""
 
     def blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], Sizes]]:
-        """Risk, its bounds (before the coefficient alpha) and effective class size of the records that ask, some at a time.
+        """Risk, its bounds (before the coefficient alpha) and effective class size of the queries, block by block.
 
-        The sizes are kept where the sums with all that lies below were: those are not needed any more.
+        The sizes overwrite the sums that include all larger sets, which are no longer needed.
         """
         for begin in range(0, len(self.risk), _BLOCK):
             part = slice(begin, begin + _BLOCK)
@@ -69,61 +70,61 @@ class Sums:
             yield risk, lower, upper, sizes
 
     def sizes(self) -> NDArray[np.float64]:
-        """The effective class sizes, after ``blocks`` and before ``forget_bounds``; gaps are at the end and left out."""
+        """The sorted effective class sizes without NaN; call after ``blocks`` and before ``forget_bounds``."""
         self._far.sort()
         return self._far[: len(self._far) - int(np.isnan(self._far).sum())]
 
     def forget_bounds(self) -> None:
-        """Let go of all but the risks."""
+        """Free everything but the risks."""
         self._far, self._counts, self._kind = self._far[:0], self._counts[:0], self._kind[:0]
 
     def largest(self, number: int) -> NDArray[np.int64]:
-        """The places of the largest sums, and of those that tie with the last of them; sums of 0 are none."""
-        place = max(len(self.risk) - number, 0)
-        least = np.partition(self.risk, place)[place] if len(self.risk) and number else np.inf
+        """The positions of the largest sums, including ties with the last of them; sums of 0 are left out."""
+        position = max(len(self.risk) - number, 0)
+        least = np.partition(self.risk, position)[position] if len(self.risk) and number else np.inf
         return np.flatnonzero((self.risk >= least) & (self.risk > 0))
 
-    def rows(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows of the data behind some of the sums."""
-        return at if self.slots is None else self.slots[at].astype(np.int64)
+    def rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of the data of the sums at the given positions."""
+        return positions if self.slots is None else self.slots[positions].astype(np.int64)
 
 
-def large_sums(data: Microdata, names: list[str], tree: Family) -> Sums | None:
-    """Sum over the kept sets, and bound the sum over all, a null being one more value; none where there is no such short way."""
-    kinds = kinds_of(data, names) if 0 < len(data) <= _MOST else None
+def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | None:
+    """Sum over the kept sets and bound the sum over all sets, null being a value; None where this method does not apply."""
+    kinds = consequence_classes(data, names) if 0 < len(data) <= _MOST else None
     if kinds is None:
         return None
     pattern, patterns = single_pattern(len(kinds.example))
-    ask = build_queries(data, tree, names, kinds.example, pattern, patterns)
-    ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
+    queries = build_queries(data, tree, names, kinds.example, pattern, patterns)
+    ordered = [names[index] for index in tree.order if data.attribute(names[index]).known > 0]
     columns = encode(data, ordered)
     slots = _query_rows(kinds)
     kind = kinds.of if slots is None else kinds.of[slots]
     del kinds
     codes = [column.codes for column in columns]
     query_codes = codes if slots is None else [column_codes[slots] for column_codes in codes]
-    parts = terms(tree, ask.singles, ask.patterns)
+    parts = terms(tree, queries.singles, queries.patterns)
     cardinalities = [column.cardinality for column in columns]
     with LargeCounter(len(data), codes, query_codes, cardinalities, kind, everyone=slots is None) as counter:
         counts = counter.count_all()
-        near, far = counter.sum_sets(tree, parts, ask)
+        near, far = counter.sum_sets(tree, parts, queries)
     kept, whole = parts.kept_below[0, 0], parts.whole_below[0, 0]
-    kept_mass = kept[0] * ask.weight + ask.single @ kept[1:]
-    whole_mass = whole[0] * (ask.weight - ask.rest) + ask.single @ whole[1:]
-    masses = ask.weight, kept_mass - ask.weight, whole_mass * ask.spread - ask.weight
-    return Sums(len(data), slots, near, far, counts, kind, ask.spread, whole_mass * ask.spread - kept_mass, masses)
+    kept_mass = kept[0] * queries.weight + queries.single @ kept[1:]
+    whole_mass = whole[0] * (queries.weight - queries.rest) + queries.single @ whole[1:]
+    masses = queries.weight, kept_mass - queries.weight, whole_mass * queries.spread - queries.weight
+    return LargeSums(len(data), slots, near, far, counts, kind, queries.spread, whole_mass * queries.spread - kept_mass, masses)
 
 
 def sums_of_rows(data: Microdata, names: list[str], tree: Family, rows: NDArray[np.int64]) -> KnownSets:
-    """All that can be said of a few records, counted for them alone."""
+    """The full result for a few records, counted for these records only."""
     classes, queries, ordered = build_classes(data, names, tree, rows, "category", None)
     return KnownSets(names, tree, rows, sum_in_one_walk(tree, classes, queries, len(ordered)), queries.weight)
 
 
 def bytes_per_record(tree: Family, asking: float, *, short: bool) -> float:
-    """About how many bytes per record counting holds besides the codes, where such a share of the records asks.
+    """The approximate memory in bytes per record besides the codes, where a share ``asking`` of the records are queries.
 
-    ``short`` is the way of this module; the other is that of :mod:`discreet.engine.known_sets.counter`.
+    ``short``: the method of this module; otherwise that of :mod:`discreet.engine.known_sets.counter`.
     """
     inner = tree.depth[tree.end > np.arange(len(tree)) + 1]
     levels = int(inner.max(initial=0))
@@ -134,8 +135,8 @@ def bytes_per_record(tree: Family, asking: float, *, short: bool) -> float:
     return 6 + 4 * levels + asking * (38 + 8 * levels)
 
 
-def _query_rows(kinds: Kinds) -> NDArray[np.uint32] | None:
-    """The rows of those of whom something can be learnt, or none where they are most: then everyone asks."""
+def _query_rows(kinds: ConsequenceClasses) -> NDArray[np.uint32] | None:
+    """The rows of records with something to learn; None where they are the majority, so that every record is a query."""
     if kinds.learns.all():
         return None
     parts = []

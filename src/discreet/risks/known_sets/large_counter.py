@@ -1,8 +1,9 @@
 """Counting over known sets with few bytes per record; see :mod:`discreet.risks.known_sets.large`.
 
 The sets are walked as by :class:`discreet.engine.known_sets.counter.Counter` (:func:`discreet.engine.known_sets.walk.walk_sets`).
-What differs is how a level is kept: members that leave stay in the list, marked ``NOBODY``, until half of it left; records and
-queries share one list where everyone asks; and counts go straight into the sums instead of being written down for each query.
+The difference is how a level is stored: members that leave stay in the list, marked ``NO_GROUP``, until half of it has left;
+records and queries share one list where every record is a query; and counts are added to the sums at once instead of being stored
+per query.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Level:
-    """Records and queries, each with its group of the set at hand; the same arrays where everyone asks."""
+    """Records and queries, each with its group in the current set; the same arrays where every record is a query."""
 
     rows: NDArray[np.uint32] | None
     group: NDArray[np.uint32]
@@ -42,8 +43,8 @@ class _Level:
 class _Split:
     """A level split by one attribute more: ``table`` holds the records of each key ``group * cardinality + code``.
 
-    ``marked`` are the keys that a query which is not alone has; None where the set has no children. Without codes the groups
-    of the level are the keys.
+    ``marked`` flags the keys of queries that are not unique; None where the set has no children. Without codes the groups of the
+    level are the keys.
     """
 
     level: _Level
@@ -55,12 +56,12 @@ class _Split:
 
     @property
     def queries(self) -> tuple[Any, ...]:
-        """The queries and their keys, as the kernels take them."""
+        """The queries and their keys, as arguments of the kernels."""
         return self.level.queries, self.level.query_groups, self.query_codes, self.cardinality, self.table, self.marked
 
 
 class LargeCounter:
-    """Counts sets along the tree for one class of records."""
+    """Counts the sets of the tree for one class of records."""
 
     def __init__(
         self,
@@ -90,12 +91,12 @@ class LargeCounter:
         self.threads.__exit__()
 
     def begin(self) -> _Level:
-        """Everybody in one group."""
+        """The level of the empty set: all records in one group."""
         group = np.zeros(self.size, dtype=np.uint32)
         return _Level(None, group, None, group if self.everyone else np.zeros(len(self.kind), dtype=np.uint32), 1)
 
     def count_all(self) -> NDArray[np.int32]:
-        """How many records agree with each query on all attributes."""
+        """The number of records that agree with each query on all attributes."""
         counts = np.full(len(self.kind), self.size, dtype=np.int32)
         level = self.begin()
         for place in range(len(self.codes)):
@@ -108,7 +109,7 @@ class LargeCounter:
         return counts
 
     def sum_sets(self, tree: Family, parts: Terms, ask: Queries) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The sums of the kept sets, and with all that lies below them, of each query."""
+        """For each query the sum over the kept sets, and the sum that includes all larger sets."""
         weights = np.column_stack((ask.weight, ask.single))
         left = np.column_stack((ask.weight - ask.rest, ask.single))
         near, far = np.empty(len(self.kind)), np.empty(len(self.kind))
@@ -125,7 +126,7 @@ class LargeCounter:
                 weights @ parts.kept_below[node, 0],
                 left @ parts.whole_below[node, 0],
             )
-            self.threads.run_slices(kernels.add, len(keys.level.query_groups), *keys.queries, self.kind, *values, near, far)
+            self.threads.run_slices(kernels.add_set, len(keys.level.query_groups), *keys.queries, self.kind, *values, near, far)
             level = self._descend(keys) if tree.has_children(node) else None
             return level if level is not None and level.groups else None
 
@@ -133,7 +134,7 @@ class LargeCounter:
         return near, far
 
     def _split(self, level: _Level, place: int, *, inner: bool) -> _Split:
-        """Count the set with one attribute more; its keys are numbered by sorting where a table of all keys would be long."""
+        """Count the set with one more attribute; its keys are numbered by sorting where a table of all keys would be too long."""
         codes: NDArray[Any] | None = self.codes[place]
         query_codes: NDArray[Any] | None = self.query_codes[place]
         cardinality = self.cardinalities[place]
@@ -145,16 +146,16 @@ class LargeCounter:
         return _Split(level, codes, query_codes, cardinality, table, np.zeros(keys, dtype=np.uint8) if inner else None)
 
     def _numbered(self, level: _Level, place: int) -> _Level:
-        """The level with the keys of the larger set as groups, found by sorting."""
+        """The level with the keys of the larger set as groups, numbered by sorting."""
         order, begin = kernels.sort_by_group(level.group, level.groups)
-        new = np.full(len(level.group), kernels.NOBODY, dtype=np.uint32)
+        new = np.full(len(level.group), kernels.NO_GROUP, dtype=np.uint32)
         none = np.zeros(0, dtype=np.uint32)
         if self.everyone:
             query_order, query_begin, queries, query_new = none, np.zeros(len(begin), dtype=np.uint32), none, none
         else:
             query_order, query_begin = kernels.sort_by_group(level.query_groups, level.groups)
             queries = np.arange(len(self.kind), dtype=np.uint32) if level.queries is None else level.queries
-            query_new = np.full(len(level.query_groups), kernels.NOBODY, dtype=np.uint32)
+            query_new = np.full(len(level.query_groups), kernels.NO_GROUP, dtype=np.uint32)
         keys = number_keys(
             level.rows, self.codes[place], order, begin, queries, self.query_codes[place], query_order, query_begin,
             self.cardinalities[place], new, query_new,
@@ -162,7 +163,7 @@ class LargeCounter:
         return _Level(level.rows, new, level.queries, new if self.everyone else query_new, int(keys))
 
     def _descend(self, keys: _Split) -> _Level:
-        """The groups where a query is not alone, numbered anew."""
+        """The level of the groups in which a query is not unique, renumbered."""
         groups, _ = number(keys.table, keys.marked)
         level, rest = keys.level, (keys.cardinality, keys.table)
         rows, group = self._stay(level.rows, level.group, keys.codes, *rest)
@@ -173,13 +174,13 @@ class LargeCounter:
     def _stay(
         self, rows: NDArray[np.uint32] | None, group: NDArray[np.uint32], *keys: Any
     ) -> tuple[NDArray[np.uint32] | None, NDArray[np.uint32]]:
-        """A list with its new groups: in place, or packed where half of it or more left."""
+        """A list with its new groups: in place, or packed where at least half of it has left."""
         size = len(group)
-        begin = self.threads.count_staying(kernels.staying, size, rows, group, *keys)
+        begin = self.threads.count_staying(kernels.count_staying, size, rows, group, *keys)
         if 2 * begin[-1] > size:
             new = np.empty(size, dtype=np.uint32)
             self.threads.run_slices(kernels.regroup, size, rows, group, *keys, new)
             return rows, new
         new_rows, new = np.empty(begin[-1], dtype=np.uint32), np.empty(begin[-1], dtype=np.uint32)
-        self.threads.pack_slices(kernels.keep, size, begin, rows, group, *keys, new_rows, new)
+        self.threads.pack_slices(kernels.pack, size, begin, rows, group, *keys, new_rows, new)
         return new_rows, new

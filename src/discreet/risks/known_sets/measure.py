@@ -27,7 +27,7 @@ from discreet.model.score import Score
 from discreet.model.threshold import Among, Threshold
 from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
-from discreet.risks.known_sets.refine import refine
+from discreet.risks.known_sets.refine import narrow_intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,7 +148,7 @@ class KnownSets(RiskMeasure):
             tolerance = _CLOSE
         notes: tuple[str, ...] = ()
         if tolerance is not None or levels:
-            lower, upper, notes = refine(
+            lower, upper, notes = narrow_intervals(
                 data, sums, lower, upper, alpha=self.alpha, tolerance=tolerance, budget=self.max_sets, missing=self.missing,
                 levels=[self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)], original=original,
                 deadline=time.monotonic() + self._seconds if open_limits else None,
@@ -215,7 +215,7 @@ class KnownSets(RiskMeasure):
 
     def _is_large(self, records: int) -> bool:
         """Whether the records are so many that less should be kept of each; narrowing needs all."""
-        return records >= large.LEAST and self.tolerance is None and not self.decide
+        return records >= large.LARGE_TABLE and self.tolerance is None and not self.decide
 
     def _measure_large(self, data: Microdata) -> Score | None:
         """The same numbers with little kept per record; none where that cannot be."""
@@ -252,7 +252,9 @@ class KnownSets(RiskMeasure):
         sums = self._sums(data, None, everyone=True)
         return self._records(data, sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, None)
 
-    def _riskiest_of_large(self, data: Microdata, sums: large.Sums, names: list[str], tree: Family, number: int) -> pl.DataFrame:
+    def _riskiest_of_large(
+        self, data: Microdata, sums: large.LargeSums, names: list[str], tree: Family, number: int
+    ) -> pl.DataFrame:
         found = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
         return self._riskiest(found, found.per_record.risk * self.alpha, number)
 

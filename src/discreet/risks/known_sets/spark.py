@@ -1,4 +1,4 @@
-"""known_sets on Spark: the same summary and the same row a record as on one machine."""
+"""known_sets on Spark: the same summary and the same values per record as on one machine."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     notes = (
         f"{len(sums.tree):,} known sets: {len(sums.counting.tables):,} counted by tables, the others by {shuffles} shuffles",
     )
-    kept: list[SparkKnownSets] = []
+    held_results: list[SparkKnownSets] = []
 
     def release() -> None:
-        while kept:
-            kept.pop().release()
+        while held_results:
+            held_results.pop().release()
 
     return SparkScore(
         plugin.name,
         summary,
-        lambda: _records(plugin, data, kept),
+        lambda: _records(plugin, data, held_results),
         notes=(*doubts, *notes),
         bounds=bounds,
         riskiest=lambda number: _riskiest(plugin, data, number),
@@ -76,15 +76,18 @@ def _summary(plugin: Any, sums: SparkKnownSets) -> tuple[dict[str, Any], Bounds,
     return fields, bounds, summary.notes(sums.records, bounds)
 
 
-def _records(plugin: Any, data: SparkMicrodata, kept: list[SparkKnownSets]) -> DataFrame:
-    """One row per record, those with nothing to learn too: counted only now that somebody asks; ``kept`` gets what to release."""
+def _records(plugin: Any, data: SparkMicrodata, held_results: list[SparkKnownSets]) -> DataFrame:
+    """One row per record, including records with nothing to learn; computed on demand.
+
+    ``held_results`` collects what to release.
+    """
     from pyspark.sql import functions as f
 
     with translate_errors(data.source):
         sums = spark_known_sets(
             data, epsilon=plugin.epsilon, max_sets=plugin.max_sets, alpha=plugin.alpha, everyone=True, numbered=True
         )
-        kept.append(sums)
+        held_results.append(sums)
         names = data.frame.sparkSession.createDataFrame(
             [(node, sums.set_name(node)) for node in range(len(sums.tree))], "top_node int, top_set string"
         )

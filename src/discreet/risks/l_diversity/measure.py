@@ -1,4 +1,4 @@
-"""l-diversity: how many sensitive values stand behind each record's keys."""
+"""l-diversity: the number of sensitive values in each equivalence class."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 
 class LDiversity(RiskMeasure):
-    """The diversity of the sensitive values in each class of records that agree on all keys.
+    """The diversity of the sensitive values in each equivalence class.
 
-    ``l`` is the number of different values, ``entropy_l`` exp of their entropy, ``recursive_l`` the largest l with
-    r_1 < c (r_l + … + r_m), r being their counts from the largest on; each the least over classes and sensitive attributes.
-    ``homogeneous`` counts the records of classes that have one value only: who finds the class learns it.
+    ``l`` is the number of distinct values, ``entropy_l`` the exponential of their entropy, ``recursive_l`` the largest l with
+    r_1 < c (r_l + … + r_m), where r_1 >= r_2 >= … are their counts; each is the minimum over classes and sensitive attributes.
+    ``homogeneous`` counts the records of classes with a single value: an attacker who finds the class learns it (attribute
+    disclosure).
 
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 44, 55, 55], "ill": ["Flu", "Cold", "Flu", None]}, key=["age"], confidential=["ill"])
@@ -48,30 +49,30 @@ class LDiversity(RiskMeasure):
 
     worst: ClassVar[Mapping[str, float]] = {"l": 1.0, "entropy_l": 1.0, "recursive_l": 1.0}
     meaning: ClassVar[Mapping[str, str]] = {
-        "l": "fewest different sensitive values in a class",
-        "entropy_l": "least exp(entropy) of the sensitive values of a class",
+        "l": "fewest distinct sensitive values in an equivalence class",
+        "entropy_l": "least entropy l-diversity of a class: exp(entropy) of its sensitive values",
         "recursive_l": "largest l for which every class is recursively (c, l)-diverse",
-        "homogeneous": "records whose class has one sensitive value only",
+        "homogeneous": "records in classes with a single sensitive value (attribute disclosure)",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "l": "distinct sensitive values in the record's equivalence class",
-        "entropy_l": "entropy l-diversity of its class",
-        "recursive_l": "recursive (c, l)-diversity of its class",
+        "entropy_l": "entropy l-diversity of the record's class",
+        "recursive_l": "recursive (c, l)-diversity of the record's class",
     }
 
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
-    keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
-    sensitive: tuple[str, ...] = Field(
-        default=(), description="attributes to protect; those with the role confidential where empty"
+    keys: tuple[str, ...] = Field(
+        default=(), description="quasi-identifiers that form the equivalence classes; default: role key"
     )
+    sensitive: tuple[str, ...] = Field(default=(), description="sensitive attributes; default: role confidential")
     c: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(default=3.0, description="c of recursive (c, l)-diversity")
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null in a key is one more value, or agrees with anything on either side"
     )
 
     def uses_original(self, data: Microdata) -> bool:
-        """Only nulls that agree with anything give an intruder who knows the original values more than the release."""
+        """Only wildcard nulls give an attacker who knows the original values more than the release does."""
         return self.missing == "wildcard"
 
     def reads(self, data: Microdata) -> list[str]:
@@ -102,19 +103,19 @@ class LDiversity(RiskMeasure):
 
 
 def _attributes(measure: str, data: Microdata, keys: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    found_keys = list(keys) or data.named(Role.KEY)
-    found = list(sensitive) or data.named(Role.CONFIDENTIAL)
-    if not found_keys:
+    key_names = list(keys) or data.named(Role.KEY)
+    sensitive_names = list(sensitive) or data.named(Role.CONFIDENTIAL)
+    if not key_names:
         raise DataError(f"{measure} needs at least one attribute with the role key in {data.source}")
-    if not found:
+    if not sensitive_names:
         raise DataError(f"{measure} needs at least one attribute with the role confidential in {data.source}")
-    if both := set(found_keys) & set(found):
+    if both := set(key_names) & set(sensitive_names):
         raise DataError(f"{measure}: '{sorted(both)[0]}' cannot be a key and sensitive at once")
-    return found_keys, found
+    return key_names, sensitive_names
 
 
 def _least(values: NDArray[np.float64]) -> float | None:
-    """The least over classes; None where no class has a value to be learnt."""
+    """The minimum over the classes; None where no class has a sensitive value."""
     finite = values[np.isfinite(values)]
     return float(finite.min()) if len(finite) else None
 

@@ -45,15 +45,17 @@ def l_diversity(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
     with translate_errors(data.source):
         classes = count_distinct_rows(data.frame, keys)
         by_class = classes
-        for at, name in enumerate(sensitive):
+        for index, name in enumerate(sensitive):
             diversity = measure_classes(plugin, data, classes, keys, name, _Diversity(plugin.c))
-            by_class = join_on_values(by_class, diversity.withColumnsRenamed({field: f"{field} {at}" for field in FIELDS}), keys)
-        columns = {field: [f"{field} {at}" for at in range(len(sensitive))] for field in FIELDS}
+            by_class = join_on_values(
+                by_class, diversity.withColumnsRenamed({field: f"{field} {index}" for field in FIELDS}), keys
+            )
+        columns = {field: [f"{field} {index}" for index in range(len(sensitive))] for field in FIELDS}
         worst = by_class.withColumns({field: fold_columns(f.least, names) for field, names in columns.items()})
-        least = [f.min(col(f"{field} {at}")) for at in range(len(sensitive)) for field in FIELDS]
+        least = [f.min(col(f"{field} {index}")) for index in range(len(sensitive)) for field in FIELDS]
         homogeneous = f.sum(f.when(col("l") == 1, col(COUNT)).otherwise(0))
         row = worst.agg(homogeneous, *[f.min(col(field)) for field in FIELDS], *least).collect()[0]
-    in_all, *by_attribute = [dict(zip(FIELDS, row[at : at + 3], strict=True)) for at in range(1, len(row), 3)]
+    in_all, *by_attribute = [dict(zip(FIELDS, row[index : index + 3], strict=True)) for index in range(1, len(row), 3)]
     statistics = DiversityStatistics(in_all, dict(zip(sensitive, by_attribute, strict=True)), int(row[0] or 0))
 
     def records() -> DataFrame:

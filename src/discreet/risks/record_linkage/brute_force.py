@@ -1,4 +1,7 @@
-"""Looking through all originals for those as near to a masked record as its own, leaving each as soon as it is too far."""
+"""Brute-force search for the originals that are at least as near to a masked record as its own original.
+
+The distance to an original is computed only until it exceeds that of the record's own original.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +17,28 @@ if TYPE_CHECKING:
 _SAME = 1e-9
 
 
+# originals[row, number], masked[row, number]: standardised numbers, NaN where missing. original_codes[row, attribute] and
+# masked_codes[row, attribute]: categories. first/last and starts/members, at offsets[attribute] + original code: the masked codes
+# that agree with an original category. own[row]: the masked record's original. O(masked x originals x attributes) in the worst
+# case. Trap: distances are compared with a relative slack (_SAME), because equal distances may differ in the last bits.
 @compiled
-def look(
-    originals: NDArray[np.float64], masked: NDArray[np.float64], codes: NDArray[np.int64], asked: NDArray[np.int64],
-    blanks: NDArray[np.int64], offsets: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64],
-    starts: NDArray[np.int64], members: NDArray[np.int64], own: NDArray[np.int64], enough: int,
+def count_nearer(
+    originals: NDArray[np.float64], masked: NDArray[np.float64], original_codes: NDArray[np.int64],
+    masked_codes: NDArray[np.int64], blanks: NDArray[np.int64], offsets: NDArray[np.int64], first: NDArray[np.int64],
+    last: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64], own: NDArray[np.int64], enough: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
-    """For each masked record: originals nearer than its own, and those as near.
+    """For each masked record the number of originals nearer than its own, and of those equally near (its own included).
 
-    Counting stops where ``enough`` are nearer. ``costs`` says for the masked record at hand what each original category
-    adds to the squared distance, so that a pair costs one look an attribute.
+    Counting stops when ``enough`` are nearer. ``costs`` holds for the current masked record what each original category adds to
+    the squared distance, so that a pair costs one lookup per attribute.
     """
-    size, numbers, attributes = len(originals), originals.shape[1], codes.shape[1]
+    size, numbers, attributes = len(originals), originals.shape[1], original_codes.shape[1]
     nearer = np.zeros(len(masked), dtype=np.int64)
     ties = np.ones(len(masked), dtype=np.int64)
     costs = np.zeros(offsets[-1], dtype=np.float64)
     for row in range(len(masked)):
         for attribute in range(attributes):
-            code = asked[row, attribute]
+            code = masked_codes[row, attribute]
             for value in range(offsets[attribute], offsets[attribute + 1]):
                 cost = 0.0
                 if code != blanks[attribute] and not first[value] <= code < last[value]:
@@ -41,31 +48,31 @@ def look(
                             cost = 0.0
                             break
                 costs[value] = cost
-        bound, tied, near, above = np.inf, 0, 0, np.inf
-        # its own original first, for the bound; then all of them
-        for turn in range(-1, size):
-            other = own[row] if turn < 0 else turn
+        bound, tie_count, nearer_count, above = np.inf, 0, 0, np.inf
+        # the own original first (candidate -1), for the bound; then all originals
+        for candidate in range(-1, size):
+            original = own[row] if candidate < 0 else candidate
             total = 0.0
             for attribute in range(attributes):
-                total += costs[offsets[attribute] + codes[other, attribute]]
+                total += costs[offsets[attribute] + original_codes[original, attribute]]
                 if total > above:
                     break
             for number in range(numbers):
                 if total > above:
                     break
-                said = masked[row, number]
-                if not np.isnan(said):
-                    difference = originals[other, number] - said
+                masked_value = masked[row, number]
+                if not np.isnan(masked_value):
+                    difference = originals[original, number] - masked_value
                     total += 1.0 if np.isnan(difference) else difference * difference
-            if turn < 0:
+            if candidate < 0:
                 bound = total
                 above = bound * (1 + 2 * _SAME)
             elif total < bound * (1 - 2 * _SAME):
-                near += 1
-                if near >= enough:
+                nearer_count += 1
+                if nearer_count >= enough:
                     break
             elif total <= above:
-                tied += 1
-        nearer[row] = near
-        ties[row] = max(tied, 1)
+                tie_count += 1
+        nearer[row] = nearer_count
+        ties[row] = max(tie_count, 1)
     return nearer, ties

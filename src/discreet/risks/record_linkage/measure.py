@@ -1,4 +1,4 @@
-"""The attack carried out: linking masked records back to originals by distance."""
+"""Distance-based record linkage of masked records to their originals (maximum-knowledge attacker)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.risks.record_linkage.distances import Nearness, Space, attackable, nearness, space
+from discreet.risks.record_linkage.distances import NeighbourRank, Space, affordable_attacks, build_space, rank_originals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,12 +38,11 @@ class _Attack:
 
 
 class RecordLinkage(RiskMeasure):
-    """An intruder who holds the whole original table links each masked record to the nearest original.
+    """An attacker who has the whole original table links each masked record to the nearest original.
 
-    A link is correct where the nearest original is the record's own; where several are equally near he picks one of them
-    at random, so that ``correct`` is an expectation. ``baseline_share`` is the same attack where the link is broken:
-    whoever is nearest, a random original is the right one with probability 1/n. ``lower`` and ``upper`` are Wilson's
-    bounds of the share.
+    A link is correct where the nearest original is the record's own; ties are broken at random, so ``correct`` is an expectation.
+    ``baseline_share`` is the share expected from random matching, 1/n. ``lower`` and ``upper`` are the bounds of Wilson's score
+    interval of the share.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 44, 55], "income": [1, 2, 3]}, key=["age"])
@@ -68,42 +67,42 @@ class RecordLinkage(RiskMeasure):
     original_use: ClassVar[Literal["none", "optional", "required"]] = "required"
     neutral: ClassVar[Collection[str]] = ("baseline_share", "control_share", "attacks")
     meaning: ClassVar[Mapping[str, str]] = {
-        "correct": "masked records linked to their own original, in expectation",
-        "correct_share": "the same as a share of the masked records",
-        "baseline_share": "share of correct links where the link is broken",
-        "control_share": "share found by the control attack on a broken link",
-        "lower": "lower bound of the share",
-        "upper": "upper bound of the share",
-        "excess": "share beyond the baseline, 0 to 1",
-        "within_2": "share with the own original among the 2 nearest",
-        "within_5": "share with the own original among the 5 nearest",
-        "within_10": "share with the own original among the 10 nearest",
-        "interval_disclosure": "share of numbers close to their masked value, over attributes",
-        "attacks": "masked records attacked",
+        "correct": "expected number of masked records linked to their own original",
+        "correct_share": "share of masked records linked to their own original",
+        "baseline_share": "baseline: share expected from random matching",
+        "control_share": "control attack: share linked to a randomly chosen original",
+        "lower": "lower confidence bound of correct_share",
+        "upper": "upper confidence bound of correct_share",
+        "excess": "correct_share in excess of the baseline, 0 to 1",
+        "within_2": "share of records whose original is among the 2 nearest",
+        "within_5": "share of records whose original is among the 5 nearest",
+        "within_10": "share of records whose original is among the 10 nearest",
+        "interval_disclosure": "interval disclosure: share of original numbers close to their masked value",
+        "attacks": "number of masked records attacked",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
-        "correct": "probability that the nearest record is the right one",
-        "distance": "distance to the nearest record",
+        "correct": "probability that the nearest original is the record's own",
+        "distance": "distance to the record's own original",
     }
 
-    attributes: tuple[str, ...] = Field(default=(), description="attributes compared; all that both tables have where empty")
+    attributes: tuple[str, ...] = Field(default=(), description="attributes compared; default: all that both tables have")
     attacks: Annotated[int, Field(ge=1)] | None = Field(default=None, description="masked records to attack, drawn at random")
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.95, description="confidence of the bounds")
     interval: Annotated[float, Field(ge=0)] = Field(
-        default=0.05, description="a number within so many standard deviations of its masked value counts as disclosed"
+        default=0.05, description="standard deviations within which an original number counts as disclosed by its masked value"
     )
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         if original is None:
-            raise DataError("record_linkage links masked records to originals, so it needs the original table: give original")
+            raise DataError("record_linkage links masked records to originals, so it needs the original table")
         names = self._names(data, original)
         links = require_original_rows(data, original, self.name)
-        trees = {name: made for name in names if (made := usable_hierarchy(original, name)) is not None}
-        where = space(original.frame, data.frame, names, trees, data.cells)
-        rows = self._attacked(data, links, where)
-        # the control: the same attack, every record being said to come from a random original
-        stranger = (KeyedDraw(0).uniform(data.records[rows], "control") * len(original)).astype(np.int64)
-        near, control = nearness(where, rows, links[rows], stranger)
+        trees = {name: hierarchy for name in names if (hierarchy := usable_hierarchy(original, name)) is not None}
+        coordinates = build_space(original.frame, data.frame, names, trees, data.cells)
+        rows = self._attacked(data, links, coordinates)
+        # the control attack: the same, with a random original taken as the record's own
+        control_rows = (KeyedDraw(0).uniform(data.records[rows], "control") * len(original)).astype(np.int64)
+        near, control = rank_originals(coordinates, rows, links[rows], control_rows)
         return self._score(_Attack(data, original, names, links, rows), near, control)
 
     def examines(self, data: Microdata) -> list[str]:
@@ -120,19 +119,19 @@ class RecordLinkage(RiskMeasure):
             raise DataError(f"record_linkage: {data.source} and {original.source} share no attribute to compare")
         return names
 
-    def _attacked(self, data: Microdata, links: NDArray[np.int64], where: Space) -> NDArray[np.int64]:
+    def _attacked(self, data: Microdata, links: NDArray[np.int64], coordinates: Space) -> NDArray[np.int64]:
         real = np.flatnonzero(links >= 0)
-        wanted = min(len(real), self.attacks or attackable(where, real, links[real]))
+        wanted = min(len(real), self.attacks or affordable_attacks(coordinates, real, links[real]))
         if wanted == len(real):
             return real
         return np.sort(real[KeyedDraw(0).order(data.records[real], self.name)[:wanted]])
 
-    def _score(self, attack: _Attack, near: Nearness, control: Nearness) -> Score:
+    def _score(self, attack: _Attack, near: NeighbourRank, control: NeighbourRank) -> Score:
         data, original, links, rows = attack.data, attack.original, attack.links, attack.rows
         attacked, right = len(rows), near.within(1)
         real = int((links >= 0).sum())
         share = float(right.mean()) if attacked else 0.0
-        lower, upper = wilson(float(right.sum()), attacked, self.confidence)
+        lower, upper = wilson_interval(float(right.sum()), attacked, self.confidence)
         baseline = 1 / len(original) if len(original) else 0.0
         disclosed = self._disclosed(attack)
         summary = {
@@ -154,26 +153,26 @@ class RecordLinkage(RiskMeasure):
         return Score(self.name, summary, per_record, disclosed, (lower, upper), notes)
 
     def _disclosed(self, attack: _Attack) -> pl.DataFrame:
-        """Interval disclosure, an attribute a row: the share of true numbers close to their masked value."""
+        """Interval disclosure, one row per attribute: the share of original numbers close to their masked value."""
         data, original, links = attack.data, attack.original, attack.links
         rows = np.flatnonzero(links >= 0)
-        made: list[dict[str, object]] = []
+        shares: list[dict[str, object]] = []
         for name in attack.names:
             if not is_number(original.frame[name]) or not len(rows):
                 continue
-            here, there = released_numbers(original, data, name)
-            deviation = float(np.nanstd(here)) if not np.isnan(here).all() else 0.0
-            apart = np.abs(here[links[rows]] - there[rows])
-            close = apart <= self.interval * deviation * (1 + 1e-12)
-            known = ~np.isnan(here[links[rows]])
-            made.append({"attribute": name, "disclosed": float(close[known].mean()) if known.any() else 0.0})
-        return pl.DataFrame(made, schema={"attribute": pl.String, "disclosed": pl.Float64})
+            original_numbers, masked_numbers = released_numbers(original, data, name)
+            deviation = float(np.nanstd(original_numbers)) if not np.isnan(original_numbers).all() else 0.0
+            difference = np.abs(original_numbers[links[rows]] - masked_numbers[rows])
+            close = difference <= self.interval * deviation * (1 + 1e-12)
+            known = ~np.isnan(original_numbers[links[rows]])
+            shares.append({"attribute": name, "disclosed": float(close[known].mean()) if known.any() else 0.0})
+        return pl.DataFrame(shares, schema={"attribute": pl.String, "disclosed": pl.Float64})
 
 
-def wilson(hits: float, number: int, confidence: float) -> tuple[float, float]:
+def wilson_interval(hits: float, number: int, confidence: float) -> tuple[float, float]:
     """Wilson's score interval of a proportion: Wilson, E. B. (1927). JASA 22, 209-212.
 
-    >>> [round(bound, 4) for bound in wilson(5, 10, 0.95)]
+    >>> [round(bound, 4) for bound in wilson_interval(5, 10, 0.95)]
     [0.2366, 0.7634]
     """
     from scipy.special import ndtri
@@ -183,6 +182,6 @@ def wilson(hits: float, number: int, confidence: float) -> tuple[float, float]:
     z = float(ndtri(0.5 + confidence / 2))
     share = hits / number
     middle = (share + z * z / (2 * number)) / (1 + z * z / number)
-    # at 0 and at 1 the bound is the share itself, which rounding would miss
+    # at 0 and at 1 the bound equals the share, which rounding would miss
     half = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + z * z / (4 * number * number))
     return (0.0 if hits <= 0 else max(0.0, middle - half)), (1.0 if hits >= number else min(1.0, middle + half))

@@ -50,7 +50,7 @@ def repeated_records(plugin: Any, data: SparkMicrodata, original: SparkMicrodata
             person_statistics = _aggregate_persons(plugin, own, cached, names)
 
     def records() -> DataFrame:
-        counted = join_on_values(own, groups.drop(*[f"h {at}" for at in range(len(sensitive))]), names)
+        counted = join_on_values(own, groups.drop(*[f"h {index}" for index in range(len(sensitive))]), names)
         numbered = replace(data, frame=data.numbered)
         rows, _ = _add_groups(plugin, _add_persons(numbered, original), keys)
         fields = [(col(_OWN) / col(_RECORDS)).alias("probability"), col(_PERSONS).alias("persons"), col("g"), col("h")]
@@ -74,10 +74,10 @@ def _count_groups(frame: DataFrame, names: list[str], sensitive: list[str]) -> t
         f.sum(col(_OWN)).alias(_RECORDS), f.count(f.lit(1)).alias(_PERSONS), f.sum(col(_OWN) * col(_OWN)).alias(_SQUARES)
     )
     groups = groups.withColumn("g", 1.0 - col(_SQUARES) / (col(_RECORDS).cast("double") * col(_RECORDS)))
-    for at, name in enumerate(sensitive):
-        groups = join_on_values(groups, _affiliation(frame, names, name, at), names)
-        groups = groups.withColumn(f"h {at}", col(f"h {at}") / col(_PERSONS))
-    by_attribute = [col(f"h {at}") for at in range(len(sensitive))]
+    for index, name in enumerate(sensitive):
+        groups = join_on_values(groups, _affiliation(frame, names, name, index), names)
+        groups = groups.withColumn(f"h {index}", col(f"h {index}") / col(_PERSONS))
+    by_attribute = [col(f"h {index}") for index in range(len(sensitive))]
     largest = f.greatest(*by_attribute) if len(by_attribute) > 1 else by_attribute[0] if by_attribute else f.lit(None)
     return own, groups.withColumn("h", largest.cast("double"))
 
@@ -85,7 +85,7 @@ def _count_groups(frame: DataFrame, names: list[str], sensitive: list[str]) -> t
 def _aggregate_groups(groups: DataFrame, sensitive: list[str], smallest_class: int) -> GroupStatistics:
     from pyspark.sql import functions as f
 
-    affiliations = [col(f"h {at}") for at in range(len(sensitive))]
+    affiliations = [col(f"h {index}") for index in range(len(sensitive))]
     row = groups.agg(
         f.count(f.lit(1)), f.sum(col(_RECORDS)), f.min(col(_PERSONS)), f.min(col("g")), f.sum(col("g") * col(_RECORDS)),
         *[f.max(h) for h in affiliations], *[f.sum(h * col(_RECORDS)) for h in affiliations],
@@ -114,48 +114,48 @@ def _aggregate_persons(plugin: Any, own: DataFrame, groups: DataFrame, names: li
     return PersonStatistics(int(row[0]), int(row[1] or 0), float(row[2] or 0.0), float(row[3] or 0.0))
 
 
-def _affiliation(frame: DataFrame, names: list[str], sensitive: str, at: int) -> DataFrame:
-    """For each group the most persons who have one value of a sensitive attribute."""
+def _affiliation(frame: DataFrame, names: list[str], sensitive: str, index: int) -> DataFrame:
+    """For each group the largest number of persons who share a value of a sensitive attribute."""
     from pyspark.sql import functions as f
 
     persons = frame.select(*names, col(sensitive).alias("value"), _PERSON).distinct()
-    return persons.groupBy(*names, "value").count().groupBy(*names).agg(f.max("count").alias(f"h {at}"))
+    return persons.groupBy(*names, "value").count().groupBy(*names).agg(f.max("count").alias(f"h {index}"))
 
 
 def _add_persons(data: SparkMicrodata, original: SparkMicrodata | None) -> DataFrame:
-    """The records with the persons they belong to: their own attribute, or that of the original beside them."""
+    """The records with their persons: from their own person attribute, or from that of their originals."""
     from pyspark.sql import functions as f
 
     name = person_attribute(data.shape)
     if name in data.columns:
         frame = data.frame.withColumn(_PERSON, col(name))
-        if lost := frame.filter(col(_PERSON).isNull()).count():
+        if missing := frame.filter(col(_PERSON).isNull()).count():
             raise DataError(
-                f"{data.source}: the person attribute '{name}' is null in {lost:,} records, so the persons cannot be counted; "
+                f"{data.source}: the person attribute '{name}' is null in {missing:,} records, so the persons cannot be counted; "
                 "name the person of each record, or remove those records"
             )
         return frame
     if original is None or name not in original.columns:
-        raise DataError(f"{data.source} has no column '{name}' with the role person; give the original beside it, which has one")
+        raise DataError(f"{data.source} has no column '{name}' with the role person; give the original table as well")
     persons = original.numbered.select(col(RECORD).alias("whose"), col(name).cast("string").alias(_PERSON))
-    beside = data.numbered.join(persons, col(RECORD) == col("whose"), "left").drop("whose")
-    alone = f.concat(f.lit("simulated "), col(RECORD).cast("string"))
-    return beside.withColumn(_PERSON, f.coalesce(col(_PERSON), alone))
+    joined = data.numbered.join(persons, col(RECORD) == col("whose"), "left").drop("whose")
+    simulated = f.concat(f.lit("simulated "), col(RECORD).cast("string"))
+    return joined.withColumn(_PERSON, f.coalesce(col(_PERSON), simulated))
 
 
 def _add_groups(plugin: Any, frame: DataFrame, keys: list[str]) -> tuple[DataFrame, list[str]]:
-    """The records with the columns by which the intruder tells groups apart, and the names of these columns."""
+    """The records with the columns that define the attacker's groups, and the names of these columns."""
     from pyspark.sql import functions as f
 
     if plugin.knows == "nothing":
-        names = [f"{_GROUP} {at}" for at in range(len(keys))]
+        names = [f"{_GROUP} {index}" for index in range(len(keys))]
         return frame.withColumns({name: col(key) for name, key in zip(names, keys, strict=True)}), names
     if plugin.knows == "count":
         totals = frame.groupBy(_PERSON).agg(f.count(f.lit(1)).alias(_GROUP))
-        names = [f"{_GROUP} {at}" for at in range(len(keys))]
+        names = [f"{_GROUP} {index}" for index in range(len(keys))]
         with_totals = join_on_values(frame, totals, [_PERSON])
         return with_totals.withColumns({name: col(key) for name, key in zip(names, keys, strict=True)}), [*names, _GROUP]
-    listed = f.array_sort(f.collect_list(f.struct(*[col(key).alias(f"k{at}") for at, key in enumerate(keys)])))
+    listed = f.array_sort(f.collect_list(f.struct(*[col(key).alias(f"k{index}") for index, key in enumerate(keys)])))
     return join_on_values(frame, frame.groupBy(_PERSON).agg(listed.alias(_GROUP)), [_PERSON]), [_GROUP]
 
 

@@ -12,7 +12,7 @@ NO_CONFIDENTIAL = "h is not measured: no attribute has the role confidential"
 
 @dataclass(frozen=True)
 class GroupStatistics:
-    """Sufficient statistics over the groups that the intruder tells apart; sums run over records.
+    """Sufficient statistics over the groups that the attacker can distinguish; sums run over records.
 
     ``k`` is the size of the smallest equivalence class, ``fewest_persons`` the persons of the smallest group.
     ``affiliation_largest`` and ``affiliation_total`` hold one number per confidential attribute of ``confidential``.
@@ -40,7 +40,7 @@ class PersonStatistics:
 
 
 def summarize(groups: GroupStatistics, persons: PersonStatistics) -> dict[str, int | float | None]:
-    """The fields of the summary; g-balance is eq. (1), h-affiliation eq. (3)."""
+    """The fields of the summary; g-balance is Kartal & Li (2016), eq. 1, and h-affiliation eq. 3."""
     return {
         "k": groups.k,
         "min_persons": groups.fewest_persons,

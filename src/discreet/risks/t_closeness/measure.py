@@ -1,4 +1,4 @@
-"""t-closeness: how far the sensitive values behind each record's keys are from those of the whole table."""
+"""t-closeness: the distance between the sensitive values of each equivalence class and those of the whole table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY_VALUES = Gap("sensitive attributes of more than a million values", "their d
 
 
 class TCloseness(RiskMeasure):
-    """The earth mover's distance between the values of each class and those of the whole table; ``t`` is the largest.
+    """The earth mover's distance between the sensitive values of each equivalence class and of the table; ``t`` is the largest.
 
     The ground distance is ``ordered`` (rank difference over m - 1) for numbers, dates and ordinal values, ``hierarchical``
     (level of the lowest common label over height) for nominal values with a hierarchy, ``equal`` for others.
@@ -46,28 +46,28 @@ class TCloseness(RiskMeasure):
 
     worst: ClassVar[Mapping[str, float]] = {"t": 1.0, "mean_t": 1.0}
     meaning: ClassVar[Mapping[str, str]] = {
-        "t": "largest distance of a class from the whole table, 0 to 1",
-        "mean_t": "mean over records of their class's distance",
+        "t": "largest earth mover's distance of a class from the whole table, 0 to 1",
+        "mean_t": "mean over records of the distance of their class",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
-        "t": "distance of the record's equivalence class from the whole table, 0 to 1",
+        "t": "earth mover's distance of the record's equivalence class from the whole table, 0 to 1",
     }
 
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
-    keys: tuple[str, ...] = Field(default=(), description="attributes to group by; those with the role key where empty")
-    sensitive: tuple[str, ...] = Field(
-        default=(), description="attributes to protect; those with the role confidential where empty"
+    keys: tuple[str, ...] = Field(
+        default=(), description="quasi-identifiers that form the equivalence classes; default: role key"
     )
+    sensitive: tuple[str, ...] = Field(default=(), description="sensitive attributes; default: role confidential")
     distance: dict[str, Distance] = Field(
-        default_factory=dict, description="equal, ordered or hierarchical for an attribute; by its level where absent"
+        default_factory=dict, description="ground distance by attribute: equal, ordered or hierarchical; default: by level"
     )
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null in a key is one more value, or agrees with anything on either side"
     )
 
     def uses_original(self, data: Microdata) -> bool:
-        """Only nulls that agree with anything give an intruder who knows the original values more than the release."""
+        """Only wildcard nulls give an attacker who knows the original values more than the release does."""
         return self.missing == "wildcard"
 
     def reads(self, data: Microdata) -> list[str]:
@@ -76,8 +76,8 @@ class TCloseness(RiskMeasure):
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         keys = list(self.keys) or data.named(Role.KEY)
         sensitive = list(self.sensitive) or data.named(Role.CONFIDENTIAL)
-        for found, role in ((keys, "key"), (sensitive, "confidential")):
-            if not found:
+        for columns_of_role, role in ((keys, "key"), (sensitive, "confidential")):
+            if not columns_of_role:
                 raise DataError(f"t_closeness needs at least one attribute with the role {role} in {data.source}")
         for name in self.distance:
             if name not in sensitive:
@@ -92,11 +92,10 @@ class TCloseness(RiskMeasure):
         for column in encode(data, sensitive):
             ground = choose_ground_distance(data, column, self.distance.get(column.name))
             classes = histograms_by_agreement(columns, column, ids, number, wildcard=self.missing == "wildcard")
-            away = np.nan_to_num(
-                ground.emd(classes, overall_distribution(column.codes, len(column.values)))
-            )  # no value, nothing learnt
-            worst = np.maximum(worst, away)
-            table.append((column.name, ground.kind, float(away.max()) if number else 0.0))
+            whole = overall_distribution(column.codes, len(column.values))
+            distances = np.nan_to_num(ground.emd(classes, whole))  # a class without a value discloses nothing
+            worst = np.maximum(worst, distances)
+            table.append((column.name, ground.kind, float(distances.max()) if number else 0.0))
         records = worst[ids]
         statistics = ClosenessStatistics(float(worst.max(initial=0.0)), float(records.sum()), len(records), table)
         return Score(self.name, summarize(statistics), pl.DataFrame({"t": records}), tabulate_attributes(statistics))

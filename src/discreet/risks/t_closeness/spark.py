@@ -55,15 +55,15 @@ def t_closeness(plugin: Any, data: SparkMicrodata, _: SparkMicrodata | None = No
     with translate_errors(data.source):
         classes = count_distinct_rows(data.frame, keys)
         by_class = classes
-        for at, name in enumerate(sensitive):
+        for index, name in enumerate(sensitive):
             distances = measure_classes(plugin, data, classes, keys, name, functions[name])
-            by_class = join_on_values(by_class, distances.withColumnRenamed("t", f"t {at}"), keys)
-        # a class without a value of the attribute teaches nothing, so its distance is 0
-        by_attribute = {f"t {at}": f.coalesce(col(f"t {at}"), f.lit(0.0)) for at in range(len(sensitive))}
+            by_class = join_on_values(by_class, distances.withColumnRenamed("t", f"t {index}"), keys)
+        # a class without a value of the attribute discloses nothing, so its distance is 0
+        by_attribute = {f"t {index}": f.coalesce(col(f"t {index}"), f.lit(0.0)) for index in range(len(sensitive))}
         worst = by_class.withColumns(by_attribute).withColumn("t", fold_columns(f.greatest, list(by_attribute)))
         largest = [f.max(col(name)) for name in by_attribute]
         row = worst.agg(f.max(col("t")), f.sum(col("t") * col(COUNT)), *largest).collect()[0]
-    table = [(name, functions[name].ground.kind, float(row[2 + at] or 0.0)) for at, name in enumerate(sensitive)]
+    table = [(name, functions[name].ground.kind, float(row[2 + index] or 0.0)) for index, name in enumerate(sensitive)]
     statistics = ClosenessStatistics(float(row[0] or 0.0), float(row[1] or 0.0), records, table)
     by_key = worst.select(*[col(name) for name in (*keys, "t")])
     return SparkScore(

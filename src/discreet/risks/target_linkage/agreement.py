@@ -1,9 +1,9 @@
-"""Who agrees with a target on everything that is known of him: how many masked records, and which is the first.
+"""The masked records that agree with a target on all attributes that the attacker knows: their number, and the first of them.
 
-Exact, for any mixture of unknown fields, blank cells, tolerances and coarse cells. Targets are taken by the fields that
-are known of them; masked records are grouped on those fields. Where each value agrees with one value only, a hash
-table answers; otherwise the groups, sorted, are searched like a tree: at each attribute only the agreeing branches are
-followed, so that no pair of records that cannot agree is ever looked at. Memory is linear in both tables.
+Exact for any mixture of unknown fields, blank cells, tolerances and coarse cells. Targets are processed by the set of their known
+fields; masked records are grouped on those fields. Where each value agrees with a single value only, a hash table is used;
+otherwise the sorted groups are searched like a tree: at each attribute only the agreeing branches are followed, so that pairs of
+records that cannot agree are never compared. Memory is linear in both tables.
 """
 
 from __future__ import annotations
@@ -19,93 +19,105 @@ from discreet.engine.linkage.comparisons import Comparison
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROOM = 1 << 62
+_MAX_KEY = 1 << 62
 
 
 class Agreement(NamedTuple):
-    """A number a target: how many masked records agree, and the row of the first of them (-1 where none does)."""
+    """For each target the number of agreeing masked records, and the row of the first of them (-1 for none)."""
 
     counts: NDArray[np.int64]
     first: NDArray[np.int64]
 
 
-def agreeing_records(comparisons: Sequence[Comparison], targets: int, masked: int) -> Agreement:
-    """Count the masked records that agree with each target wherever both say something."""
+def count_agreeing_records(comparisons: Sequence[Comparison], targets: int, masked: int) -> Agreement:
+    """Count the masked records that agree with each target on all attributes that are known of it and not blank in the record."""
     counts = np.full(targets, masked, dtype=np.int64)
     first = np.full(targets, 0 if masked else -1, dtype=np.int64)
     if not comparisons or not targets or not masked:
         return Agreement(counts, first)
-    flags = [(one.targets != one.unknown).astype(np.uint8) for one in comparisons]
+    flags = [(comparison.targets != comparison.unknown).astype(np.uint8) for comparison in comparisons]
     ids, number = group_ids([(flag, 2) for flag in flags], targets)
     order = np.argsort(ids, kind="stable") if number > 1 else np.arange(targets)
     bounds = np.searchsorted(ids[order], np.arange(number + 1))
     for group in range(number):
         rows = order[bounds[group] : bounds[group + 1]]
-        known = [one for one, flag in zip(comparisons, flags, strict=True) if flag[rows[0]]]
+        known = [comparison for comparison, flag in zip(comparisons, flags, strict=True) if flag[rows[0]]]
         if known:
-            whole = len(rows) == targets
-            counts[rows], first[rows] = _agreeing(known, slice(None) if whole else rows, masked)
+            all_targets = len(rows) == targets
+            counts[rows], first[rows] = _count_agreeing(known, slice(None) if all_targets else rows, masked)
     return Agreement(counts, first)
 
 
-def _agreeing(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    if all(one.single for one in known) and not any((one.masked == one.blank).any() for one in known):
-        return _by_hash(known, rows)
-    return _by_tree(known, rows, masked)
+def _count_agreeing(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if all(comparison.single for comparison in known) and not any(
+        (comparison.masked == comparison.blank).any() for comparison in known
+    ):
+        return _count_by_hash(known, rows)
+    return _count_by_tree(known, rows, masked)
 
 
-def _by_hash(known: Sequence[Comparison], rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _count_by_hash(known: Sequence[Comparison], rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     from discreet.risks.target_linkage.key_counts import count_keys
 
-    asked = [_one_code(one)[one.targets[rows]] for one in known]
-    left, right = packed_keys(asked, [one.masked for one in known], [one.blank + 1 for one in known])
+    target_codes = [_agreeing_code(comparison)[comparison.targets[rows]] for comparison in known]
+    left, right = pack_keys(
+        target_codes, [comparison.masked for comparison in known], [comparison.blank + 1 for comparison in known]
+    )
     return count_keys(left, right)
 
 
-def _one_code(one: Comparison) -> NDArray[np.int64]:
-    """The masked code that each target value agrees with; the code of blanks, which nobody has, where there is none."""
-    return np.where(one.last > one.first, one.first, one.blank)
+def _agreeing_code(comparison: Comparison) -> NDArray[np.int64]:
+    """The masked code that each target value agrees with; where there is none, the code of blanks, which no record has here."""
+    return np.where(comparison.last > comparison.first, comparison.first, comparison.blank)
 
 
-def packed_keys(
+def pack_keys(
     left: Sequence[NDArray[np.int64]], right: Sequence[NDArray[np.int64]], cardinalities: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """One integer a row for each side, equal where all codes are equal."""
-    one, two, room = left[0], right[0], cardinalities[0]
-    for codes, others, cardinality in zip(left[1:], right[1:], cardinalities[1:], strict=True):
-        if room * cardinality >= _ROOM:
-            dense = np.unique(np.concatenate((one, two)), return_inverse=True)[1]
-            one, two, room = dense[: len(one)], dense[len(one) :], len(dense)
-        one, two, room = one * cardinality + codes, two * cardinality + others, room * cardinality
-    return one, two
+    """One integer key per row of each side, equal where all codes are equal."""
+    left_keys, right_keys, key_count = left[0], right[0], cardinalities[0]
+    for left_codes, right_codes, cardinality in zip(left[1:], right[1:], cardinalities[1:], strict=True):
+        if key_count * cardinality >= _MAX_KEY:
+            dense = np.unique(np.concatenate((left_keys, right_keys)), return_inverse=True)[1]
+            left_keys, right_keys, key_count = dense[: len(left_keys)], dense[len(left_keys) :], len(dense)
+        left_keys, right_keys, key_count = (
+            left_keys * cardinality + left_codes,
+            right_keys * cardinality + right_codes,
+            key_count * cardinality,
+        )
+    return left_keys, right_keys
 
 
-def _by_tree(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    from discreet.risks.target_linkage.tree_search import search
+def _count_by_tree(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from discreet.risks.target_linkage.tree_search import search_tree
 
-    # few branches first: an attribute that agrees with one value of many leaves little to follow
-    order = sorted(known, key=lambda one: float((one.counts() / max(masked, 1)).dot(one.counts())) + _blanks(one))
-    groups, number = group_ids([(one.masked, one.blank + 1) for one in order], masked)
+    # attributes with few agreeing records first, so that few branches remain to be followed
+    order = sorted(
+        known, key=lambda comparison: float((comparison.counts() / max(masked, 1)).dot(comparison.counts())) + _blanks(comparison)
+    )
+    groups, number = group_ids([(comparison.masked, comparison.blank + 1) for comparison in order], masked)
     sizes = np.bincount(groups, minlength=number)
-    leader = np.empty(number, dtype=np.int64)
-    leader[groups[::-1]] = np.arange(masked - 1, -1, -1)
-    table = np.stack([one.masked[leader] for one in order], axis=1)
+    first_row = np.empty(number, dtype=np.int64)
+    first_row[groups[::-1]] = np.arange(masked - 1, -1, -1)
+    table = np.stack([comparison.masked[first_row] for comparison in order], axis=1)
     lexical = np.lexsort(table.T[::-1])
-    asked_groups, asked_number = group_ids([(one.targets[rows], one.unknown + 1) for one in order], len(order[0].targets[rows]))
-    speaker = np.empty(asked_number, dtype=np.int64)
-    speaker[asked_groups[::-1]] = np.arange(len(asked_groups) - 1, -1, -1)
-    asked = np.stack([one.targets[rows][speaker] for one in order], axis=1)
-    offsets = np.cumsum([0] + [one.unknown for one in order])[:-1]
-    member_offsets = np.cumsum([0] + [len(one.members) for one in order])[:-1]
-    counts, first = search(
-        np.ascontiguousarray(table[lexical]), sizes[lexical], leader[lexical], asked, offsets,
-        np.concatenate([one.first for one in order]), np.concatenate([one.last for one in order]),
-        np.concatenate([one.starts[:-1] + at for one, at in zip(order, member_offsets, strict=True)]),
-        np.concatenate([one.starts[1:] + at for one, at in zip(order, member_offsets, strict=True)]),
-        np.concatenate([one.members for one in order]), np.array([one.blank for one in order]),
+    target_groups, target_group_count = group_ids(
+        [(comparison.targets[rows], comparison.unknown + 1) for comparison in order], len(order[0].targets[rows])
+    )
+    first_target = np.empty(target_group_count, dtype=np.int64)
+    first_target[target_groups[::-1]] = np.arange(len(target_groups) - 1, -1, -1)
+    queries = np.stack([comparison.targets[rows][first_target] for comparison in order], axis=1)
+    offsets = np.cumsum([0] + [comparison.unknown for comparison in order])[:-1]
+    member_offsets = np.cumsum([0] + [len(comparison.members) for comparison in order])[:-1]
+    counts, first = search_tree(
+        np.ascontiguousarray(table[lexical]), sizes[lexical], first_row[lexical], queries, offsets,
+        np.concatenate([comparison.first for comparison in order]), np.concatenate([comparison.last for comparison in order]),
+        np.concatenate([comparison.starts[:-1] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
+        np.concatenate([comparison.starts[1:] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
+        np.concatenate([comparison.members for comparison in order]), np.array([comparison.blank for comparison in order]),
     )  # fmt: skip
-    return counts[asked_groups], first[asked_groups]
+    return counts[target_groups], first[target_groups]
 
 
-def _blanks(one: Comparison) -> float:
-    return float((one.masked == one.blank).sum())
+def _blanks(comparison: Comparison) -> float:
+    return float((comparison.masked == comparison.blank).sum())

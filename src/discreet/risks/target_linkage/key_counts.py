@@ -14,41 +14,43 @@ if TYPE_CHECKING:
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def count_keys(asked: NDArray[np.int64], held: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each asked key how often it is held, and where first (-1 where it is not).
+def count_keys(queries: NDArray[np.int64], keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each query the number of rows with that key, and the first of them (-1 for none).
 
-    >>> [found.tolist() for found in count_keys(np.array([7, 9]), np.array([5, 7, 7]))]
+    >>> [result.tolist() for result in count_keys(np.array([7, 9]), np.array([5, 7, 7]))]
     [[2, 0], [1, -1]]
     """
-    bits = max(4, int(2 * len(held) - 1).bit_length() if len(held) else 4)
-    return _count(asked.astype(np.int64), held.astype(np.int64), bits)
+    bits = max(4, int(2 * len(keys) - 1).bit_length() if len(keys) else 4)
+    return _count_keys(queries.astype(np.int64), keys.astype(np.int64), bits)
 
 
+# A hash table with open addressing: slot_keys, slot_counts and slot_rows hold the key, its number of rows and its first row; a
+# slot with count 0 is empty. 2^bits slots, at least twice the number of keys, so probing is short. O(keys + queries).
 @compiled
-def _count(asked: NDArray[np.int64], held: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    room = 1 << bits
-    mask = np.int64(room - 1)
+def _count_keys(queries: NDArray[np.int64], keys: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    slots = 1 << bits
+    mask = np.int64(slots - 1)
     shift = np.uint64(64 - bits)
-    keys = np.empty(room, dtype=np.int64)
-    times = np.zeros(room, dtype=np.int32)
-    places = np.empty(room, dtype=np.int32)
-    for row in range(len(held)):
-        key = held[row]
-        at = np.int64((np.uint64(key) * _SPREAD) >> shift)
-        while times[at] and keys[at] != key:
-            at = (at + 1) & mask
-        if not times[at]:
-            keys[at] = key
-            places[at] = row
-        times[at] += 1
-    counts = np.zeros(len(asked), dtype=np.int64)
-    first = np.full(len(asked), -1, dtype=np.int64)
-    for row in range(len(asked)):
-        key = asked[row]
-        at = np.int64((np.uint64(key) * _SPREAD) >> shift)
-        while times[at] and keys[at] != key:
-            at = (at + 1) & mask
-        if times[at]:
-            counts[row] = times[at]
-            first[row] = places[at]
+    slot_keys = np.empty(slots, dtype=np.int64)
+    slot_counts = np.zeros(slots, dtype=np.int32)
+    slot_rows = np.empty(slots, dtype=np.int32)
+    for row in range(len(keys)):
+        key = keys[row]
+        slot = np.int64((np.uint64(key) * _SPREAD) >> shift)
+        while slot_counts[slot] and slot_keys[slot] != key:
+            slot = (slot + 1) & mask
+        if not slot_counts[slot]:
+            slot_keys[slot] = key
+            slot_rows[slot] = row
+        slot_counts[slot] += 1
+    counts = np.zeros(len(queries), dtype=np.int64)
+    first = np.full(len(queries), -1, dtype=np.int64)
+    for row in range(len(queries)):
+        key = queries[row]
+        slot = np.int64((np.uint64(key) * _SPREAD) >> shift)
+        while slot_counts[slot] and slot_keys[slot] != key:
+            slot = (slot + 1) & mask
+        if slot_counts[slot]:
+            counts[row] = slot_counts[slot]
+            first[row] = slot_rows[slot]
     return counts, first

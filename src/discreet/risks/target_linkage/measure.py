@@ -1,4 +1,4 @@
-"""The probability that a masked record is a target's: seed 002, equation (4.10)."""
+"""The probability that a masked record belongs to a target: Truta et al., eq. 4.10."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.risks.target_linkage.attack import Attack, Beliefs, Found, attack
+from discreet.risks.target_linkage.attack import Attack, AttackerModel, LinkageResult, link_targets
 from discreet.risks.target_linkage.summary import LinkageStatistics, summarize
-from discreet.risks.target_linkage.targets import Targets, agreed_attributes, target_units
+from discreet.risks.target_linkage.targets import Targets, compare_attributes, find_targets
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -29,14 +29,14 @@ INEXACT_AGREEMENT = Gap(
 
 
 class TargetLinkage(RiskMeasure):
-    """An intruder with a list of target units links each of them to the masked file.
+    """Record linkage by an attacker with a list of targets, each of which is linked to the masked file.
 
-    With pi the probability that the target is in the file, t its number of records and r the probability ratio (4.11),
+    With pi the probability that the target is in the file, t the number of records and r the likelihood ratio (4.11),
 
         P(record j is target i's) = (pi/t) r_ij / ((pi/t) sum_k r_ik + 1 - pi)        (4.10)
 
-    Without measurement errors r is 1/P(what is known of the target) for a record that agrees with all of it and 0 for
-    others; with errors it is Fellegi and Sunter's product of m/u and (1-m)/(1-u). A field unknown to the intruder, and a
+    Without measurement errors r is 1/P(known attributes of the target) for a record that agrees on all of them and 0 for others;
+    with errors it is the product of m/u and (1-m)/(1-u) of Fellegi and Sunter. A field that the attacker does not know, and a
     blank cell of the file, agree with anything.
 
     >>> from discreet.testing import table
@@ -56,6 +56,7 @@ class TargetLinkage(RiskMeasure):
     better: ClassVar[Mapping[str, Direction]] = {
         "expected_links": "low", "mean": "low", "max": "low", "over_threshold": "low", "marketer": "low", "gain": "low",
     }  # fmt: skip
+    worst: ClassVar[Mapping[str, float]] = {"mean": 1.0, "max": 1.0, "over_threshold": 1.0, "marketer": 1.0, "gain": 1.0}
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
     neutral: ClassVar[Collection[str]] = (
         "targets",
@@ -66,28 +67,28 @@ class TargetLinkage(RiskMeasure):
         "pairs_left_out",
     )
     meaning: ClassVar[Mapping[str, str]] = {
-        "targets": "targets on the intruder's list",
-        "expected_links": "targets linked to their own record, in expectation; exact where the truth is known",
+        "targets": "targets on the attacker's list",
+        "expected_links": "expected number of targets linked to their own record; exact where the truth is known",
         "mean": "mean probability of the best link",
         "max": "largest probability of a link",
-        "over_threshold": "share of targets above the threshold",
-        "marketer": "share of targets linked correctly by one who links all",
-        "claimed_links": "correct links as the intruder believes them",
-        "guessing": "probability of a correct link by guessing",
-        "gain": "what linking gains beyond guessing, 0 to 1",
+        "over_threshold": "share of targets with a link probability above the threshold",
+        "marketer": "marketer risk: expected share of targets re-identified",
+        "claimed_links": "expected number of correct links by the attacker's own model",
+        "guessing": "baseline: probability of a correct link by guessing",
+        "gain": "marketer risk in excess of guessing, 0 to 1",
         "linked_targets": "targets with at least one candidate",
-        "mean_candidates": "candidates of a target on average",
+        "mean_candidates": "mean number of candidate records per target",
         "pairs_left_out": "pairs that blocking did not compare",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "probability": "probability of the best link of the target",
         "best": "row of the best link, counted from 0",
-        "candidates": "records that may be the target's",
+        "candidates": "candidate records of the target",
         "runner_up": "probability of the second best link",
-        "correct": "probability that the best link is right, where the truth is known",
+        "correct": "probability that the best link is correct, where the truth is known",
     }
 
-    population: Positive | None = Field(default=None, description="persons in the population the file was drawn from")
+    population: Positive | None = Field(default=None, description="size of the population from which the file was sampled")
     sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
         default=None, description="probability that a target is in the file"
     )
@@ -98,23 +99,27 @@ class TargetLinkage(RiskMeasure):
     density: dict[str, dict[str, Annotated[float, Field(ge=0, le=1)]]] = Field(
         default_factory=dict, description="probability of single values or intervals of values, by attribute"
     )
-    targets: str | None = Field(default=None, description="file or table with the intruder's list; every record where absent")
+    targets: str | None = Field(
+        default=None, description="file or table with the attacker's list; default: every record is a target"
+    )
     attributes: tuple[str, ...] = Field(
-        default=(), description="what the intruder knows: the list's columns, or the key attributes, where empty"
+        default=(), description="attributes that the attacker knows; default: the columns of the list, or role key"
     )
     tolerance: dict[str, Annotated[float, Field(ge=0)]] = Field(
-        default_factory=dict, description="numbers (or days) that still agree, by attribute"
+        default_factory=dict, description="largest difference of numbers (or dates, in days) that agree, by attribute"
     )
     similarity: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(
-        default_factory=dict, description="least Jaro-Winkler similarity of texts that agree, by attribute"
+        default_factory=dict, description="smallest Jaro-Winkler similarity of texts that agree, by attribute"
     )
     edits: dict[str, Annotated[int, Field(ge=0)]] = Field(
-        default_factory=dict, description="most edits between texts that agree, by attribute"
+        default_factory=dict, description="largest edit distance of texts that agree, by attribute"
     )
     errors: Literal["estimate"] | dict[str, Rate] | None = Field(
-        default=None, description="error rate by attribute, or estimate; no measurement error where absent"
+        default=None, description="error rate by attribute, or estimate; default: no measurement errors"
     )
-    threshold: Annotated[float, Field(ge=0, le=1)] = Field(default=0.05, description="a target above it counts as at risk")
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.05, description="link probability above which a target counts as at risk"
+    )
 
     @field_validator("density", mode="before")
     @classmethod
@@ -127,14 +132,18 @@ class TargetLinkage(RiskMeasure):
         }
 
     @model_validator(mode="after")
-    def _one_way_of_saying(self) -> TargetLinkage:
+    def _parameters_do_not_conflict(self) -> TargetLinkage:
         if self.population is not None and self.sampling_fraction is not None:
-            raise ValueError("say either population or sampling_fraction, not both")
-        ways = [set(one) for one in (self.tolerance, self.similarity, self.edits)]
-        for twice in sorted((ways[0] & ways[1]) | (ways[0] & ways[2]) | (ways[1] & ways[2])):
-            raise ValueError(f"'{twice}' has more than one of tolerance, similarity and edits; keep one")
-        for twice in sorted(set(self.domain) & set(self.density)):
-            raise ValueError(f"'{twice}' has a domain and a density; keep one")
+            raise ValueError("give population or sampling_fraction, not both")
+        attribute_sets = [set(names_of_parameter) for names_of_parameter in (self.tolerance, self.similarity, self.edits)]
+        for name in sorted(
+            (attribute_sets[0] & attribute_sets[1])
+            | (attribute_sets[0] & attribute_sets[2])
+            | (attribute_sets[1] & attribute_sets[2])
+        ):
+            raise ValueError(f"'{name}' has more than one of tolerance, similarity and edits; keep one")
+        for name in sorted(set(self.domain) & set(self.density)):
+            raise ValueError(f"'{name}' has a domain and a density; keep one")
         return self
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
@@ -142,46 +151,46 @@ class TargetLinkage(RiskMeasure):
             raise DataError(
                 f"target_linkage: the population {self.population:,.0f} is less than the {len(data):,} records of {data.source}"
             )
-        units = target_units(data, original, self.targets, self.attributes, self.population, self.sampling_fraction)
-        comparisons = agreed_attributes(data, units, self.tolerance, self.similarity, self.edits)
-        self._check_names(units)
-        beliefs = Beliefs(self.model, self.domain, self.density, self.errors)
-        found = attack(Attack(comparisons, len(units.frame), len(data), units.inclusion, units.truth), beliefs)
-        return self._score(units, found, len(data))
+        targets = find_targets(data, original, self.targets, self.attributes, self.population, self.sampling_fraction)
+        comparisons = compare_attributes(data, targets, self.tolerance, self.similarity, self.edits)
+        self._check_names(targets)
+        model = AttackerModel(self.model, self.domain, self.density, self.errors)
+        result = link_targets(Attack(comparisons, len(targets.frame), len(data), targets.inclusion, targets.truth), model)
+        return self._score(targets, result, len(data))
 
-    def _check_names(self, units: Targets) -> None:
-        spoken = dict.fromkeys(self.errors, "errors") if isinstance(self.errors, dict) else {}
+    def _check_names(self, targets: Targets) -> None:
+        parameter_of_name = dict.fromkeys(self.errors, "errors") if isinstance(self.errors, dict) else {}
         for parameter in ("domain", "density", "tolerance", "similarity", "edits"):
-            spoken |= dict.fromkeys(getattr(self, parameter), parameter)
-        for name, parameter in spoken.items():
-            if name not in units.attributes:
+            parameter_of_name |= dict.fromkeys(getattr(self, parameter), parameter)
+        for name, parameter in parameter_of_name.items():
+            if name not in targets.attributes:
                 raise DataError(
-                    f"target_linkage: {parameter} names '{name}', which the intruder does not use; "
-                    f"he uses {', '.join(units.attributes)}"
+                    f"target_linkage: {parameter} names '{name}', which the attacker does not use; "
+                    f"attributes used: {', '.join(targets.attributes)}"
                 )
 
-    def _score(self, units: Targets, found: Found, records: int) -> Score:
-        probability, size = found.probability, len(units.frame)
+    def _score(self, targets: Targets, result: LinkageResult, records: int) -> Score:
+        probability, size = result.probability, len(targets.frame)
         statistics = LinkageStatistics(
             targets=size,
             records=records,
             claimed=float(probability.sum()),
-            correct=None if found.correct is None else float(found.correct.sum()),
+            correct=None if result.correct is None else float(result.correct.sum()),
             largest=float(probability.max(initial=0.0)),
             over_threshold=int((probability > self.threshold).sum()),
-            inclusion=float(units.inclusion.mean()) if size else 0.0,
-            linked_targets=int((found.candidates > 0).sum()),
-            candidates=int(found.candidates.sum()),
-            left_out=found.left_out,
+            inclusion=float(targets.inclusion.mean()) if size else 0.0,
+            linked_targets=int((result.candidates > 0).sum()),
+            candidates=int(result.candidates.sum()),
+            left_out=result.left_out,
         )
         per_record = pl.DataFrame(
             {
                 "probability": probability,
-                "best": pl.Series(found.best, dtype=pl.Int64).replace(-1, None),
-                "candidates": found.candidates,
-                "runner_up": found.runner_up,
+                "best": pl.Series(result.best, dtype=pl.Int64).replace(-1, None),
+                "candidates": result.candidates,
+                "runner_up": result.runner_up,
             }
         )
-        if found.correct is not None:
-            per_record = per_record.with_columns(pl.Series("correct", found.correct))
-        return Score(self.name, summarize(statistics), per_record, found.per_attribute, notes=(*units.notes, *found.notes))
+        if result.correct is not None:
+            per_record = per_record.with_columns(pl.Series("correct", result.correct))
+        return Score(self.name, summarize(statistics), per_record, result.per_attribute, notes=(*targets.notes, *result.notes))

@@ -30,7 +30,7 @@ _CHANCE, _INCLUSION, _JOINT = "discreet: chance", "discreet: inclusion", "discre
 
 @dataclass(frozen=True)
 class _Targets:
-    """The intruder's list: a frame with RECORD and what is known of each target, and its probability to be in the file."""
+    """The attacker's list: a frame with RECORD and the known attributes of each target, and its inclusion probability."""
 
     frame: DataFrame
     attributes: tuple[str, ...]
@@ -76,23 +76,23 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
     if plugin.targets is not None:
         local = load_table(plugin.targets, data.policy)
         known = [name for name in local.columns if name in data.columns and data.attribute(name).role not in _NEVER_KNOWN]
-        place, columns = f"the list {plugin.targets}", local.columns
+        list_name, columns = f"the list {plugin.targets}", local.columns
         frame = send_to_cluster(local.with_row_index(RECORD).with_columns(pl.col(RECORD).cast(pl.Int64)), data)
     else:
         own = original or data
-        known, place, columns = [name for name in data.named(Role.KEY) if name in own.columns], own.source, own.columns
+        known, list_name, columns = [name for name in data.named(Role.KEY) if name in own.columns], own.source, own.columns
         frame = own.numbered
         if original is not None:
-            gone = [name for name in original.named(Role.KEY) if name not in data.columns]
-            notes += [f"'{name}' is not in the release, so it tells the intruder nothing" for name in gone]
+            missing = [name for name in original.named(Role.KEY) if name not in data.columns]
+            notes += [f"'{name}' is not in the release, so the attacker cannot use it" for name in missing]
     for name in plugin.attributes:
         data.attribute(name)
         if name not in columns:
-            raise DataError(f"target_linkage: {place} has no column '{name}'; {nearest(name, columns)}")
+            raise DataError(f"target_linkage: {list_name} has no column '{name}'; {nearest(name, columns)}")
     used = tuple(plugin.attributes) or tuple(known)
     if not used:
         raise DataError(
-            f"target_linkage needs attributes that the intruder knows: {place} shares no column with {data.source}"
+            f"target_linkage needs attributes that the attacker knows: {list_name} shares no column with {data.source}"
             if plugin.targets is not None
             else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
         )
@@ -115,7 +115,7 @@ def _inclusion(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
         wrong = data.frame.filter(col(name).isNull() | (col(name) < 1)).count()
         if wrong or not data.shape.frame.schema[name].is_numeric():
             raise DataError(
-                f"target_linkage: the sampling weights '{name}' must be numbers of at least 1, for 1/weight is a probability"
+                f"target_linkage: the sampling weights '{name}' must be numbers of at least 1, because 1/weight is a probability"
             )
         if name in columns:
             return 1.0 / col(name)
@@ -130,14 +130,15 @@ def _check_names(plugin: Any, names: tuple[str, ...]) -> None:
         for name in getattr(plugin, parameter):
             if name not in names:
                 raise DataError(
-                    f"target_linkage: {parameter} names '{name}', which the intruder does not use; he uses {', '.join(names)}"
+                    f"target_linkage: {parameter} names '{name}', which the attacker does not use; "
+                    f"attributes used: {', '.join(names)}"
                 )
 
 
 def _agreeing(
     plugin: Any, data: SparkMicrodata, targets: DataFrame, released: DataFrame, names: tuple[str, ...], *, first: bool = False
 ) -> DataFrame:
-    """How many records agree with each distinct target wherever both say something, or which is the first of them."""
+    """The number of records that agree with each distinct target where neither is null, or the first of these records."""
     try:
         return count_agreeing(
             targets, count_distinct_rows(released, names, first=RECORD if first else None), names, wildcard=True
@@ -149,19 +150,19 @@ def _agreeing(
 def _with_chances(
     plugin: Any, data: SparkMicrodata, linked: DataFrame, released: DataFrame, names: tuple[str, ...], records: int
 ) -> tuple[DataFrame, list[str]]:
-    """The probability that a random record agrees with what is known of a target, attribute by attribute and in all."""
+    """The probability that a random record agrees with the known attributes of a target, by attribute and overall."""
     from pyspark.sql import functions as f
 
     chances = []
-    for at, name in enumerate(names):
-        chance = f"discreet: chance {at}"
+    for index, name in enumerate(names):
+        chance = f"discreet: chance {index}"
         linked = _with_chance(plugin, linked, released, name, chance)
         chances.append(chance)
     specified = [name for name in names if name in plugin.density or name in plugin.domain]
-    counting = [at for at, name in enumerate(names) if plugin.model != "empirical" or name in specified]
+    counting = [index for index, name in enumerate(names) if plugin.model != "empirical" or name in specified]
     total: Any = f.lit(1.0)
-    for at in counting:
-        total = total * col(chances[at])
+    for index in counting:
+        total = total * col(chances[index])
     rest = tuple(name for name in names if name not in specified)
     if plugin.model == "empirical" and rest:
         joint = col("candidates")
@@ -179,14 +180,14 @@ def _with_chance(plugin: Any, linked: DataFrame, released: DataFrame, name: str,
 
     unknown = col(name).isNull()
     if name in plugin.density:
-        owner = Attribute(values=dict(plugin.density[name]), default=0.0)
+        attribute = Attribute(values=dict(plugin.density[name]), default=0.0)
         values = [row[0] for row in linked.select(col(name)).distinct().collect() if row[0] is not None]
-        weights = [(value, float(owner.value_weight(value))) for value in values]
+        weights = [(value, float(attribute.value_weight(value))) for value in values]
         for value, weight in weights:
             if weight <= 0:
                 raise DataError(
                     f"the density of '{name}' gives no probability to {value}, which a target has; "
-                    "list it, or an interval that holds it"
+                    "list it, or an interval that contains it"
                 )
         kind = next(field.dataType.simpleString() for field in linked.schema.fields if field.name == name)
         listed = linked.sparkSession.createDataFrame(weights, f"`{name}` {kind}, `{chance}` double")
@@ -205,13 +206,15 @@ def _with_chance(plugin: Any, linked: DataFrame, released: DataFrame, name: str,
 
 
 def _with_probability(linked: DataFrame, records: int) -> DataFrame:
-    """Equation (4.10): all agreeing records have the same ratio 1 / chance."""
+    """Truta et al., eq. 4.10: all agreeing records have the same ratio 1 / chance."""
     from pyspark.sql import functions as f
 
     prior = col(_INCLUSION) / f.lit(max(records, 1))
     ratio = 1.0 / col(_CHANCE)
-    below = prior * (col("candidates") * ratio) + (1.0 - col(_INCLUSION))
-    linked = linked.withColumn("probability", f.when((col("candidates") > 0) & (below > 0), prior * ratio / below).otherwise(0.0))
+    denominator = prior * (col("candidates") * ratio) + (1.0 - col(_INCLUSION))
+    linked = linked.withColumn(
+        "probability", f.when((col("candidates") > 0) & (denominator > 0), prior * ratio / denominator).otherwise(0.0)
+    )
     return linked.withColumn("runner_up", f.when(col("candidates") > 1, col("probability")).otherwise(0.0))
 
 
@@ -219,15 +222,15 @@ def _with_truth(linked: DataFrame, data: SparkMicrodata, original: SparkMicrodat
     """The probability that a target's link is right: 1 / candidates if its own record agrees, else 0."""
     from pyspark.sql import functions as f
 
-    theirs = align_types(original.frame, data.numbered, names)[1].select(
+    own_records = align_types(original.frame, data.numbered, names)[1].select(
         col(RECORD).alias("whose"), *[col(name).alias(f"{name} there") for name in names]
     )
-    beside = linked.join(theirs, col(RECORD) == col("whose"), "left")
+    joined = linked.join(own_records, col(RECORD) == col("whose"), "left")
     right: Any = col("whose").isNotNull()
     for name in names:
         right = right & (col(name).isNull() | col(f"{name} there").isNull() | (col(name) == col(f"{name} there")))
     correct = f.when(right & (col("candidates") > 0), 1.0 / col("candidates")).otherwise(0.0)
-    return beside.withColumn("correct", correct).drop("whose", *[f"{name} there" for name in names])
+    return joined.withColumn("correct", correct).drop("whose", *[f"{name} there" for name in names])
 
 
 def _aggregate(plugin: Any, linked: DataFrame, targets: int, records: int) -> LinkageStatistics:
@@ -264,8 +267,8 @@ def _per_attribute(linked: DataFrame, released: DataFrame, names: tuple[str, ...
     sums += [f.sum(f.when(col(name).isNotNull(), col(chance))) for name, chance in zip(names, chances, strict=True)]
     row = linked.agg(*sums).collect()[0]
     blanks = released.agg(*[f.sum(col(name).isNull().cast("long")) for name in names]).collect()[0]
-    known = [int(row[at] or 0) for at in range(len(names))]
-    means = [float(row[len(names) + at]) / known[at] if known[at] else 0.5 for at in range(len(names))]
+    known = [int(row[index] or 0) for index in range(len(names))]
+    means = [float(row[len(names) + index]) / known[index] if known[index] else 0.5 for index in range(len(names))]
     return pl.DataFrame(
         {
             "attribute": list(names),

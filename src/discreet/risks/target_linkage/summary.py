@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LinkageStatistics:
-    """Sufficient statistics over the targets on the intruder's list.
+    """Sufficient statistics over the targets on the attacker's list.
 
-    ``claimed`` is the sum of the probabilities that the intruder computes, ``correct`` the sum of the true ones (None where the
-    truth is not known), ``inclusion`` the mean probability that a target is in the file, ``candidates`` the sum over targets of
-    the records that may be theirs, ``left_out`` the pairs that blocking did not compare.
+    ``claimed`` is the sum of the probabilities that the attacker computes, ``correct`` the sum of the true ones (None where the
+    truth is unknown), ``inclusion`` the mean probability that a target is in the file, ``candidates`` the number of candidate
+    records summed over targets, ``left_out`` the pairs that blocking did not compare.
     """
 
     targets: int
@@ -27,7 +27,7 @@ class LinkageStatistics:
 
 
 def summarize(statistics: LinkageStatistics) -> dict[str, int | float]:
-    """The fields of the summary; ``gain`` is what linking adds to guessing, as a share of what guessing leaves."""
+    """The fields of the summary; ``gain`` is (marketer - guessing) / (1 - guessing)."""
     targets = statistics.targets
     expected = statistics.claimed if statistics.correct is None else statistics.correct
     guessing = statistics.inclusion / statistics.records if statistics.records else 0.0

@@ -1,4 +1,4 @@
-"""The intruder's targets: who they are, what is known of them, how likely they are in the file, and who they are in truth."""
+"""The attacker's targets: their known attributes, their probability of being in the file, and their true records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEVER_KNOWN = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
 
 @dataclass(frozen=True)
 class Targets:
-    """A row a target; ``inclusion`` is the probability of being in the file, ``truth`` the masked row (-1 for none) or None."""
+    """One row per target; ``inclusion``: probability of being in the file; ``truth``: masked row (-1: none), None if unknown."""
 
     frame: pl.DataFrame
     attributes: tuple[str, ...]
@@ -34,10 +34,10 @@ class Targets:
     truth: NDArray[np.int64] | None
     notes: tuple[str, ...]
     true: bool = False
-    """Whether the targets are the original records, whose values explain those of the masked ones."""
+    """Whether the targets are the original records, against which the masked cells are read."""
 
 
-def target_units(
+def find_targets(
     data: Microdata,
     original: Microdata | None,
     source: str | None,
@@ -45,29 +45,29 @@ def target_units(
     population: float | None,
     fraction: float | None,
 ) -> Targets:
-    """The list in ``source``; without one every record of the original, or of the data themselves."""
+    """The targets in the list ``source``; default: every record of the original, or of the data without an original."""
     notes: list[str] = []
     truth: NDArray[np.int64] | None = None
     if source is not None:
         frame = load_table(source, data.policy)
         known = [name for name in frame.columns if name in data.columns and data.attribute(name).role not in _NEVER_KNOWN]
-        said = f"the list {source}"
+        list_name = f"the list {source}"
     else:
         frame = (original or data).frame
-        known, said = [name for name in data.named(Role.KEY) if name in frame.columns], (original or data).source
+        known, list_name = [name for name in data.named(Role.KEY) if name in frame.columns], (original or data).source
         if original is not None and (links := original_rows(data, original)) is not None:
             truth = positions_of_records(np.arange(len(original), dtype=np.int64), np.where(links < 0, -1, links))
         if original is not None:
-            gone = [name for name in original.named(Role.KEY) if name not in data.columns]
-            notes += [f"'{name}' is not in the release, so it tells the intruder nothing" for name in gone]
+            missing = [name for name in original.named(Role.KEY) if name not in data.columns]
+            notes += [f"'{name}' is not in the release, so the attacker cannot use it" for name in missing]
     for name in attributes:
         data.attribute(name)
         if name not in frame.columns:
-            raise DataError(f"target_linkage: {said} has no column '{name}'; {nearest(name, frame.columns)}")
+            raise DataError(f"target_linkage: {list_name} has no column '{name}'; {nearest(name, frame.columns)}")
     used = tuple(attributes) or tuple(known)
     if not used:
         raise DataError(
-            f"target_linkage needs attributes that the intruder knows: {said} shares no column with {data.source}"
+            f"target_linkage needs attributes that the attacker knows: {list_name} shares no column with {data.source}"
             if source is not None
             else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
         )
@@ -78,7 +78,7 @@ def target_units(
 def _inclusion(
     data: Microdata, original: Microdata | None, frame: pl.DataFrame, population: float | None, fraction: float | None
 ) -> NDArray[np.float64]:
-    """The inclusion probability of each target: as said, by the survey's weights, by the plan's sampling factor, or 1."""
+    """The inclusion probability of each target: as specified, by sampling weights, by the plan's sampling factor, or 1."""
     real = int((data.records >= 0).sum())
     if population is not None:
         return np.full(frame.height, real / population)
@@ -97,20 +97,20 @@ def _inclusion(
 def _weights(series: pl.Series, name: str) -> NDArray[np.float64]:
     if not series.dtype.is_numeric() or series.null_count() or (len(series) and (series < 1).any()):
         raise DataError(
-            f"target_linkage: the sampling weights '{name}' must be numbers of at least 1, for 1/weight is a probability"
+            f"target_linkage: the sampling weights '{name}' must be numbers of at least 1, because 1/weight is a probability"
         )
     return series.cast(pl.Float64).to_numpy()
 
 
-def agreed_attributes(
+def compare_attributes(
     data: Microdata,
     units: Targets,
     tolerance: Mapping[str, float],
     similarity: Mapping[str, float],
     edits: Mapping[str, int],
 ) -> list[Comparison]:
-    """How each attribute is compared."""
-    made = []
+    """The comparisons of targets and masked records, one per attribute."""
+    comparisons = []
     for name in units.attributes:
         fuzzy: Fuzzy | None = None
         if name in similarity:
@@ -118,8 +118,8 @@ def agreed_attributes(
         elif name in edits:
             fuzzy = ("edits", float(edits[name]))
         plain = fuzzy is None and name not in tolerance
-        itself, cells = units.frame is data.frame, data.cells.get(name)
-        made.append(
+        same_table, cells = units.frame is data.frame, data.cells.get(name)
+        comparisons.append(
             compare(
                 units.frame[name],
                 data.frame[name],
@@ -127,15 +127,15 @@ def agreed_attributes(
                 fuzzy=fuzzy,
                 hierarchy=_hierarchy(data, units.frame, name) if plain and cells is None else None,
                 cells=cells,
-                target_cells=cells if itself else None,
+                target_cells=cells if same_table else None,
                 true=units.true,
             )
         )
-    return made
+    return comparisons
 
 
 def _hierarchy(data: Microdata, frame: pl.DataFrame, name: str) -> Hierarchy | None:
-    """The attribute's hierarchy over the targets' values, where the masked column uses its labels."""
+    """The attribute's hierarchy over the targets' values; None where there is none or it does not cover them."""
     attribute = data.attribute(name)
     if attribute.hierarchy is None:
         return None
