@@ -59,7 +59,7 @@ def main() -> None:
         took.append(time.perf_counter() - started)
     one = min(took)
     print(f"{size:,} students, threshold {threshold:.4g}; one known_sets run: {one:.2f} s\n")
-    print("| | high-risk records | values blanked | NCP of the 10 keys | times one known_sets run |\n|---|---|---|---|---|")
+    print("| | high-risk records | values suppressed | NCP of the 10 keys | times one known_sets run |\n|---|---|---|---|---|")
     print(f"| original | {_high(data, threshold, 'category'):,} | | | |")
     pictures = {"before": _picture(data, "category")}
     for name, parameters in OURS.items():

@@ -1,4 +1,4 @@
-"""The stream cipher behind the draws: the published test vector, and one key stream from the plain and the compiled code."""
+"""The stream cipher behind the draws: the published test vector, and the same key stream from the plain and the compiled code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RFC_KEY = np.frombuffer(bytes(range(32)) + bytes.fromhex("0000004a00000000"), dt
 RFC_COUNTER = int.from_bytes(bytes.fromhex("0100000000000009"), "little")
 
 
-def test_a_block_is_that_of_the_rfc_in_plain_and_in_compiled_code() -> None:
+def test_a_block_is_the_test_vector_of_the_rfc_in_plain_and_in_compiled_code() -> None:
     plain = chacha20_blocks(RFC_KEY, np.array([RFC_COUNTER], dtype=np.uint64))
     assert plain.astype("<u8").tobytes().hex() == RFC_BLOCK
     compiled = np.empty(8, dtype=np.uint64)
@@ -35,25 +35,27 @@ records = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), ma
 
 
 @given(records, st.integers(0, 400), st.integers(-20, 20))
-def test_plain_and_compiled_code_give_one_key_stream(some: list[int], run: int, first: int) -> None:
-    asked = np.concatenate([np.array(some, dtype=np.int64), np.arange(first, first + run), np.array(some[::-1], dtype=np.int64)])
-    wanted = key_stream(RFC_KEY, asked)
-    bits, uniform = np.empty(len(asked), dtype=np.uint64), np.empty(len(asked))
-    fill_bits(asked, RFC_KEY, bits)
-    fill_uniform(asked, RFC_KEY, uniform)
-    assert (bits == wanted).all()
-    assert (uniform == (wanted >> np.uint64(11)).astype(np.float64) * 2.0**-53).all()
+def test_plain_and_compiled_code_give_the_same_key_stream(numbers: list[int], run: int, first: int) -> None:
+    records_ = np.concatenate(
+        [np.array(numbers, dtype=np.int64), np.arange(first, first + run), np.array(numbers[::-1], dtype=np.int64)]
+    )
+    expected = key_stream(RFC_KEY, records_)
+    bits, uniform = np.empty(len(records_), dtype=np.uint64), np.empty(len(records_))
+    fill_bits(records_, RFC_KEY, bits)
+    fill_uniform(records_, RFC_KEY, uniform)
+    assert (bits == expected).all()
+    assert (uniform == (expected >> np.uint64(11)).astype(np.float64) * 2.0**-53).all()
 
 
 @pytest.mark.parametrize("step", [1, -1, 3])
-@pytest.mark.parametrize("what", ["bits", "uniform", "normal"])
-def test_long_tables_draw_the_same_numbers_as_short_ones(what: str, step: int) -> None:
-    drawn = getattr(KeyedDraw(11, 2), what)
-    asked = (np.random.default_rng(3).integers(-(2**62), 2**62, 3 * _MIN_COMPILED + 5))[::step]
+@pytest.mark.parametrize("distribution", ["bits", "uniform", "normal"])
+def test_long_tables_draw_the_same_numbers_as_short_ones(distribution: str, step: int) -> None:
+    draw = getattr(KeyedDraw(11, 2), distribution)
+    records_ = (np.random.default_rng(3).integers(-(2**62), 2**62, 3 * _MIN_COMPILED + 5))[::step]
     if step == 3:
-        asked = asked.astype(np.int32)
-    whole = drawn(np.concatenate([asked, asked]), "x")
-    parts = np.concatenate([drawn(part, "x") for part in np.array_split(asked, 9)])
+        records_ = records_.astype(np.int32)
+    whole = draw(np.concatenate([records_, records_]), "x")
+    parts = np.concatenate([draw(part, "x") for part in np.array_split(records_, 9)])
     assert whole.tobytes() == parts.tobytes() * 2
 
 
@@ -77,5 +79,5 @@ def test_bits_are_uniform_in_every_byte_and_differ_between_neighbours() -> None:
     assert abs(changed - 0.5) < 0.001
 
 
-def test_a_key_does_not_show_in_what_is_printed() -> None:
+def test_a_key_does_not_appear_in_the_repr() -> None:
     assert "secret" not in repr(KeyedDraw(b"secret" + bytes(26), 3))

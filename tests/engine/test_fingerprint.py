@@ -1,4 +1,4 @@
-"""The fingerprint of a table and the context of a release: one value for one table on any engine, another after any change."""
+"""The fingerprint of a table and the context of a release: the same on any engine, different after any change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fingerprint(frame: pl.DataFrame, records: np.ndarray | None = None) -> bytes
 
 
 @pytest.mark.parametrize("kind", CELLS)
-def test_any_changed_value_changes_it_and_no_order_or_partition_does(kind: str) -> None:
+def test_any_changed_value_changes_the_fingerprint_and_no_order_or_partition_does(kind: str) -> None:
     @given(st.lists(st.none() | CELLS[kind], min_size=1, max_size=12), st.data())
     def check(values: list[Any], data: st.DataObject) -> None:
         frame = pl.DataFrame({"a": pl.Series(values, dtype=TYPES[kind])})
@@ -51,8 +51,8 @@ def test_any_changed_value_changes_it_and_no_order_or_partition_does(kind: str) 
         parts = [column_sums(frame[:cut], records[:cut], SECRET), column_sums(frame[cut:], records[cut:], SECRET)]
         total = [sum(sums) % 2**64 for sums in zip(*parts, strict=True)]
         assert combine_sums(column_kinds(frame.schema), total, len(values), SECRET) == own
-        at, other = data.draw(st.integers(0, len(values) - 1)), data.draw(st.none() | CELLS[kind])
-        changed = frame.with_columns(a=pl.Series([other if n == at else v for n, v in enumerate(values)], dtype=TYPES[kind]))
+        row, new_value = data.draw(st.integers(0, len(values) - 1)), data.draw(st.none() | CELLS[kind])
+        changed = frame.with_columns(a=pl.Series([new_value if n == row else v for n, v in enumerate(values)], dtype=TYPES[kind]))
         assert (fingerprint(changed) == own) == changed.equals(frame)
         assert fingerprint(frame.rename({"a": "b"})) != own
 
@@ -63,7 +63,7 @@ def test_any_changed_value_changes_it_and_no_order_or_partition_does(kind: str) 
 def test_plain_and_compiled_sums_agree(texts: list[str | None], numbers: list[int | None]) -> None:
     key = np.arange(4, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     encoded = [(text or "").encode("utf-8", "replace") for text in texts]
-    offsets = np.concatenate([[0], np.cumsum([len(one) for one in encoded])]).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum([len(text_bytes) for text_bytes in encoded])]).astype(np.int64)
     letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     nulls, records = np.array([text is None for text in texts], dtype=np.bool_), np.arange(len(texts)) - 5
     plain = mixing._sum_cells(mixing._fold_texts(offsets, letters, key), nulls, records, key)
@@ -74,10 +74,10 @@ def test_plain_and_compiled_sums_agree(texts: list[str | None], numbers: list[in
 
 
 def test_the_width_of_a_type_does_not_matter_but_its_kind_does() -> None:
-    one = pl.DataFrame({"a": [1, 2, None]})
-    assert fingerprint(one) == fingerprint(one.cast(pl.Int8)) != fingerprint(one.cast(pl.Float64))
-    assert fingerprint(one.cast(pl.Float32)) == fingerprint(one.cast(pl.Float64))
-    assert fingerprint(one.cast(pl.Float64)) != fingerprint(one.cast(pl.String))
+    frame = pl.DataFrame({"a": [1, 2, None]})
+    assert fingerprint(frame) == fingerprint(frame.cast(pl.Int8)) != fingerprint(frame.cast(pl.Float64))
+    assert fingerprint(frame.cast(pl.Float32)) == fingerprint(frame.cast(pl.Float64))
+    assert fingerprint(frame.cast(pl.Float64)) != fingerprint(frame.cast(pl.String))
     moments = pl.DataFrame({"a": [dt.datetime(2020, 1, 2, 3, 4), None]})
     assert len({fingerprint(moments.cast(pl.Datetime(unit))) for unit in ("ms", "us", "ns")}) == 1
     words = pl.DataFrame({"a": ["x", "y", "x"]})
@@ -98,16 +98,16 @@ def context(**changes: Any) -> bytes:
     return derive_draw_key(SECRET, policy, policy.plan, b"table")
 
 
-def test_whatever_a_step_may_read_changes_all_draws_and_nothing_else_does() -> None:
+def test_everything_that_a_step_may_read_changes_all_draws_and_nothing_else_does() -> None:
     own, plan = context(), POLICY["plan"]
     assert context(limits={}) == context(loss={"ncp": {}}) == own
-    said = {"role": "key", "known": 0.3, "hierarchy": {"file": "elsewhere/ages.csv"}, "reason": "by hand"}
-    assert context(attributes={"age": said}) == own
+    attribute = {"role": "key", "known": 0.3, "hierarchy": {"file": "elsewhere/ages.csv"}, "reason": "by hand"}
+    assert context(attributes={"age": attribute}) == own
     assert context(risk={"known_sets": {"alpha": 100.0}}) == own
-    assert context(plan=plan | {"key": "k1"}) == own  # which key it is says the secret
+    assert context(plan=plan | {"key": "k1"}) == own  # the key is in the secret
     steps = plan["steps"]
     others = [
-        context(risk={}), context(attributes={"age": {**said, "known": 0.4}}), context(plan=plan | {"release": 2}),
+        context(risk={}), context(attributes={"age": {**attribute, "known": 0.4}}), context(plan=plan | {"release": 2}),
         context(plan=plan | {"order": "kept"}), context(plan={"steps": steps[:1]}), context(plan={"steps": steps[::-1]}),
         context(plan={"steps": [{**steps[0], "level": 3}, steps[1]]}), context(plan={"steps": [{**steps[0], "enabled": False}]}),
         derive_draw_key(SECRET, Policy.from_dict(POLICY), Policy.from_dict(POLICY).plan, b"other table"),
@@ -117,9 +117,9 @@ def test_whatever_a_step_may_read_changes_all_draws_and_nothing_else_does() -> N
 
 
 @given(st.integers(1, 40), st.integers(0, 39), st.integers(1, 5))
-def test_values_that_change_places_change_it(rows: int, at: int, by: int) -> None:
-    assume(at < rows and (at + by) % rows != at)
+def test_exchanged_values_change_the_fingerprint(rows: int, row: int, distance: int) -> None:
+    assume(row < rows and (row + distance) % rows != row)
     values = list(range(rows))
     moved = list(values)
-    moved[at], moved[(at + by) % rows] = moved[(at + by) % rows], moved[at]
+    moved[row], moved[(row + distance) % rows] = moved[(row + distance) % rows], moved[row]
     assert fingerprint(pl.DataFrame({"a": values})) != fingerprint(pl.DataFrame({"a": moved}))

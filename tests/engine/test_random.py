@@ -1,4 +1,4 @@
-"""Keyed randomness: the same for a record wherever it lies, and random otherwise."""
+"""Keyed randomness: draws depend on the record, not on its row, and are random otherwise."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def test_a_draw_depends_on_seed_step_stream_and_record_alone(seed: int, step: in
 
 
 def test_uniform_numbers_are_uniform_and_streams_are_independent() -> None:
-    one, other = KeyedDraw(1).uniform(MANY), KeyedDraw(1).uniform(MANY, "other")
-    counts = np.histogram(one, bins=20, range=(0, 1))[0]
+    first_stream, second_stream = KeyedDraw(1).uniform(MANY), KeyedDraw(1).uniform(MANY, "other")
+    counts = np.histogram(first_stream, bins=20, range=(0, 1))[0]
     assert ((counts - 10_000) ** 2 / 10_000).sum() < 50  # chi-squared with 19 degrees of freedom: one in 10,000
-    assert abs(np.corrcoef(one, other)[0, 1]) < 0.01
-    assert abs(np.corrcoef(one[1:], one[:-1])[0, 1]) < 0.01
+    assert abs(np.corrcoef(first_stream, second_stream)[0, 1]) < 0.01
+    assert abs(np.corrcoef(first_stream[1:], first_stream[:-1])[0, 1]) < 0.01
 
 
 def test_normal_numbers_are_normal() -> None:
@@ -41,5 +41,5 @@ def test_normal_numbers_are_normal() -> None:
     assert abs((drawn**4).mean() - 3) < 0.1
 
 
-def test_an_order_holds_everybody_once() -> None:
+def test_an_order_contains_every_record_once() -> None:
     assert sorted(KeyedDraw(3).order(np.arange(1000))) == list(range(1000))

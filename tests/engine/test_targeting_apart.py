@@ -1,4 +1,4 @@
-"""Records taken out of their table with the counts they had there: every choice among them is that of the whole table."""
+"""A subset of the records, with the counts of the whole table: every choice among them is the same as in the whole table."""
 
 from __future__ import annotations
 
@@ -32,52 +32,65 @@ STEPS: list[dict[str, Any]] = [
 
 def people(rows: list[Any]) -> discreet.Microdata:
     names = ("zip", "age", "sex", "ill")
-    content = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    content = {name: [row[index] for row in rows] for index, name in enumerate(names)}
     known = {"zip": 0.4, "age": 0.5, "sex": 0.9, "ill": 0.05}
     return table(content, key=["zip", "age", "sex"], confidential=["ill"], known=known, sensitivity={"ill": 1.0, "sex": 0.2})
 
 
-def apart(whole: TargetingState, rule: SuppressionRule) -> tuple[RecordSubset, Any]:
-    """The records above the threshold, and some that are not."""
+def take_subset(whole: TargetingState, rule: SuppressionRule) -> tuple[RecordSubset, Any]:
+    """The subset of the records above the threshold and some others, and their rows."""
     rows = whole.initial.slots[(whole.initial.per_record.risk > rule.level) | (whole.initial.slots % 3 == 0)]
-    columns = [Column(one.name, one.codes[rows].astype(np.uint32), one.values, one.has_null) for one in whole.columns]
+    columns = [
+        Column(column.name, column.codes[rows].astype(np.uint32), column.values, column.has_null) for column in whole.columns
+    ]
     listed = weights_of(whole.data, whole.initial.names)
-    singles = [place for place in range(whole.tree.width) if whole.names[place] in listed]
-    made = RecordSubset.from_counts(
-        whole.initial.names, whole.tree, singles, whole.data.records[rows], columns, whole.record_weights(rows), whole.null_weights,
-        whole.count_agreeing(rows), len(whole.data), "wildcard", jointly=True,
+    singles = [index for index in range(whole.tree.width) if whole.names[index] in listed]
+    subset = RecordSubset.from_counts(
+        whole.initial.names, whole.tree, singles, whole.data.records[rows], columns, whole.record_weights(rows),
+        whole.null_weights, whole.count_agreeing(rows), len(whole.data), "wildcard", jointly=True,
     )  # fmt: skip
-    return made, rows
+    return subset, rows
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(ROW, min_size=1, max_size=40), st.sampled_from(STEPS), st.sampled_from([0.05, 0.2, 0.5]))
-def test_what_is_taken_is_what_the_whole_table_loses(rows: list[Any], step: dict[str, Any], threshold: float) -> None:
+def test_a_subset_of_the_records_loses_the_same_values_as_in_the_whole_table(
+    rows: list[Any], step: dict[str, Any], threshold: float
+) -> None:
     data = people([(zipcode, age, sex, ill or "none") for zipcode, age, sex, ill in rows])
     plugin = TargetedSuppression(epsilon=0.001, alpha=1, threshold=threshold, **step)
     whole = TargetingState.of(data, epsilon=0.001, max_sets=1000, missing="wildcard")
     rule = plugin.rule(whole.names, data, plugin.choose(data))
-    some, mine = apart(whole, rule)
-    asked = np.isin(whole.initial.slots, mine)
-    assert some.initial.per_record.risk.tolist() == whole.initial.per_record.risk[asked].tolist(), "to the last bit"
-    assert some.initial.per_record.top_node.tolist() == whole.initial.per_record.top_node[asked].tolist()
+    subset, subset_rows = take_subset(whole, rule)
+    is_in_subset = np.isin(whole.initial.slots, subset_rows)
+    assert subset.initial.per_record.risk.tolist() == whole.initial.per_record.risk[is_in_subset].tolist(), "to the last bit"
+    assert subset.initial.per_record.top_node.tolist() == whole.initial.per_record.top_node[is_in_subset].tolist()
     if plugin.passes == 1:
-        made, other = whole.copy(), some.copy()
-        told, said = suppress_once(made, rule), suppress_once(other, rule)
+        whole_result, subset_result = whole.copy(), subset.copy()
+        whole_outcome, subset_outcome = suppress_once(whole_result, rule), suppress_once(subset_result, rule)
     else:
-        (made, told), (other, said) = suppress_until_safe(whole, rule), suppress_until_safe(some, rule)  # type: ignore[assignment]
-    assert (made.nulls(mine) == other.nulls(np.arange(len(mine)))).all()
-    assert (said.values_changed, said.passes, said.cost) == (told.values_changed, told.passes, told.cost)
-    assert mine[said.remaining].tolist() == told.remaining.tolist()
-    assert said.remaining_risk.tolist() == told.remaining_risk.tolist()
-    assert said.cost_bound == pytest.approx(told.cost_bound) if told.cost_bound is not None else said.cost_bound is None
+        whole_result, whole_outcome = suppress_until_safe(whole, rule)
+        subset_result, subset_outcome = suppress_until_safe(subset, rule)  # type: ignore[assignment]
+    assert (whole_result.nulls(subset_rows) == subset_result.nulls(np.arange(len(subset_rows)))).all()
+    assert (subset_outcome.values_changed, subset_outcome.passes, subset_outcome.cost) == (
+        whole_outcome.values_changed,
+        whole_outcome.passes,
+        whole_outcome.cost,
+    )
+    assert subset_rows[subset_outcome.remaining].tolist() == whole_outcome.remaining.tolist()
+    assert subset_outcome.remaining_risk.tolist() == whole_outcome.remaining_risk.tolist()
+    assert (
+        subset_outcome.cost_bound == pytest.approx(whole_outcome.cost_bound)
+        if whole_outcome.cost_bound is not None
+        else subset_outcome.cost_bound is None
+    )
 
 
-def test_records_may_be_asked_for_in_any_order() -> None:
-    """All records above the threshold, the riskiest first: each gets its own counts."""
+def test_records_may_be_measured_in_any_order() -> None:
+    """Each record gets its own counts, also if the records are not in ascending order."""
     random = np.random.default_rng(1)
     zips, ages = random.choice(list("abcd"), 40).tolist(), random.integers(20, 24, 40).tolist()
-    data = people([(zips[at], ages[at], "fm"[at % 2], "Flu") for at in range(40)])
-    made = TargetingState.of(data, epsilon=0.001, max_sets=1000, missing="wildcard")
+    data = people([(zips[row], ages[row], "fm"[row % 2], "Flu") for row in range(40)])
+    state = TargetingState.of(data, epsilon=0.001, max_sets=1000, missing="wildcard")
     rows = random.permutation(40)
-    assert made.measure_risks(rows).tolist() == made.measure_risks(np.arange(40))[rows].tolist()
+    assert state.measure_risks(rows).tolist() == state.measure_risks(np.arange(40))[rows].tolist()

@@ -1,4 +1,4 @@
-"""Targeted suppression until nobody is at risk: the same values, passes and words on both engines, however rows are spread."""
+"""Targeted suppression until all records are safe: the same values, passes and notes on both engines, for any partitioning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def people(rows: int = ROWS, *, nulls: bool = False) -> discreet.Microdata:
     """Ties, a rare value, a sensitive attribute that is known too, and one with weights by value."""
     random = np.random.default_rng(5)
     content: dict[str, list[Any]] = {
-        "zip": random.choice([f"482{at:02d}" for at in range(12)], rows).tolist(),
+        "zip": random.choice([f"482{index:02d}" for index in range(12)], rows).tolist(),
         "age": random.integers(20, 30, rows).tolist(),
         "sex": random.choice(["f", "m"], rows).tolist(),
         "job": random.choice(["a", "b", "c", "rare"], rows, p=[0.5, 0.3, 0.19, 0.01]).tolist(),
@@ -34,25 +34,25 @@ def people(rows: int = ROWS, *, nulls: bool = False) -> discreet.Microdata:
     if nulls:
         for name in ("age", "job", "ill"):
             content[name][4::13] = [None] * len(content[name][4::13])
-    made = table(
+    data = table(
         content,
         key=["zip", "age", "sex", "job"],
         confidential=["ill", "debt"],
         known={"zip": 0.4, "age": 0.5, "sex": 0.9, "job": 0.2, "debt": 0.05},
         sensitivity={"ill": 1.0, "debt": 0.25, "job": 0.1},
     )
-    ill = made.attribute("ill").model_copy(update={"values": {"none": 0.0, "Cancer": 1.0}, "unlisted": 0.3})
-    return made.with_policy(made.policy.model_copy(update={"attributes": {**made.policy.attributes, "ill": ill}}))
+    ill = data.attribute("ill").model_copy(update={"values": {"none": 0.0, "Cancer": 1.0}, "unlisted": 0.3})
+    return data.with_policy(data.policy.model_copy(update={"attributes": {**data.policy.attributes, "ill": ill}}))
 
 
 def masked_alike(data: discreet.Microdata, on_spark: Any, **step: Any) -> discreet.Release:
-    """Both engines take the same values in the same passes and say the same."""
+    """Both engines suppress the same values in the same passes and write the same notes; returns the local release."""
     plan = {"steps": [{"method": "targeted_suppression", "epsilon": 0.001, **step}]}
-    wanted, found = discreet.mask(data, plan), discreet.mask(on_spark, plan)
-    assert_frame_equal(found.masked.to_polars(), wanted.masked.frame)
-    assert found.log[0].values_changed == wanted.log[0].values_changed
-    assert found.log[0].notes == wanted.log[0].notes
-    return wanted
+    local_release, spark_release = discreet.mask(data, plan), discreet.mask(on_spark, plan)
+    assert_frame_equal(spark_release.masked.to_polars(), local_release.masked.frame)
+    assert spark_release.log[0].values_changed == local_release.log[0].values_changed
+    assert spark_release.log[0].notes == local_release.log[0].notes
+    return local_release
 
 
 @pytest.mark.parametrize(
@@ -60,19 +60,19 @@ def masked_alike(data: discreet.Microdata, on_spark: Any, **step: Any) -> discre
     [{"choose": "fewest"}, {"passes": 1}, {"missing": "category"}, {"side": "sensitive", "missing": "category"}],
     ids=["fewest", "one pass", "category", "sensitive"],
 )
-def test_records_are_hidden_among_as_many_on_both_engines(to_spark: Spark, step: dict[str, Any]) -> None:
+def test_the_effective_class_size_is_reached_alike_on_both_engines(to_spark: Spark, step: dict[str, Any]) -> None:
     data = people()
-    done = masked_alike(data, to_spark(data, 3), threshold={"among": 4}, **step)
-    # blanking what would be learnt leaves everybody as easy to find, so it cannot raise an effective class size
-    assert (done.log[0].values_changed > 0) == (step.get("side") != "sensitive")
+    release = masked_alike(data, to_spark(data, 3), threshold={"among": 4}, **step)
+    # suppressing sensitive values makes no record harder to find, so it cannot raise an effective class size
+    assert (release.log[0].values_changed > 0) == (step.get("side") != "sensitive")
 
 
 @pytest.mark.parametrize("partitions", [1, 3, 7])
-def test_top_sets_go_until_all_are_safe(to_spark: Spark, partitions: int) -> None:
+def test_top_sets_are_suppressed_until_all_records_are_safe(to_spark: Spark, partitions: int) -> None:
     data = people()
-    done = masked_alike(data, to_spark(data, partitions), threshold=40.0)
-    assert done.log[0].values_changed > 0
-    assert discreet.risk(done.masked, {"known_sets": {"missing": "wildcard", "epsilon": 0.001}})["known_sets"]["max"] <= 40.0
+    release = masked_alike(data, to_spark(data, partitions), threshold=40.0)
+    assert release.log[0].values_changed > 0
+    assert discreet.risk(release.masked, {"known_sets": {"missing": "wildcard", "epsilon": 0.001}})["known_sets"]["max"] <= 40.0
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_top_sets_go_until_all_are_safe(to_spark: Spark, partitions: int) -> Non
         {"passes": 1, "side": "cheapest", "threshold": 40.0},
     ],
 )
-def test_every_choice_of_values_is_the_same(to_spark: Spark, step: dict[str, Any]) -> None:
+def test_every_choice_of_values_is_the_same_on_both_engines(to_spark: Spark, step: dict[str, Any]) -> None:
     data = people(90)
     assert masked_alike(data, to_spark(data, 3), **step).log[0].values_changed > 0
 
@@ -95,12 +95,12 @@ def test_every_choice_of_values_is_the_same(to_spark: Spark, step: dict[str, Any
         (3, {"threshold": 45.0, "side": "sensitive"}),
     ],
 )
-def test_a_blank_that_is_a_value_puts_others_at_risk(to_spark: Spark, partitions: int, step: dict[str, Any]) -> None:
+def test_cascades_with_category_are_the_same_on_both_engines(to_spark: Spark, partitions: int, step: dict[str, Any]) -> None:
     data = people(nulls=True)
     masked_alike(data, to_spark(data, partitions), missing="category", **step)
 
 
-def test_wide_attributes_and_shuffles_change_nothing(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_attributes_and_shuffles_do_not_change_the_result(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """With few values in a dictionary and small tables, sets are counted by shuffles, by values that travel with the rows."""
     monkeypatch.setattr(dictionaries, "MOST_VALUES", 8)
     monkeypatch.setattr(known_plan, "LARGEST_TABLE", 20)
@@ -110,7 +110,7 @@ def test_wide_attributes_and_shuffles_change_nothing(to_spark: Spark, monkeypatc
     masked_alike(data, to_spark(data, 3), threshold=40.0)
 
 
-def test_what_would_not_be_the_same_is_refused(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_cases_are_refused_on_spark(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     data = people(60, nulls=True)
     with pytest.raises(DataError, match="targeted_suppression cannot do missing: wildcard where nulls occur on Spark"):
         discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression"}]})
@@ -122,7 +122,7 @@ def test_what_would_not_be_the_same_is_refused(to_spark: Spark, monkeypatch: pyt
         discreet.mask(to_spark(data), {"steps": [{"method": "targeted_suppression"}]})
 
 
-def test_nobody_is_at_risk_and_nobody_is_there(to_spark: Spark) -> None:
+def test_a_table_without_records_at_risk_and_an_empty_table_are_unchanged(to_spark: Spark) -> None:
     data = people(20)
     untouched = masked_alike(data, to_spark(data), threshold=1e9)
     assert untouched.masked.frame.equals(data.frame)

@@ -21,11 +21,11 @@ DATA = table({"x": XY[:, 0], "y": XY[:, 1]}, confidential=["x", "y"])
 
 
 def added(method: Noise, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    made = method.mask(DATA, ["x", "y"], KeyedDraw(seed)).frame.to_numpy()
-    return made, made - XY
+    masked = method.mask(DATA, ["x", "y"], KeyedDraw(seed)).frame.to_numpy()
+    return masked, masked - XY
 
 
-def test_additive_noise_has_the_asked_variance_and_no_correlation():
+def test_additive_noise_has_the_requested_variance_and_no_correlation():
     _, noise = added(Noise(level=0.3))
     sample = np.cov(XY.T)
     assert np.allclose(noise.mean(axis=0), 0, atol=4 * 0.3 * np.sqrt(np.diag(sample) / N))
@@ -35,21 +35,21 @@ def test_additive_noise_has_the_asked_variance_and_no_correlation():
 
 
 def test_correlated_noise_has_the_covariance_of_the_data():
-    made, noise = added(Noise(level=0.5, how="correlated"))
+    masked, noise = added(Noise(level=0.5, how="correlated"))
     assert np.allclose(np.cov(noise.T), 0.25 * np.cov(XY.T), rtol=0.04)
-    assert np.corrcoef(made.T)[0, 1] == pytest.approx(np.corrcoef(XY.T)[0, 1], abs=0.02)
+    assert np.corrcoef(masked.T)[0, 1] == pytest.approx(np.corrcoef(XY.T)[0, 1], abs=0.02)
 
 
 def test_kims_transformation_keeps_means_and_covariances():
-    made, noise = added(Noise(level=0.5, how="kim"))
-    assert made.mean(axis=0) == pytest.approx(XY.mean(axis=0), abs=0.05)
-    assert np.allclose(np.cov(made.T), np.cov(XY.T), rtol=0.03)
+    masked, noise = added(Noise(level=0.5, how="kim"))
+    assert masked.mean(axis=0) == pytest.approx(XY.mean(axis=0), abs=0.05)
+    assert np.allclose(np.cov(masked.T), np.cov(XY.T), rtol=0.03)
     assert np.std(noise[:, 0]) > 0.4, "and still something was changed"
 
 
-def test_multiplicative_noise_is_a_positive_factor_of_mean_one_and_the_asked_deviation():
-    made, _ = added(Noise(level=0.2, how="multiplicative"))
-    factor = made / XY
+def test_multiplicative_noise_is_a_positive_factor_with_mean_one_and_the_requested_deviation():
+    masked, _ = added(Noise(level=0.2, how="multiplicative"))
+    factor = masked / XY
     assert (factor > 0).all()
     assert factor.mean(axis=0) == pytest.approx([1, 1], abs=4 * 0.2 / np.sqrt(N))
     assert factor.std(axis=0) == pytest.approx([0.2, 0.2], rel=0.02)
@@ -58,44 +58,44 @@ def test_multiplicative_noise_is_a_positive_factor_of_mean_one_and_the_asked_dev
 def test_bounds_are_kept_and_whole_numbers_stay_whole():
     data = table({"age": [0, 1, 2, 120, None] * 50}, key=["age"])
     for method in (Noise(level=2, lower=0, upper=120), Noise(level=2, within=True)):
-        made = method.mask(data, ["age"], KeyedDraw(1)).frame["age"]
-        assert made.dtype == pl.Int64
-        assert (made.min(), made.max()) >= (0, 0)
-        assert made.max() <= 120
-        assert made.null_count() == 50
-        assert made.n_unique() > 20
+        masked = method.mask(data, ["age"], KeyedDraw(1)).frame["age"]
+        assert masked.dtype == pl.Int64
+        assert (masked.min(), masked.max()) >= (0, 0)
+        assert masked.max() <= 120
+        assert masked.null_count() == 50
+        assert masked.n_unique() > 20
     small = table({"age": pl.Series([0, 255, 3], dtype=pl.UInt8)}, key=["age"])
     assert Noise(level=5).mask(small, ["age"], KeyedDraw(1)).frame["age"].dtype == pl.UInt8
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.none() | st.floats(-99, 99), st.floats(-9, 9)), min_size=4, max_size=30), st.randoms())
-def test_the_release_does_not_depend_on_how_the_rows_lie(rows, random):
+def test_the_release_does_not_depend_on_the_order_of_the_rows(rows, random):
     data = table({"x": [a for a, _ in rows], "y": [b for _, b in rows]}, key=["x", "y"])
     if sum(a is not None for a, _ in rows) < 2:
         return
     order = list(range(len(rows)))
     random.shuffle(order)
     for how in ("additive", "correlated", "kim", "multiplicative"):
-        one = Noise(level=0.3, how=how).mask(data, ["x", "y"], KeyedDraw(5)).frame
-        other = Noise(level=0.3, how=how).mask(data.take(np.array(order)), ["x", "y"], KeyedDraw(5)).frame
-        assert one[order].equals(other)
-        assert one["x"].is_null().to_list() == data.frame["x"].is_null().to_list()
+        masked = Noise(level=0.3, how=how).mask(data, ["x", "y"], KeyedDraw(5)).frame
+        masked_shuffled = Noise(level=0.3, how=how).mask(data.take(np.array(order)), ["x", "y"], KeyedDraw(5)).frame
+        assert masked[order].equals(masked_shuffled)
+        assert masked["x"].is_null().to_list() == data.frame["x"].is_null().to_list()
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.lists(st.integers(-4, 4), min_size=3, max_size=3), min_size=2, max_size=9))
-def test_the_root_of_any_covariance_gives_it_back_singular_or_not(rows):
+def test_the_root_of_a_covariance_times_its_transpose_is_the_covariance_even_if_singular(rows):
     columns = np.array(rows, dtype=float).T
     means, covariance = mean_and_covariance(columns)
     assert np.allclose(means, columns.mean(axis=1))
     assert np.allclose(covariance, np.cov(columns), atol=1e-12)
-    made = cholesky_root(covariance)
-    assert np.allclose(made @ made.T, covariance, atol=1e-8)
-    assert np.allclose(multiply_in_order(made, columns), made @ columns)
+    lower = cholesky_root(covariance)
+    assert np.allclose(lower @ lower.T, covariance, atol=1e-8)
+    assert np.allclose(multiply_in_order(lower, columns), lower @ columns)
 
 
-def test_noise_that_leaves_its_bounds_later_is_told():
+def test_values_that_leave_the_bounds_in_a_later_step_are_reported():
     assert Noise(level=0.1, lower=0).promise(table({"x": [-1, 2]}, key=["x"]), ["x", "gone"]) == [
         "'x' was kept within the bound 0.0, but 1 values are beyond it now"
     ]
@@ -111,7 +111,7 @@ def test_noise_that_leaves_its_bounds_later_is_told():
         ({"level": 1, "lower": 3, "upper": 2}, "below upper"),
     ],
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "noise", parameters)
 
@@ -127,6 +127,6 @@ def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
         ({"x": [1, 2, None], "y": [None, 2, 1]}, Noise(level=1, how="kim"), "at least 2 records"),
     ],
 )
-def test_what_the_data_do_not_allow_is_said_before_anything_changes(columns, method, words):
+def test_unsuitable_data_are_an_error_before_anything_changes(columns, method, words):
     with pytest.raises(DiscreetError, match=words):
         method.check(table(columns, key=list(columns)), list(columns))

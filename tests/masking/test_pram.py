@@ -29,7 +29,7 @@ def crossed(masked: pl.DataFrame) -> np.ndarray:
     return table_ / table_.sum(axis=1, keepdims=True)
 
 
-def test_categories_change_as_often_as_the_matrix_says_and_never_where_it_says_0():
+def test_categories_change_with_the_probabilities_of_the_matrix_and_never_with_probability_0():
     shares = crossed(Pram(matrix=MATRIX).mask(DATA, ["k"], KeyedDraw(2)).frame)
     truth = np.array([[MATRIX[old].get(new, 0.0) for new in "abcd"] for old in "abcd"])
     assert np.allclose(shares, truth, atol=0.04)
@@ -66,12 +66,12 @@ def test_the_invariant_matrix_has_the_counts_as_a_fixed_point(counts, data):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=7))
-def test_equally_spaced_draws_fall_on_each_category_as_often_as_its_probability_says(weights):
+def test_equally_spaced_draws_give_each_category_with_its_probability(weights):
     if not sum(weights):
         return
     row, draws = np.array(weights) / sum(weights), 7 * 2000
-    made = change_categories(np.zeros(draws, np.uint8), row[None, :], (np.arange(draws) + 0.5) / draws)
-    counts = np.bincount(made, minlength=len(row))
+    drawn = change_categories(np.zeros(draws, np.uint8), row[None, :], (np.arange(draws) + 0.5) / draws)
+    counts = np.bincount(drawn, minlength=len(row))
     assert np.abs(counts - row * draws).max() <= len(row) + 1
     assert (counts[row == 0] == 0).all()
 
@@ -79,34 +79,34 @@ def test_equally_spaced_draws_fall_on_each_category_as_often_as_its_probability_
 def test_within_strata_categories_stay_among_those_of_the_stratum_and_keep_frequencies():
     k = ["a", "b"] * 3000 + ["c", "d", "d"] * 2000
     data = table({"k": k, "s": ["one"] * 6000 + ["two"] * 6000}, key=["k", "s"])
-    made = Pram(retention=0.5, invariant=True, strata=("s",)).mask(data, ["k"], KeyedDraw(1)).frame
-    counts = dict(made.group_by("s", "k").len().select(pl.concat_str("s", "k"), "len").iter_rows())
+    masked = Pram(retention=0.5, invariant=True, strata=("s",)).mask(data, ["k"], KeyedDraw(1)).frame
+    counts = dict(masked.group_by("s", "k").len().select(pl.concat_str("s", "k"), "len").iter_rows())
     assert set(counts) == {"onea", "oneb", "twoc", "twod"}
     assert abs(counts["twoc"] - 2000) < 4 * np.sqrt(2000)
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.none() | st.sampled_from("abc"), min_size=2, max_size=30), st.randoms())
-def test_nulls_stay_and_the_release_does_not_depend_on_how_the_rows_lie(values, random):
+def test_nulls_stay_and_the_release_does_not_depend_on_the_order_of_the_rows(values, random):
     data = table({"k": values, "s": [v == "a" for v in values]}, key=["k"])
     if len({v for v in values if v is not None}) < 2:
         return
     order = list(range(len(values)))
     random.shuffle(order)
     for method in (Pram(retention=0.5), Pram(invariant=True), Pram(invariant=True, strata=("s",))):
-        one = method.mask(data, ["k"], KeyedDraw(5)).frame["k"]
-        other = method.mask(data.take(np.array(order)), ["k"], KeyedDraw(5)).frame["k"]
-        assert one[order].equals(other, null_equal=True)
-        assert one.is_null().to_list() == [value is None for value in values]
+        masked = method.mask(data, ["k"], KeyedDraw(5)).frame["k"]
+        masked_shuffled = method.mask(data.take(np.array(order)), ["k"], KeyedDraw(5)).frame["k"]
+        assert masked[order].equals(masked_shuffled, null_equal=True)
+        assert masked.is_null().to_list() == [value is None for value in values]
 
 
-def test_numbers_that_are_codes_stay_numbers_and_booleans_booleans():
+def test_numeric_codes_stay_numbers_and_booleans_stay_booleans():
     data = table({"k": [1, 2, 3] * 20, "b": [True, False, None] * 20}, key=["k", "b"])
-    made = Pram(retention=0.2).mask(data, ["k", "b"], KeyedDraw(1)).frame
-    assert made.schema == data.frame.schema
-    assert not made["k"].equals(data.frame["k"])
-    yes = Pram(matrix={"true": {"true": 1}, "false": {"true": 1}}).mask(data, ["b"], KeyedDraw(1)).frame["b"]
-    assert yes.drop_nulls().all()
+    masked = Pram(retention=0.2).mask(data, ["k", "b"], KeyedDraw(1)).frame
+    assert masked.schema == data.frame.schema
+    assert not masked["k"].equals(data.frame["k"])
+    all_true = Pram(matrix={"true": {"true": 1}, "false": {"true": 1}}).mask(data, ["b"], KeyedDraw(1)).frame["b"]
+    assert all_true.drop_nulls().all()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_numbers_that_are_codes_stay_numbers_and_booleans_booleans():
         ({"retention": 0.5, "matrix": {"a": {"a": 1}}}, "not both"),
     ],
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "pram", parameters)
 
@@ -134,6 +134,6 @@ def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
         (["a", "b"], Pram(strata=("x",)), "the step itself changes"),
     ],
 )
-def test_what_the_data_do_not_allow_is_said_before_anything_changes(values, method, words):
+def test_unsuitable_data_are_an_error_before_anything_changes(values, method, words):
     with pytest.raises(DiscreetError, match=words):
         method.check(table({"x": values}, key=["x"]), ["x"])

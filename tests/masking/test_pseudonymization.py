@@ -24,21 +24,21 @@ DRAW = KeyedDraw(1)
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.none() | st.integers(0, 9), min_size=1, max_size=30), st.randoms())
-def test_records_of_a_person_stay_together_and_apart_from_others_however_the_rows_lie(ids, random):
+def test_a_person_has_one_pseudonym_and_no_two_persons_share_one_in_any_order_of_the_rows(ids, random):
     data = table({"p": ids}, person=["p"])
-    made = Pseudonymization(key=KEY).mask(data, ["p"], DRAW).frame["p"].to_list()
-    for one, first in zip(ids, made, strict=True):
-        for other, second in zip(ids, made, strict=True):
-            assert (one == other) == (first == second)
-        assert (one is None) == (first is None)
+    pseudonyms = Pseudonymization(key=KEY).mask(data, ["p"], DRAW).frame["p"].to_list()
+    for person, first in zip(ids, pseudonyms, strict=True):
+        for other_person, second in zip(ids, pseudonyms, strict=True):
+            assert (person == other_person) == (first == second)
+        assert (person is None) == (first is None)
     order = list(range(len(ids)))
     random.shuffle(order)
     assert Pseudonymization(key=KEY).mask(data.take(np.array(order)), ["p"], DRAW).frame["p"].to_list() == [
-        made[at] for at in order
+        pseudonyms[row] for row in order
     ]
 
 
-def test_a_pseudonym_is_the_keyed_hash_and_a_number_and_its_text_have_the_same():
+def test_a_pseudonym_is_the_keyed_hash_and_a_number_and_its_text_have_the_same_one():
     expected = hashlib.blake2b(
         b"17", digest_size=8, key=hashlib.blake2b(KEY.get_secret_value().encode(), digest_size=64).digest()
     ).hexdigest()
@@ -46,18 +46,18 @@ def test_a_pseudonym_is_the_keyed_hash_and_a_number_and_its_text_have_the_same()
         assert Pseudonymization(key=KEY).mask(table({"p": values}, person=["p"]), ["p"], DRAW).frame["p"].to_list() == [expected]
 
 
-def test_the_key_decides_and_comes_from_a_file_or_the_environment_too(tmp_path, monkeypatch):
+def test_pseudonyms_depend_on_the_key_which_may_come_from_a_file_or_the_environment(tmp_path, monkeypatch):
     data = table({"p": [1, 2]}, person=["p"])
-    made = Pseudonymization(key=KEY).mask(data, ["p"], DRAW).frame
+    masked = Pseudonymization(key=KEY).mask(data, ["p"], DRAW).frame
     (tmp_path / "key").write_text(KEY.get_secret_value() + "\n")
     monkeypatch.setenv("THE_KEY", KEY.get_secret_value())
     policy = Policy.from_dict({"attributes": {"p": {"role": "person"}}}, folder=str(tmp_path))
-    assert Pseudonymization(key_file="key").mask(data.with_policy(policy), ["p"], DRAW).frame.equals(made)
-    assert Pseudonymization(key_env="THE_KEY").mask(data, ["p"], DRAW).frame.equals(made)
-    assert not Pseudonymization(key=SecretStr("another key, as long")).mask(data, ["p"], DRAW).frame.equals(made)
+    assert Pseudonymization(key_file="key").mask(data.with_policy(policy), ["p"], DRAW).frame.equals(masked)
+    assert Pseudonymization(key_env="THE_KEY").mask(data, ["p"], DRAW).frame.equals(masked)
+    assert not Pseudonymization(key=SecretStr("another key, as long")).mask(data, ["p"], DRAW).frame.equals(masked)
 
 
-def test_without_a_key_a_process_repeats_itself_and_another_process_cannot():
+def test_without_a_key_pseudonyms_repeat_within_a_process_but_not_in_another_one():
     data = table({"p": [1, 2]}, person=["p"])
     once, again = (Pseudonymization().mask(data, ["p"], DRAW).frame["p"].to_list() for _ in range(2))
     assert once == again != Pseudonymization().mask(data, ["p"], KeyedDraw(2)).frame["p"].to_list()
@@ -75,14 +75,14 @@ def test_the_key_is_written_nowhere_and_the_role_stays_person():
     plan = Plan(steps=(Step(method="pseudonymization", key=KEY),))
     release = discreet.mask(data, plan)
     secret = KEY.get_secret_value()
-    told = [
+    texts = [
         repr(release),
         repr(release.log),
         release.plan.model_dump_json(),
         repr(release.plan),
         data.policy.with_(plan=plan).to_yaml(),
     ]
-    assert not any(secret in text for text in told)
+    assert not any(secret in text for text in texts)
     assert release.masked.named(discreet.model.attribute.Role.PERSON) == ["p"]
     assert Pseudonymization(key=KEY).parameters["key"] is None
 
@@ -101,7 +101,7 @@ def test_too_short_a_pseudonym_that_would_merge_persons_is_an_error():
         ({"length": 4}, "greater than or equal to 8"),
     ],
 )
-def test_a_parameter_that_breaks_its_rule_is_named_and_a_key_is_not_repeated(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error_and_a_key_is_not_repeated(parameters, rule):
     with pytest.raises(ParameterError, match=rule) as caught:
         create("masking", "pseudonymization", parameters)
     assert "secret" not in str(caught.value).lower().replace("secretstr", "")
@@ -115,7 +115,7 @@ def test_a_parameter_that_breaks_its_rule_is_named_and_a_key_is_not_repeated(par
         (Pseudonymization(key_file="no/such/file"), "cannot be read"),
     ],
 )
-def test_a_key_that_cannot_serve_is_told_before_anything_changes(method, words):
+def test_an_unusable_key_is_an_error_before_anything_changes(method, words):
     with pytest.raises(DiscreetError, match=words):
         method.check(table({"p": [1]}, person=["p"]), ["p"])
     with pytest.raises(DiscreetError, match="role person"):

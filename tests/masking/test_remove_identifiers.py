@@ -12,14 +12,14 @@ DATA = table(
 )
 
 
-def test_identifiers_go_and_nothing_else_changes():
+def test_identifiers_are_removed_and_nothing_else_changes():
     release = discreet.mask(DATA, {"steps": [{"method": "remove_identifiers"}]})
     assert release.masked.columns == ["patient", "age"]
     assert release.masked.frame.equals(DATA.frame.select("patient", "age"))
     assert release.log[0].values_changed == 4
 
 
-def test_the_step_may_name_what_goes():
+def test_the_step_may_name_the_columns_to_remove():
     assert RemoveIdentifiers().mask(DATA, ["patient"], draw=None).columns == ["ssn", "name", "age"]
 
 

@@ -21,12 +21,12 @@ values_ = st.lists(st.none() | st.integers(-(10**6), 10**6), min_size=1, max_siz
 
 @settings(deadline=None, max_examples=100)
 @given(values_, st.sampled_from([1, 3, 10, 1000]), st.integers(0, 99))
-def test_every_value_goes_to_the_multiple_below_or_above_and_a_multiple_stays(values, base, seed):
+def test_every_value_becomes_the_multiple_below_or_above_and_multiples_are_unchanged(values, base, seed):
     data = table({"x": values}, confidential=["x"])
     for how in ("nearest", "random", "controlled"):
-        made = Rounding(base=base, how=how).mask(data, ["x"], KeyedDraw(seed)).frame["x"]
-        assert made.dtype == data.frame.schema["x"]
-        for old, new in zip(values, made.to_list(), strict=True):
+        rounded = Rounding(base=base, how=how).mask(data, ["x"], KeyedDraw(seed)).frame["x"]
+        assert rounded.dtype == data.frame.schema["x"]
+        for old, new in zip(values, rounded.to_list(), strict=True):
             if old is None:
                 assert new is None
                 continue
@@ -40,11 +40,11 @@ def test_every_value_goes_to_the_multiple_below_or_above_and_a_multiple_stays(va
 def test_controlled_rounding_keeps_the_total_and_every_stratums_sum_within_base(rows, seed):
     data = table({"x": [a for a, _ in rows], "s": [b for _, b in rows]}, confidential=["x"], key=["s"])
     method = Rounding(base=7, how="controlled", strata=("s",))
-    made = method.mask(data, ["x"], KeyedDraw(seed))
+    rounded = method.mask(data, ["x"], KeyedDraw(seed))
     for stratum in {None, *data.frame["s"]}:
         rows_ = [stratum in (None, s) for s in data.frame["s"]]
-        assert abs(made.frame["x"].filter(rows_).sum() - data.frame["x"].filter(rows_).sum()) < 7 + 1e-9
-    assert method.broken(data, made, made, ["x"]) == []
+        assert abs(rounded.frame["x"].filter(rows_).sum() - data.frame["x"].filter(rows_).sum()) < 7 + 1e-9
+    assert method.broken(data, rounded, rounded, ["x"]) == []
 
 
 @pytest.mark.parametrize("how", ["random", "controlled"])
@@ -66,17 +66,17 @@ def test_large_whole_numbers_are_rounded_exactly_and_decimals_print_as_written()
 
 @settings(deadline=None, max_examples=40)
 @given(values_, st.randoms())
-def test_the_release_does_not_depend_on_how_the_rows_lie(values, random):
+def test_the_release_does_not_depend_on_the_order_of_the_rows(values, random):
     data = table({"x": values}, confidential=["x"])
     order = list(range(len(values)))
     random.shuffle(order)
     for how in ("nearest", "random", "controlled"):
         method = Rounding(base=10, how=how)
-        one = method.mask(data, ["x"], KeyedDraw(4)).frame
-        assert one[order].equals(method.mask(data.take(np.array(order)), ["x"], KeyedDraw(4)).frame)
+        rounded = method.mask(data, ["x"], KeyedDraw(4)).frame
+        assert rounded[order].equals(method.mask(data.take(np.array(order)), ["x"], KeyedDraw(4)).frame)
 
 
-def test_a_later_step_that_spoils_multiples_or_sums_is_noticed():
+def test_a_later_step_that_changes_multiples_or_sums_is_reported():
     data = table({"x": [14, 23, 31], "s": ["a", "a", "b"]}, confidential=["x"])
     method = Rounding(base=10, how="controlled", strata=("s",))
     after = method.mask(data, ["x"], KeyedDraw(1))
@@ -95,12 +95,12 @@ def test_a_later_step_that_spoils_multiples_or_sums_is_noticed():
         ({"base": 5, "strata": ["s"]}, "controlled"),
     ],
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "rounding", parameters)
 
 
 @pytest.mark.parametrize(("values", "words"), [(["a"], "needs numbers"), ([None], "needs"), ([float("inf")], "infinite")])
-def test_what_the_data_do_not_allow_is_said_before_anything_changes(values, words):
+def test_unsuitable_data_are_an_error_before_anything_changes(values, words):
     with pytest.raises(DiscreetError, match=words):
         Rounding(base=5).check(table({"x": values}, key=["x"]), ["x"])

@@ -16,18 +16,18 @@ from discreet.testing import table
 
 @settings(deadline=None, max_examples=80)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.8, 1.0]))
-def test_each_stratum_gives_its_share_rounded_and_the_total_is_that_of_a_simple_sample(values, fraction):
+def test_each_stratum_is_sampled_in_proportion_and_the_total_is_that_of_a_simple_sample(values, fraction):
     data = table({"s": values, "i": list(range(len(values)))}, key=["s", "i"])
     sizes = np.bincount(values)
     method = Sampling(fraction=fraction, strata=("s",), least=1)
-    made = method.mask(data, [], KeyedDraw(3))
-    drawn = np.bincount(made.frame["s"], minlength=len(sizes))
+    sample = method.mask(data, [], KeyedDraw(3))
+    drawn = np.bincount(sample.frame["s"], minlength=len(sizes))
     for size, number in zip(sizes, drawn, strict=True):
         assert number in (math.floor(fraction * size + 1e-9), math.ceil(fraction * size - 1e-9), min(1, size))
     total = Sampling(fraction=fraction, strata=("s",)).allocate(sizes[sizes > 0]).sum()
     assert total == round(fraction * len(values))
-    assert made.frame["i"].to_list() == sorted(made.frame["i"]), "in their old order"
-    assert made.records.tolist() == made.frame["i"].to_list(), "each with its own number"
+    assert sample.frame["i"].to_list() == sorted(sample.frame["i"]), "in their old order"
+    assert sample.records.tolist() == sample.frame["i"].to_list(), "each with its own number"
 
 
 def test_every_record_is_as_likely_as_any_other():
@@ -38,31 +38,34 @@ def test_every_record_is_as_likely_as_any_other():
     assert (np.abs(counts - 600) < 4.5 * math.sqrt(2000 * 0.3 * 0.7)).all()
 
 
-def test_weights_are_made_right_so_that_their_total_still_speaks_of_everyone():
+def test_weights_are_corrected_so_that_their_total_still_estimates_that_of_the_table():
     data = table({"s": ["a"] * 30 + ["b"] * 10, "w": [2] * 30 + [5] * 10}, key=["s"], weight=["w"])
     method = Sampling(fraction=0.5, strata=("s",))
-    made = method.mask(data, method.choose(data), KeyedDraw(1))
-    assert made.frame["w"].sum() == pytest.approx(110)
-    assert set(made.frame["w"]) == {4.0, 10.0}
+    sample = method.mask(data, method.choose(data), KeyedDraw(1))
+    assert sample.frame["w"].sum() == pytest.approx(110)
+    assert set(sample.frame["w"]) == {4.0, 10.0}
     totals = [Sampling(fraction=0.2).mask(data, ["w"], KeyedDraw(seed)).frame["w"].sum() for seed in range(500)]
     assert np.mean(totals) == pytest.approx(110, rel=0.02), "unbiased without strata too"
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.sampled_from("ab"), min_size=2, max_size=30), st.randoms())
-def test_the_release_holds_the_same_records_however_the_rows_lie(values, random):
+def test_the_sample_does_not_depend_on_the_order_of_the_rows(values, random):
     data = table({"s": values}, key=["s"])
     order = list(range(len(values)))
     random.shuffle(order)
     for method in (Sampling(fraction=0.5), Sampling(fraction=0.5, strata=("s",), least=1)):
-        one, other = method.mask(data, [], KeyedDraw(4)), method.mask(data.take(np.array(order)), [], KeyedDraw(4))
-        assert set(one.records.tolist()) == set(other.records.tolist())
+        sample, sample_of_shuffled = (
+            method.mask(data, [], KeyedDraw(4)),
+            method.mask(data.take(np.array(order)), [], KeyedDraw(4)),
+        )
+        assert set(sample.records.tolist()) == set(sample_of_shuffled.records.tolist())
 
 
 @pytest.mark.parametrize(
     ("parameters", "rule"), [({}, "required"), ({"fraction": 0}, "greater than 0"), ({"fraction": 1.1}, "equal to 1")]
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "sampling", parameters)
 
@@ -76,7 +79,7 @@ def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
         (["a"], Sampling(fraction=0.9, least=2), "needs strata"),
     ],
 )
-def test_what_the_data_do_not_allow_is_said_before_anything_changes(values, method, words):
+def test_unsuitable_data_are_an_error_before_anything_changes(values, method, words):
     with pytest.raises(DiscreetError, match=words):
         method.check(table({"s": values}, key=["s"]), [])
 

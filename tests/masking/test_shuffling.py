@@ -22,29 +22,29 @@ DATA = table(
 )  # fmt: skip
 
 
-def test_rank_correlations_stay_and_given_the_keys_old_and_new_values_say_nothing_of_each_other():
-    made = Shuffling().mask(DATA, ["income", "debt"], KeyedDraw(3)).frame
+def test_rank_correlations_stay_and_given_the_keys_old_and_new_values_are_independent():
+    masked = Shuffling().mask(DATA, ["income", "debt"], KeyedDraw(3)).frame
     for name in ("income", "debt"):
-        assert made[name].sort().equals(DATA.frame[name].sort())
-        for other in ("age", "income", "debt"):
-            old, new = spearmanr(DATA.frame[name], DATA.frame[other])[0], spearmanr(made[name], made[other])[0]
+        assert masked[name].sort().equals(DATA.frame[name].sort())
+        for partner in ("age", "income", "debt"):
+            old, new = spearmanr(DATA.frame[name], DATA.frame[partner])[0], spearmanr(masked[name], masked[partner])[0]
             assert new == pytest.approx(old, abs=0.04)
-    for frame in (DATA.frame, made):
+    for frame in (DATA.frame, masked):
         ranks = frame["income"].rank().to_numpy() / N
         assert ranks[SEX == "m"].mean() - ranks[SEX == "f"].mean() == pytest.approx(0.26, abs=0.03), (
             "a nominal key's relation stays"
         )
     # what of the new values is not explained by age and sex is unrelated to what of the old ones is not
     features = np.column_stack([np.ones(N), Z[:, 0], SEX == "m"])
-    scores = [ndtri(frame["debt"].rank().to_numpy() / (N + 1)) for frame in (DATA.frame, made)]
+    scores = [ndtri(frame["debt"].rank().to_numpy() / (N + 1)) for frame in (DATA.frame, masked)]
     rest = [y - features @ np.linalg.lstsq(features, y, rcond=None)[0] for y in scores]
     assert abs(np.corrcoef(*rest)[0, 1]) < 4.5 / np.sqrt(N)
 
 
 def test_with_nothing_given_all_relations_to_other_attributes_are_broken_but_those_among_the_columns_stay():
-    made = Shuffling(given=()).mask(DATA, ["income", "debt"], KeyedDraw(3)).frame
-    assert abs(spearmanr(made["income"], DATA.frame["age"])[0]) < 4.5 / np.sqrt(N)
-    assert spearmanr(made["income"], made["debt"])[0] == pytest.approx(
+    masked = Shuffling(given=()).mask(DATA, ["income", "debt"], KeyedDraw(3)).frame
+    assert abs(spearmanr(masked["income"], DATA.frame["age"])[0]) < 4.5 / np.sqrt(N)
+    assert spearmanr(masked["income"], masked["debt"])[0] == pytest.approx(
         spearmanr(DATA.frame["income"], DATA.frame["debt"])[0], abs=0.04
     )
 
@@ -56,7 +56,7 @@ def test_with_nothing_given_all_relations_to_other_attributes_are_broken_but_tho
     ),
     st.randoms(),
 )
-def test_the_release_does_not_depend_on_how_the_rows_lie_and_nulls_and_margins_stay(rows, random):
+def test_the_release_does_not_depend_on_the_order_of_the_rows_and_nulls_and_margins_stay(rows, random):
     data = table(
         {"x": [a for a, _, _ in rows], "s": [b for _, b, _ in rows], "g": [c for _, _, c in rows]},
         confidential=["x"],
@@ -67,11 +67,11 @@ def test_the_release_does_not_depend_on_how_the_rows_lie_and_nulls_and_margins_s
     order = list(range(len(rows)))
     random.shuffle(order)
     Shuffling().check(data, ["x"])
-    one = Shuffling().mask(data, ["x"], KeyedDraw(5)).frame
-    other = Shuffling().mask(data.take(np.array(order)), ["x"], KeyedDraw(5)).frame
-    assert one[order].equals(other)
-    assert one["x"].is_null().equals(data.frame["x"].is_null())
-    assert one["x"].sort().equals(data.frame["x"].sort(), null_equal=True)
+    masked = Shuffling().mask(data, ["x"], KeyedDraw(5)).frame
+    masked_shuffled = Shuffling().mask(data.take(np.array(order)), ["x"], KeyedDraw(5)).frame
+    assert masked[order].equals(masked_shuffled)
+    assert masked["x"].is_null().equals(data.frame["x"].is_null())
+    assert masked["x"].sort().equals(data.frame["x"].sort(), null_equal=True)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,6 @@ def test_the_release_does_not_depend_on_how_the_rows_lie_and_nulls_and_margins_s
         ({"x": list(range(60)), "g": [f"g{i}" for i in range(60)]}, Shuffling(given=("g",)), "at most 50 categories"),
     ],
 )
-def test_what_the_data_do_not_allow_is_said_before_anything_changes(columns, method, words):
+def test_unsuitable_data_are_an_error_before_anything_changes(columns, method, words):
     with pytest.raises(DiscreetError, match=words):
         method.check(table(columns, key=["x"]), ["x"])

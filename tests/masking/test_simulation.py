@@ -37,20 +37,20 @@ def ranks(frame: pl.DataFrame) -> np.ndarray:
 
 @pytest.mark.parametrize("how", ["copula", "bootstrap"])
 def test_simulated_records_keep_margins_and_rank_correlations_within_a_few_hundredths(how):
-    made = Simulation(factor=1, how=how).mask(DATA, [], KeyedDraw(4)).frame
-    assert made.schema == DATA.frame.schema
-    assert len(made) == N
-    for name in made.columns:
+    synthetic = Simulation(factor=1, how=how).mask(DATA, [], KeyedDraw(4)).frame
+    assert synthetic.schema == DATA.frame.schema
+    assert len(synthetic) == N
+    for name in synthetic.columns:
         values = DATA.frame[name].unique().sort()
-        codes = [np.searchsorted(values.drop_nulls(), frame[name].drop_nulls()) for frame in (made, DATA.frame)]
+        codes = [np.searchsorted(values.drop_nulls(), frame[name].drop_nulls()) for frame in (synthetic, DATA.frame)]
         shares = [np.cumsum(np.bincount(code, minlength=len(values))) / N for code in codes]
         assert np.abs(shares[0] - shares[1]).max() < 0.025, "Kolmogorov's distance of a margin"
-    assert made["debt"].null_count() == pytest.approx(DATA.frame["debt"].null_count(), rel=0.15)
-    old, new = spearmanr(ranks(DATA.frame))[0], spearmanr(ranks(made))[0]
+    assert synthetic["debt"].null_count() == pytest.approx(DATA.frame["debt"].null_count(), rel=0.15)
+    old, new = spearmanr(ranks(DATA.frame))[0], spearmanr(ranks(synthetic))[0]
     assert np.abs(old - new).max() < 0.05
 
 
-def test_the_bootstrap_keeps_a_relation_that_no_correlation_tells_and_the_copula_does_not():
+def test_the_bootstrap_preserves_a_relation_without_correlation_and_the_copula_does_not():
     x = RNG.normal(size=6000)
     data = table({"x": x, "y": x**2 + RNG.normal(size=6000) / 10}, key=["x", "y"])
 
@@ -61,7 +61,7 @@ def test_the_bootstrap_keeps_a_relation_that_no_correlation_tells_and_the_copula
     assert tie(Simulation(factor=1).mask(data, [], KeyedDraw(1)).frame) < 0.1
 
 
-def test_the_factor_is_that_of_the_result_and_simulated_rows_lie_anywhere_among_the_others():
+def test_the_factor_is_the_share_of_synthetic_rows_which_are_spread_over_the_result():
     release = discreet.mask(DATA, {"seed": 3, "steps": [{"method": "simulation", "factor": 0.2}]})
     assert (release.n, release.t, release.r) == (N, 12_500, N)
     assert release.fs == pytest.approx(0.2)
@@ -73,7 +73,7 @@ def test_the_factor_is_that_of_the_result_and_simulated_rows_lie_anywhere_among_
     assert not (np.diff(release.link[release.link >= 0]) > 0).all(), "originals are mixed too"
 
 
-def test_a_second_simulation_gives_its_records_numbers_of_their_own():
+def test_a_second_simulation_gives_its_records_new_numbers():
     step = {"method": "simulation", "factor": 0.5}
     release = discreet.mask(table({"x": [1, 2, 3, 4]}, key=["x"]), {"steps": [step, step]})
     assert len(np.unique(release.link)) == release.t == 16
@@ -85,29 +85,29 @@ def test_a_second_simulation_gives_its_records_numbers_of_their_own():
     st.lists(st.tuples(st.none() | st.integers(0, 3), st.sampled_from("ab"), st.none() | st.booleans()), min_size=2, max_size=20),
     st.randoms(),
 )
-def test_the_release_does_not_depend_on_how_the_rows_lie_and_says_only_what_was_said(rows, random):
+def test_the_release_does_not_depend_on_the_order_of_the_rows_and_has_only_values_of_the_data(rows, random):
     data = table({"x": [a for a, _, _ in rows], "s": [b for _, b, _ in rows], "t": [c for _, _, c in rows]}, key=["x", "s", "t"])
     order = list(range(len(rows)))
     random.shuffle(order)
     for how in ("copula", "bootstrap"):
         method = Simulation(factor=0.5, how=how)
-        one, other = method.mask(data, [], KeyedDraw(5)), method.mask(data.take(np.array(order)), [], KeyedDraw(5))
-        assert one.frame.equals(other.frame)
-        assert one.records.tolist() == other.records.tolist()
+        masked, masked_shuffled = method.mask(data, [], KeyedDraw(5)), method.mask(data.take(np.array(order)), [], KeyedDraw(5))
+        assert masked.frame.equals(masked_shuffled.frame)
+        assert masked.records.tolist() == masked_shuffled.records.tolist()
         for name in data.columns:
-            assert set(one.frame[name]) <= set(data.frame[name])
+            assert set(masked.frame[name]) <= set(data.frame[name])
 
 
 @pytest.mark.parametrize(
     ("parameters", "rule"),
     [({}, "required"), ({"factor": 0}, "greater than 0"), ({"factor": 1, "smoothing": 0}, "greater than 0")],
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "simulation", parameters)
 
 
-def test_what_the_data_do_not_allow_is_said_before_anything_changes():
+def test_unsuitable_data_are_an_error_before_anything_changes():
     for data, columns, words in [
         (table({"x": [1, 2], "n": ["a", "b"]}, identifier=["n"]), [], "'n' has the role identifier"),
         (table({"x": [1]}), [], "there is 1"),

@@ -25,7 +25,7 @@ def test_partners_are_mutual_and_within_the_window_and_nearly_all_have_one(numbe
         assert (partners == np.arange(number)).sum() == number % 2
 
 
-def test_partners_are_drawn_alike_from_the_whole_window():
+def test_partners_are_drawn_uniformly_from_the_whole_window():
     gaps = np.zeros(11)
     for seed in range(400):
         partners = pair_by_rank(random_bits(KeyedDraw(seed).uniform(np.arange(100))), 10)
@@ -36,10 +36,10 @@ def test_partners_are_drawn_alike_from_the_whole_window():
 def test_rank_swapping_stays_within_the_window_and_keeps_the_margin():
     values = np.random.default_rng(1).permutation(1000).astype(float)
     data = table({"x": values}, confidential=["x"])
-    made = Swapping(window=3).mask(data, ["x"], KeyedDraw(2)).frame["x"].to_numpy()
-    assert sorted(made) == sorted(values)
-    assert np.abs(made - values).max() <= 30, "values are their own ranks"
-    assert (made != values).mean() > 0.95
+    swapped = Swapping(window=3).mask(data, ["x"], KeyedDraw(2)).frame["x"].to_numpy()
+    assert sorted(swapped) == sorted(values)
+    assert np.abs(swapped - values).max() <= 30, "values are their own ranks"
+    assert (swapped != values).mean() > 0.95
 
 
 @settings(deadline=None, max_examples=40)
@@ -65,18 +65,18 @@ def test_the_release_does_not_depend_on_how_the_rows_lie_and_margins_stay(rows, 
             assert one["x"].is_null().equals(data.frame["x"].is_null())
 
 
-def test_random_swaps_stay_in_their_stratum_move_columns_together_and_reach_the_asked_share():
+def test_random_swaps_stay_in_their_stratum_move_columns_together_and_reach_the_requested_share():
     n = 2000
     data = table({"a": list(range(n)), "b": [-i for i in range(n)], "s": [i % 4 for i in range(n)]}, key=["a", "b", "s"])
-    made = Swapping(how="random", share=0.4, strata=("s",)).mask(data, ["a", "b"], KeyedDraw(3)).frame
-    a = made["a"].to_numpy()
-    assert (made["b"].to_numpy() == -a).all()
-    assert (a % 4 == made["s"].to_numpy()).all()
+    swapped = Swapping(how="random", share=0.4, strata=("s",)).mask(data, ["a", "b"], KeyedDraw(3)).frame
+    a = swapped["a"].to_numpy()
+    assert (swapped["b"].to_numpy() == -a).all()
+    assert (a % 4 == swapped["s"].to_numpy()).all()
     moved = a != np.arange(n)
     assert [int(moved[s::4].sum()) for s in range(4)] == [200] * 4
 
 
-def test_targeted_swaps_move_every_record_at_risk_to_another_place_of_its_kind():
+def test_targeted_swaps_move_every_record_at_risk_to_another_place_and_keep_the_counts_by_match():
     rng = np.random.default_rng(6)
     n = 3000
     data = table(
@@ -100,7 +100,7 @@ def test_targeted_swaps_move_every_record_at_risk_to_another_place_of_its_kind()
     assert notes == [f"{(classes == 1).sum()} records at risk, {(classes == 1).sum()} of them swapped"]
 
 
-def test_a_record_at_risk_without_a_partner_is_told():
+def test_a_record_at_risk_without_a_partner_is_reported():
     data = table({"place": ["x", "x", "y", "y"], "age": [1, 2, 3, 3], "sex": ["f", "f", "m", "m"]}, key=["place", "age", "sex"])
     method = Swapping(how="targeted", smaller_than=2, match=("sex",))
     after = method.mask(data, ["place"], KeyedDraw(1))
@@ -119,7 +119,7 @@ def test_a_record_at_risk_without_a_partner_is_told():
         ({"how": "random", "share": 0}, "greater than 0"),
     ],
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "swapping", parameters)
 
@@ -135,6 +135,6 @@ def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
         ([1, 2], Swapping(how="targeted"), "role key"),
     ],
 )
-def test_what_the_data_do_not_allow_is_said_before_anything_changes(values, method, words_):
+def test_unsuitable_data_are_an_error_before_anything_changes(values, method, words_):
     with pytest.raises(DiscreetError, match=words_):
         method.check(table({"x": values}, key=["x"]), ["x"])

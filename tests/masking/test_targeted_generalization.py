@@ -1,4 +1,4 @@
-"""Targeted generalization: cells that overlap agree, counted pair by pair on the release itself; nobody stays above."""
+"""Targeted generalization: cells that overlap agree, counted pair by pair on the release; no record stays above the threshold."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def tables(draw: st.DrawFn) -> Microdata:
 
 
 def leaves(name: str, cell: Any) -> frozenset[Any]:
-    """The true values that a cell may stand for, read from the text of the release."""
+    """The original values that a cell may stand for, read from the text of the release."""
     everything = {"x": "abcd", "z": "abcd", "s": "ab", "y": range(12)}[name]
     if cell is None:
         return frozenset(everything)
@@ -64,10 +64,10 @@ def leaves(name: str, cell: Any) -> frozenset[Any]:
 
 
 def brute(data: Microdata, frame: pl.DataFrame) -> list[float]:
-    """Equation (1) where cells that overlap agree, and a coarse value weighs as its heaviest one."""
+    """Orooji & Knapp (2018a), eq. 1, with cells agreeing if they overlap; a coarse cell has the largest weight of its values."""
     names = list(data.policy.attributes)
     cells = [{name: leaves(name, row[name]) for name in names} for row in frame.to_dicts()]
-    made = []
+    risks = []
     for cell, row in zip(cells, frame.to_dicts(), strict=True):
         weight = {}
         for name in names:
@@ -79,10 +79,10 @@ def brute(data: Microdata, frame: pl.DataFrame) -> list[float]:
             for known in itertools.combinations(names, size):
                 chance = math.prod(data.attribute(n).known for n in known)
                 if not known or chance > EPSILON:
-                    agree = sum(all(cell[n] & other[n] for n in known) for other in cells)
+                    agree = sum(all(cell[n] & other_cell[n] for n in known) for other_cell in cells)
                     total += chance / agree * sum(weight[n] for n in names if n not in known)
-        made.append(total)
-    return made
+        risks.append(total)
+    return risks
 
 
 def run(data: Microdata, **parameters: Any) -> Microdata:
@@ -94,22 +94,24 @@ def run(data: Microdata, **parameters: Any) -> Microdata:
 
 @settings(deadline=None, max_examples=70)
 @given(tables(), THRESHOLDS, st.sampled_from([(), ("x",), ("y", "z")]))
-def test_nobody_stays_above_but_those_that_are_named(data: Microdata, threshold: float, protect: tuple[str, ...]) -> None:
+def test_no_record_stays_above_the_threshold_except_those_listed(
+    data: Microdata, threshold: float, protect: tuple[str, ...]
+) -> None:
     masked = run(data, threshold=threshold, protect=protect)
     before, after = brute(data, data.frame), brute(data, masked.frame)
-    story = masked.cache["targeted_generalization"]
-    assert set(story.remaining) == {at for at, risk in enumerate(after) if risk > threshold * (1 + 1e-9)}
-    for at, (old, new) in enumerate(zip(data.frame.to_dicts(), masked.frame.to_dicts(), strict=True)):
+    outcome = masked.cache["targeted_generalization"]
+    assert set(outcome.remaining) == {row for row, risk in enumerate(after) if risk > threshold * (1 + 1e-9)}
+    for row, (old, new) in enumerate(zip(data.frame.to_dicts(), masked.frame.to_dicts(), strict=True)):
         changed = {name for name in old if str(old[name]) != str(new[name])}
         assert not changed & {*protect, "s"}
-        assert not changed or before[at] > threshold * (1 - 1e-9)
-        assert all(old[name] in leaves(name, new[name]) for name in changed)  # the truth lies inside
-    for at in story.remaining:  # not even with all blank that may be
+        assert not changed or before[row] > threshold * (1 - 1e-9)
+        assert all(old[name] in leaves(name, new[name]) for name in changed)  # cells stay truthful
+    for row in outcome.remaining:  # not even with everything suppressed that may be
         rows = masked.frame.cast(pl.String).to_dicts()
-        rows[at] |= dict.fromkeys({"x", "y", "z"} - set(protect))
+        rows[row] |= dict.fromkeys({"x", "y", "z"} - set(protect))
         if data.attribute("x").sensitivity == 0:
             trial = pl.DataFrame(rows, schema=dict.fromkeys(masked.columns, pl.String))
-            assert brute(data, trial)[at] > threshold * (1 - 1e-9)
+            assert brute(data, trial)[row] > threshold * (1 - 1e-9)
 
 
 @settings(deadline=None, max_examples=50)
@@ -121,7 +123,7 @@ def test_the_order_of_the_rows_does_not_matter(data: Microdata, threshold: float
     assert moved.frame.equals(masked.frame[order])
 
 
-def test_less_is_lost_than_by_suppression() -> None:
+def test_information_loss_is_lower_than_with_suppression() -> None:
     data, ncp = students(5000), Ncp()
     lost = {}
     for method in (TargetedGeneralization(threshold=2), TargetedSuppression(threshold=2, choose="fewest")):
@@ -131,7 +133,7 @@ def test_less_is_lost_than_by_suppression() -> None:
     assert lost["targeted_generalization"] < 0.8 * lost["targeted_suppression"]
 
 
-def test_numbers_without_a_hierarchy_become_intervals_of_equal_filling() -> None:
+def test_numbers_without_a_hierarchy_become_quantile_intervals() -> None:
     rng = np.random.default_rng(3)
     data = table(
         {"age": rng.integers(0, 90, 400), "ill": ["y"] + ["n"] * 399},
@@ -153,20 +155,20 @@ def test_fewer_levels_are_used_where_their_table_would_be_too_large(monkeypatch:
         method.mask(data, method.choose(data), DRAW)
 
 
-def test_the_log_says_what_was_done_and_what_could_not_be() -> None:
+def test_the_log_reports_what_was_done_and_which_records_remain() -> None:
     data = students(1000)
     method = TargetedGeneralization(threshold=0.01)
     columns = method.choose(data)
     masked = method.mask(data, columns, DRAW)
-    told = " ".join(method.notes(data, masked, columns))
-    assert "more suppressed" in told
-    assert "cannot be brought below 0.01" in told
+    notes = " ".join(method.notes(data, masked, columns))
+    assert "more suppressed" in notes
+    assert "cannot be brought below 0.01" in notes
     assert method.broken(data, masked, masked, columns) == []
     assert "changed by a later step" in method.broken(data, masked, data, columns)[0]
     assert method.notes(data, data, columns) == []
 
 
-def test_what_cannot_be_is_told() -> None:
+def test_impossible_parameters_are_errors() -> None:
     data = table({"a": [1, 2], "b": [1, 1]}, known={"a": 0.5}, sensitivity={"b": 1.0})
     with pytest.raises(ParameterError, match="weights names 'c', which is not a column"):
         TargetedGeneralization(weights={"c": 1}).check(data, ["a"])
@@ -178,12 +180,12 @@ def test_what_cannot_be_is_told() -> None:
 
 @settings(deadline=None, max_examples=70)
 @given(tables(), THRESHOLDS, st.sampled_from(["category", "wildcard"]))
-def test_known_sets_sees_on_the_release_what_the_method_promises(data: Microdata, threshold: float, missing: Any) -> None:
-    """Finding 4: labels were values of their own to known_sets, which found more records at high risk than there are."""
+def test_known_sets_on_the_release_agrees_with_the_outcome_of_the_method(data: Microdata, threshold: float, missing: Any) -> None:
+    """Regression: known_sets took labels for values of their own and counted too many high-risk records."""
     masked = run(data, threshold=threshold, missing=missing)
-    story = masked.cache["targeted_generalization"]
-    found = KnownSets(alpha=1, epsilon=EPSILON, threshold=threshold, missing=missing).measure(masked)
-    assert found.summary["high_risk"] == len(story.remaining)
+    outcome = masked.cache["targeted_generalization"]
+    score = KnownSets(alpha=1, epsilon=EPSILON, threshold=threshold, missing=missing).measure(masked)
+    assert score.summary["high_risk"] == len(outcome.remaining)
     assert all(cell != "*" for cell in masked.frame["y"].cast(pl.String) if missing == "wildcard")
 
 

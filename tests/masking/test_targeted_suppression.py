@@ -1,4 +1,4 @@
-"""Targeted suppression: no record stays above the threshold by a sum written as the definition reads, and little is lost."""
+"""Targeted suppression: no record stays above the threshold by a sum that follows the definition, and few values are lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CELLS = st.sampled_from([None, "a", "a", "b", "b", "c"])
 @st.composite
 def tables(draw: st.DrawFn, most: int = 9) -> Microdata:
     width, height = draw(st.integers(2, 4)), draw(st.integers(1, most))
-    columns = {f"x{at}": pl.Series([draw(CELLS) for _ in range(height)], dtype=pl.String) for at in range(width)}
+    columns = {f"x{index}": pl.Series([draw(CELLS) for _ in range(height)], dtype=pl.String) for index in range(width)}
     columns["s"] = pl.Series([draw(st.sampled_from(["a", "b", None])) for _ in range(height)], dtype=pl.String)
     attributes: dict[str, Any] = {
         name: {"known": draw(st.sampled_from([0.0, 0.05, 0.3, 0.7, 1.0])), "sensitivity": draw(st.sampled_from([0.0, 0.0, 0.5]))}
@@ -48,10 +48,10 @@ def tables(draw: st.DrawFn, most: int = 9) -> Microdata:
 
 
 def brute(data: Microdata, *, wildcard: bool = True, alpha: float = 1.0, rows: list[dict[str, Any]] | None = None) -> list[float]:
-    """The risk of every record, set by set and pair by pair."""
+    """The risk of every record by definition, set by set and pair by pair."""
     names = list(data.policy.attributes)
     rows = data.frame.to_dicts() if rows is None else rows
-    made = []
+    risks = []
     for row in rows:
         weight = {n: data.attribute(n).sensitivity * data.attribute(n).value_weight(row[n]) for n in names}
         total = 0.0
@@ -61,12 +61,12 @@ def brute(data: Microdata, *, wildcard: bool = True, alpha: float = 1.0, rows: l
                 if known and chance <= EPSILON:
                     continue
                 agree = sum(
-                    all(row[n] == other[n] or (wildcard and (row[n] is None or other[n] is None)) for n in known)
-                    for other in rows
+                    all(row[n] == other_row[n] or (wildcard and (row[n] is None or other_row[n] is None)) for n in known)
+                    for other_row in rows
                 )
                 total += chance / agree * alpha * sum(weight[n] for n in names if n not in known)
-        made.append(total)
-    return made
+        risks.append(total)
+    return risks
 
 
 def run(data: Microdata, **parameters: Any) -> tuple[Microdata, TargetedSuppression]:
@@ -77,12 +77,12 @@ def run(data: Microdata, **parameters: Any) -> tuple[Microdata, TargetedSuppress
 
 
 def lost(before: Microdata, after: Microdata) -> list[set[str]]:
-    """Attribute by attribute what each record lost; nothing else may have changed."""
-    made = []
+    """The attributes suppressed in each record; nothing else may have changed."""
+    suppressed = []
     for old, new in zip(before.frame.to_dicts(), after.frame.to_dicts(), strict=True):
         assert all(new[name] in (old[name], None) for name in old)
-        made.append({name for name in old if old[name] is not None and new[name] is None})
-    return made
+        suppressed.append({name for name in old if old[name] is not None and new[name] is None})
+    return suppressed
 
 
 THRESHOLDS = st.sampled_from([0.0517, 0.2031, 0.4127, 0.7213, 1.0317])  # no risk here is exactly one of them
@@ -91,7 +91,7 @@ WAYS = st.tuples(st.sampled_from(["set", "fewest"]), st.sampled_from(["known", "
 
 @settings(deadline=None, max_examples=150)
 @given(tables(), THRESHOLDS, WAYS, st.sampled_from([(), ("x1",), ("s", "x0")]))
-def test_nobody_stays_above_the_threshold_who_could_be_brought_under(
+def test_no_record_stays_above_the_threshold_that_could_be_brought_below_it(
     data: Microdata, threshold: float, way: tuple[str, str], protect: tuple[str, ...]
 ) -> None:
     choose, side = way
@@ -99,22 +99,22 @@ def test_nobody_stays_above_the_threshold_who_could_be_brought_under(
         return
     masked, method = run(data, threshold=threshold, choose=choose, side=side, protect=protect)
     before, after = brute(data), brute(masked)
-    story = masked.cache["targeted_suppression"]
-    assert set(story.remaining) == {at for at, risk in enumerate(after) if risk > threshold * (1 + 1e-9)}
-    takes = set(method.choose(data))
-    for at, taken in enumerate(lost(data, masked)):
-        assert not taken & set(protect)
-        assert before[at] > threshold * (1 - 1e-9) or not taken
-        if at in story.remaining:  # no other choice of its own values would have been enough
+    outcome = masked.cache["targeted_suppression"]
+    assert set(outcome.remaining) == {record for record, risk in enumerate(after) if risk > threshold * (1 + 1e-9)}
+    suppressible = set(method.choose(data))
+    for record, suppressed in enumerate(lost(data, masked)):
+        assert not suppressed & set(protect)
+        assert before[record] > threshold * (1 - 1e-9) or not suppressed
+        if record in outcome.remaining:  # no other choice of its own values would have been enough
             row = masked.frame.to_dicts()
-            for size in range(len(takes) + 1):
-                for more in itertools.combinations(sorted(takes), size):
-                    trial = [dict(one) for one in row]
-                    trial[at] |= dict.fromkeys(more)
+            for size in range(len(suppressible) + 1):
+                for more in itertools.combinations(sorted(suppressible), size):
+                    trial = [dict(record_values) for record_values in row]
+                    trial[record] |= dict.fromkeys(more)
                     if side != "cheapest" or choose == "fewest":
-                        assert brute(masked, rows=trial)[at] > threshold * (1 - 1e-9)
-    assert story.values_changed == sum(map(len, lost(data, masked)))
-    assert method.notes(data, masked, list(takes))
+                        assert brute(masked, rows=trial)[record] > threshold * (1 - 1e-9)
+    assert outcome.values_changed == sum(map(len, lost(data, masked)))
+    assert method.notes(data, masked, list(suppressible))
 
 
 @settings(deadline=None, max_examples=100)
@@ -132,26 +132,26 @@ def test_the_order_of_the_rows_does_not_matter(
 
 @settings(deadline=None, max_examples=150)
 @given(tables(), THRESHOLDS, st.sampled_from(["known", "sensitive", "cheapest"]))
-def test_the_fewest_values_are_never_more_than_whole_sets(data: Microdata, threshold: float, side: str) -> None:
+def test_the_fewest_values_never_cost_more_than_whole_sets(data: Microdata, threshold: float, side: str) -> None:
     weights = {"x0": 2.0, "s": 1.5}
-    found = {}
+    results = {}
     for choose in ("set", "fewest"):
         masked, _ = run(data, threshold=threshold, choose=choose, side=side, weights=weights)
-        cost = sum(weights.get(name, 1.0) for taken in lost(data, masked) for name in taken)
-        found[choose] = (len(masked.cache["targeted_suppression"].remaining), cost)
-    assert found["fewest"] <= found["set"]
+        cost = sum(weights.get(name, 1.0) for suppressed in lost(data, masked) for name in suppressed)
+        results[choose] = (len(masked.cache["targeted_suppression"].remaining), cost)
+    assert results["fewest"] <= results["set"]
 
 
 def optimum(data: Microdata, threshold: float, most: int) -> int:
-    """The fewest values whose loss leaves nobody above, taken from records above alone: every choice tried."""
+    """The smallest number of values to suppress, in records above the threshold only, by trying every choice."""
     names = [name for name in data.columns if data.attribute(name).known > EPSILON]
     rows, start = data.frame.to_dicts(), brute(data)
-    cells = [(at, n) for at, risk in enumerate(start) if risk > threshold for n in names if rows[at][n] is not None]
+    cells = [(record, n) for record, risk in enumerate(start) if risk > threshold for n in names if rows[record][n] is not None]
     for size in range(most + 1):
         for chosen in itertools.combinations(cells, size):
-            trial = [dict(one) for one in rows]
-            for at, name in chosen:
-                trial[at][name] = None
+            trial = [dict(record_values) for record_values in rows]
+            for record, name in chosen:
+                trial[record][name] = None
             if max(brute(data, rows=trial)) <= threshold:
                 return size
     return most
@@ -159,7 +159,7 @@ def optimum(data: Microdata, threshold: float, most: int) -> int:
 
 def test_the_fewest_values_are_near_the_optimum_over_all_records_at_once() -> None:
     rng = np.random.default_rng(4)
-    ours = best = sets = 0
+    ours = best = by_sets_total = 0
     for _ in range(25):
         size = int(rng.integers(4, 7))
         frame = {"x0": rng.choice(["a", "b"], size), "x1": rng.choice(["a", "b", "c"], size), "s": rng.choice(["a", "b"], size)}
@@ -169,68 +169,68 @@ def test_the_fewest_values_are_near_the_optimum_over_all_records_at_once() -> No
         masked, _ = run(data, threshold=threshold, choose="fewest")
         if len(masked.cache["targeted_suppression"].remaining):
             continue
-        taken = sum(map(len, lost(data, masked)))
+        suppressed_count = sum(map(len, lost(data, masked)))
         by_sets, _ = run(data, threshold=threshold, choose="set")
-        sets += sum(map(len, lost(data, by_sets)))
-        least = optimum(data, threshold, taken)
-        story = masked.cache["targeted_suppression"]
-        assert story.cost_bound <= least <= taken == story.cost
-        ours, best = ours + taken, best + least
+        by_sets_total += sum(map(len, lost(data, by_sets)))
+        least = optimum(data, threshold, suppressed_count)
+        outcome = masked.cache["targeted_suppression"]
+        assert outcome.cost_bound <= least <= suppressed_count == outcome.cost
+        ours, best = ours + suppressed_count, best + least
     assert best > 10
-    assert ours <= 1.35 * best, (ours, best, sets)
+    assert ours <= 1.35 * best, (ours, best, by_sets_total)
 
 
 @settings(deadline=None, max_examples=100)
 @given(tables(), THRESHOLDS, st.booleans())
-def test_one_pass_is_figure_one_to_the_letter(data: Microdata, threshold: float, wildcard: bool) -> None:
+def test_one_pass_is_exactly_figure_1_of_the_paper(data: Microdata, threshold: float, wildcard: bool) -> None:
     from discreet.risks.known_sets.measure import KnownSets
 
     missing = "wildcard" if wildcard else "category"
     masked, _ = run(data, threshold=threshold, passes=1, missing=missing)
     score = KnownSets(alpha=1, epsilon=EPSILON, missing=missing).measure(data).per_record
-    for row, taken, old in zip(score.to_dicts(), lost(data, masked), data.frame.to_dicts(), strict=True):
+    for row, suppressed, old in zip(score.to_dicts(), lost(data, masked), data.frame.to_dicts(), strict=True):
         top = {name for name in row["top_set"].split("+") if name and old[name] is not None}
-        assert taken == (top if row["risk"] > threshold else set())
+        assert suppressed == (top if row["risk"] > threshold else set())
 
 
 @settings(deadline=None, max_examples=150)
 @given(tables(), THRESHOLDS)
-def test_a_blank_as_a_category_ends_safe_or_says_who_is_not(data: Microdata, threshold: float) -> None:
+def test_with_category_every_record_is_safe_or_listed_as_remaining(data: Microdata, threshold: float) -> None:
     masked, method = run(data, threshold=threshold, missing="category")
-    story = masked.cache["targeted_suppression"]
+    outcome = masked.cache["targeted_suppression"]
     before, after = brute(data, wildcard=False), brute(masked, wildcard=False)
-    assert set(story.remaining) == {at for at, risk in enumerate(after) if risk > threshold * (1 + 1e-9)}
-    for at, taken in enumerate(lost(data, masked)):
-        assert not taken or before[at] > threshold * (1 - 1e-9) or at in story.cascaded
-    assert all(before[at] <= threshold * (1 + 1e-9) for at in story.cascaded)
-    if len(story.remaining):
+    assert set(outcome.remaining) == {record for record, risk in enumerate(after) if risk > threshold * (1 + 1e-9)}
+    for record, suppressed in enumerate(lost(data, masked)):
+        assert not suppressed or before[record] > threshold * (1 - 1e-9) or record in outcome.cascaded
+    assert all(before[record] <= threshold * (1 + 1e-9) for record in outcome.cascaded)
+    if len(outcome.remaining):
         assert any("stay above" in sentence for sentence in method.notes(data, masked, method.choose(data)))
 
 
-def test_an_unreachable_threshold_is_noticed_and_told_with_numbers() -> None:
+def test_an_unreachable_threshold_is_detected_and_reported_with_numbers() -> None:
     data = students(3000)
     method = TargetedSuppression(missing="category")
     columns = method.choose(data)
     masked = method.mask(data, columns, DRAW)
-    told = " ".join(method.notes(data, masked, columns))
-    assert "no suppression can bring" in told
-    assert "more records with nulls than the 3,000 records of the table" in told or "at least" in told
-    assert len(masked.cache["targeted_suppression"].passes) == 1  # the rest would have been lost for nothing
+    notes = " ".join(method.notes(data, masked, columns))
+    assert "no suppression can bring" in notes
+    assert "more records with nulls than the 3,000 records of the table" in notes or "at least" in notes
+    assert len(masked.cache["targeted_suppression"].passes) == 1  # further suppression would have been useless
 
 
-def test_many_candidates_are_searched_greedily_and_still_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_greedy_search_for_many_candidates_makes_records_safe_too(monkeypatch: pytest.MonkeyPatch) -> None:
     data = students(3000)
-    taken = {}
+    suppressed_counts = {}
     for most in (12, 3):
         monkeypatch.setattr(until_safe, "_MAX_EXHAUSTIVE", most)
         method = TargetedSuppression(choose="fewest", threshold=5)
         masked = method.mask(data, method.choose(data), DRAW)
         assert not len(masked.cache["targeted_suppression"].remaining)
-        taken[most] = sum(masked.frame.null_count().row(0))
-    assert 0.9 * taken[12] <= taken[3] <= 1.3 * taken[12]
+        suppressed_counts[most] = sum(masked.frame.null_count().row(0))
+    assert 0.9 * suppressed_counts[12] <= suppressed_counts[3] <= 1.3 * suppressed_counts[12]
 
 
-def test_the_counts_come_in_parts_where_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_in_parts_gives_the_same_release(monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.engine.targeting import state as targeting
 
     data = students(2000)
@@ -240,7 +240,7 @@ def test_the_counts_come_in_parts_where_they_are_many(monkeypatch: pytest.Monkey
     assert method.mask(data, method.choose(data), DRAW).frame.equals(whole.frame)
 
 
-def test_a_limit_is_an_error_that_names_what_remains() -> None:
+def test_exceeding_the_limit_is_an_error_that_states_how_many_records_remain() -> None:
     data = students(2000)
     method = TargetedSuppression(threshold=5, limit=0.001)
     with pytest.raises(DataError, match=r"\d+ records are still above the threshold 5, .* more than the limit 0.001 allows"):
@@ -248,7 +248,7 @@ def test_a_limit_is_an_error_that_names_what_remains() -> None:
     assert len(TargetedSuppression(threshold=5, limit=0.5).mask(data, method.choose(data), DRAW)) == 2000
 
 
-def test_a_plan_runs_it_under_its_public_names_and_logs_what_it_did() -> None:
+def test_a_plan_runs_the_method_by_its_public_names_and_logs_the_outcome() -> None:
     data = students(2000)
     steps = [{"method": "targeted_suppression", "threshold": 5, "choose": "fewest", "protect": ["gender"]}]
     policy = Policy.from_dict({"plan": {"steps": steps}})
@@ -259,12 +259,12 @@ def test_a_plan_runs_it_under_its_public_names_and_logs_what_it_did() -> None:
     assert TargetedSuppression(choose="fewest").parameters["choose"] == "fewest"
     with pytest.raises(ParameterError, match="did you mean 'choose'"):
         generate(data, Policy.from_dict({"plan": {"steps": [{"method": "targeted_suppression", "chose": "set"}]}}).plan)
-    later = data.with_columns({"school": pl.Series("school", [str(at) for at in range(2000)])})
+    later = data.with_columns({"school": pl.Series("school", [str(record) for record in range(2000)])})
     method = TargetedSuppression(threshold=5)
     assert "above the threshold 5 in the final table" in method.broken(data, release.masked, later, method.choose(data))[0]
 
 
-def test_what_cannot_be_is_told() -> None:
+def test_impossible_parameters_are_errors() -> None:
     data = table({"a": [1, 2], "b": [1, 1]}, known={"a": 0.5}, sensitivity={"b": 1.0})
     with pytest.raises(ValueError, match="choose: fewest needs missing: wildcard"):
         TargetedSuppression(choose="fewest", missing="category")

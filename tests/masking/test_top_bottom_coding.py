@@ -31,7 +31,7 @@ def test_values_beyond_a_limit_become_the_limit_and_others_stay(values, low, hig
 
 @settings(deadline=None, max_examples=100)
 @given(values_, st.integers(1, 5))
-def test_a_count_codes_that_many_largest_values_and_their_ties(values, count):
+def test_a_count_codes_this_number_of_largest_values_and_their_ties(values, count):
     present = sorted(x for x in values if x is not None)
     if count >= len(present):
         with pytest.raises(ParameterError, match="top_count"):
@@ -39,11 +39,11 @@ def test_a_count_codes_that_many_largest_values_and_their_ties(values, count):
         return
     limit = present[-count]
     top = [x for x in present if x >= limit]
-    made = code(TopBottomCoding(top_count=count, replace="mean"), values)
+    coded = code(TopBottomCoding(top_count=count, replace="mean"), values)
     mean = math.fsum(top) / len(top)
-    for old, new in zip(values, made, strict=True):
+    for old, new in zip(values, coded, strict=True):
         assert new == (None if old is None else pytest.approx(mean) if old >= limit else old)
-    assert math.fsum(x for x in made if x is not None) == pytest.approx(sum(present))
+    assert math.fsum(x for x in coded if x is not None) == pytest.approx(sum(present))
 
 
 @settings(deadline=None, max_examples=60)
@@ -54,15 +54,15 @@ def test_a_share_codes_the_rounded_up_number_of_values(values, share):
     assert code(TopBottomCoding(bottom_share=share), values) == [None if x is None else max(x, limit) for x in values]
 
 
-def test_a_label_says_which_side_and_is_read_back_as_an_interval():
+def test_a_label_names_the_side_and_the_limit():
     assert code(TopBottomCoding(top=70, bottom=10, replace="label"), [5, 40, 80, None]) == ["<=10", "40", ">=70", None]
 
 
-def test_the_median_of_the_coded_values_can_stand_for_them():
+def test_coded_values_can_be_replaced_by_their_median():
     assert code(TopBottomCoding(top_count=3, replace="median"), [1, 2, 10, 20, 60]) == [1, 2, 20, 20, 20]
 
 
-def test_a_later_step_that_brings_extremes_back_is_noticed():
+def test_a_later_step_that_restores_extremes_is_reported():
     data = table({"x": [1, 5, 9]}, key=["x"])
     method = TopBottomCoding(top=6)
     after = method.mask(data, ["x"], DRAW)
@@ -81,12 +81,12 @@ def test_a_later_step_that_brings_extremes_back_is_noticed():
         ({"top": float("nan")}, "finite"),
     ],
 )
-def test_a_parameter_that_breaks_its_rule_is_named(parameters, rule):
+def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
     with pytest.raises(ParameterError, match=rule):
         create("masking", "top_bottom_coding", parameters)
 
 
-def test_what_the_data_do_not_allow_is_said_before_anything_changes():
+def test_unsuitable_data_are_an_error_before_anything_changes():
     for values, words in [(["a"], "needs numbers"), ([None], "needs"), ([3, 3, 3], "is not below")]:
         with pytest.raises(DiscreetError, match=words):
             code(TopBottomCoding(top_share=0.3, bottom_share=0.3), values)
