@@ -190,6 +190,8 @@ def _constant_start(argument: ast.expr) -> str | None:
 def layer_of(name: str) -> str:
     """The layer of a dotted name such as ``discreet.engine.classes``; the package's own names are the verbs'."""
     parts = name.split(".")
+    if parts[1:] == ["__main__"]:
+        return "cli"
     return parts[1] if len(parts) > 1 and parts[1] in LAYERS else "verbs"
 
 

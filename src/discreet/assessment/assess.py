@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -25,6 +27,8 @@ _INFORMED = "for an intruder who knows the original values"
 _COUNTS_PERSONS = "repeated_records"
 _SECONDS = 60.0
 """What one measurement may spend on bringing the bounds of its numbers to one side of the limits on them."""
+_LEAST_SECONDS = 2.0
+"""The same where the deadline has passed: as much as a search spends on each plan."""
 _NO_TIME = "there was no time left for it; 'discreet assess' measures it"
 
 
@@ -36,49 +40,33 @@ def assess(
     deadline: float | None = None,
     doubts: Sequence[str] = (),
     covering: Covering | None = None,
+    *,
+    patient: bool = False,
 ) -> Assessment:
     """Every risk before and after, beside losses already measured, and the verdict limit by limit.
 
     Both tables keep their encoded columns, so what several measures count is encoded once. Limits on risk are judged on the worse
-    of two intruders, unless the policy says ``judge: release``. The informed intruder is not measured after the deadline, a
-    moment of ``time.monotonic``: a limit that should have been judged on him is then incomplete. ``doubts`` are sentences on why
-    it is not certain which row is whose; what needs to know that is incomplete too. ``covering`` is the measure of what nobody
-    looked at, and the table as it is written.
+    of two intruders, unless the policy says ``judge: release``. After the deadline, a moment of ``time.monotonic``, neither the
+    informed intruder is measured nor coverage nor a risk without a limit; what should have been judged on them is then
+    incomplete. A ``patient`` assessment measures the informed intruder all the same where a limit names the risk.
+    ``doubts`` are sentences on why it is not certain which row is whose; what needs to know that is incomplete too. ``covering``
+    is the measure of what nobody looked at, and the table as it is written.
     """
-    before: dict[str, Score] = {}
-    after: dict[str, Score] = {}
-    informed: dict[str, Score] = {}
-    missing: dict[str, str] = {}
-    bound: set[str] = set()
+    taken = _Measurements(original, masked, deadline, patient=patient)
+    limited = {limit.split(".")[0] for limit in original.policy.limits}
     for measure in risks:
-        name, required = measure.name, measure.needs_original(masked)
-        before[name] = measure.measure(original, original=original if measure.needs_original(original) else None)
-        measure = measure.for_limits(limits_of(name, original.policy), seconds=_SECONDS)  # noqa: PLW2901 - as it is judged
-        if required:
-            bound.add(name)
-        try:
-            after[name] = measure.measure(masked, original=original if required else None)
-            if measure.uses_original(masked) and not required:
-                with stop_after(deadline):
-                    informed[name] = measure.measure(masked, original=original)
-        except UnexplainedCellError:  # nobody knows what was released: that is wrong input, and no verdict can be given at all
-            raise
-        except (DataError, MemoryLimitError) as error:
-            missing[name] = str(error)
-        except MemoryError:
-            missing[name] = "there is not enough memory for it"
-        except OutOfTimeError:
-            missing[name] = _NO_TIME
+        if measure.name in limited:
+            taken.measure_limited(measure)
     if covering is not None:
-        try:
-            with stop_after(deadline):
-                before[covering.measure.name], after[covering.measure.name] = _cover(covering, original, doubts)
-        except (DataError, MemoryLimitError) as error:
-            missing[covering.measure.name] = str(error)
-        except MemoryError:
-            missing[covering.measure.name] = "there is not enough memory for it"
-        except OutOfTimeError:
-            missing[covering.measure.name] = _NO_TIME
+        taken.cover(covering, doubts)
+    for measure in risks:
+        if measure.name not in limited:
+            taken.measure_if_time(measure)
+    order = [*(measure.name for measure in risks), *([covering.measure.name] if covering is not None else [])]
+    before, after, informed = (
+        {name: scores[name] for name in order if name in scores} for scores in (taken.before, taken.after, taken.informed)
+    )
+    missing, bound = taken.missing, taken.bound
     policy = original.policy
     evidence = Evidence(after, informed, losses, frozenset(bound), missing, policy.judge)
     verdicts = tuple(judge_limit(limit, required, evidence) for limit, required in policy.limits.items())
@@ -97,7 +85,7 @@ def assess(
     gaps += [gap for score in (*after.values(), *informed.values(), *losses.values()) for gap in score.gaps]
     if covering is not None and (reason := missing.get(covering.measure.name)):
         gaps.append(f"{covering.measure.name} was not measured, so columns that nobody looked at are not known: {reason}")
-    limited = {limit.split(".")[0] for limit in policy.limits} | ({covering.measure.name} if covering is not None else set())
+    limited |= {covering.measure.name} if covering is not None else set()
     warnings = [
         f"{name} could not be measured {_INFORMED if name in after else 'on the release'}: {reason}"
         for name, reason in missing.items()
@@ -117,6 +105,73 @@ def assess(
         before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
         tuple(dict.fromkeys(gaps)), policy.judge,
     )  # fmt: skip
+
+
+class _Measurements:
+    """The scores of an assessment, and why those are missing that could not be taken."""
+
+    def __init__(self, original: Microdata, masked: Microdata, deadline: float | None, *, patient: bool) -> None:
+        self.original, self.masked, self.deadline, self.patient = original, masked, deadline, patient
+        self.before: dict[str, Score] = {}
+        self.after: dict[str, Score] = {}
+        self.informed: dict[str, Score] = {}
+        self.missing: dict[str, str] = {}
+        self.bound: set[str] = set()
+        """The measures that cannot be taken without the original values."""
+
+    def measure_limited(self, measure: RiskMeasure) -> None:
+        """Measure a risk that a limit names: whatever the time, but for the informed intruder."""
+        self._measure_before(measure)
+        self._measure_after(measure, None if self.patient else self.deadline)
+
+    def measure_if_time(self, measure: RiskMeasure) -> None:
+        """Measure a risk that no limit names."""
+        try:
+            with stop_after(self.deadline):
+                self._measure_before(measure)
+                self._measure_after(measure, self.deadline)
+        except OutOfTimeError:
+            self.missing[measure.name] = _NO_TIME
+
+    def cover(self, covering: Covering, doubts: Sequence[str]) -> None:
+        """Measure the coverage of the original and of the release."""
+        name = covering.measure.name
+        with self._explaining(name), stop_after(self.deadline):
+            self.before[name], self.after[name] = _cover(covering, self.original, doubts)
+
+    def _measure_before(self, measure: RiskMeasure) -> None:
+        needs_original = measure.needs_original(self.original)
+        self.before[measure.name] = measure.measure(self.original, original=self.original if needs_original else None)
+
+    def _measure_after(self, measure: RiskMeasure, deadline: float | None) -> None:
+        name, required = measure.name, measure.needs_original(self.masked)
+        measure = measure.for_limits(limits_of(name, self.original.policy), seconds=self._seconds_per_decision())
+        if required:
+            self.bound.add(name)
+        with self._explaining(name):
+            self.after[name] = measure.measure(self.masked, original=self.original if required else None)
+            if measure.uses_original(self.masked) and not required:
+                with stop_after(deadline):
+                    self.informed[name] = measure.measure(self.masked, original=self.original)
+
+    def _seconds_per_decision(self) -> float:
+        if self.deadline is None:
+            return _SECONDS
+        return min(_SECONDS, max(_LEAST_SECONDS, self.deadline - time.monotonic()))
+
+    @contextmanager
+    def _explaining(self, name: str) -> Iterator[None]:
+        """Keep the reason why a measure could not be taken."""
+        try:
+            yield
+        except UnexplainedCellError:  # nobody knows what was released: that is wrong input, and no verdict can be given at all
+            raise
+        except (DataError, MemoryLimitError) as error:
+            self.missing[name] = str(error)
+        except MemoryError:
+            self.missing[name] = "there is not enough memory for it"
+        except OutOfTimeError:
+            self.missing[name] = _NO_TIME
 
 
 def _gaps_in_limits(original: Microdata) -> list[str]:

@@ -69,7 +69,16 @@ def select(
         output.print_table("Frontier", ("plan", selection.axes[0], selection.axes[1], "meets the limits", "steps"), rows)
         for sentence in selection.sentences:
             print(sentence)
-    if not selection.met:
+    if selection.interrupted:
+        output.print_message(f"interrupted: the best plan so far is written to {out}")
+    if not selection.met and selection.standing:
         output.print_message(f"no plan that was tried meets every limit; closest plan written to {out}; {selection.obstacles}")
+        raise typer.Exit(1)
+    if not selection.met:
+        gaps = len(selection.assessment.gaps)
+        output.print_message(
+            f"the plan meets every limit and is written to {out}, but the evidence does not cover the release: "
+            f"{gaps:,} {'gap' if gaps == 1 else 'gaps'}, {'named' if json else 'listed'} above"
+        )
         raise typer.Exit(1)
     output.print_message(f"policy with the plan written to {out}; next: discreet mask {format_place(source)} RELEASE -p {out}")

@@ -16,6 +16,10 @@ _MDAV_RECORDS, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
 least 20 and at most 400 groups. The groups are nearly as good as those of the whole table."""
 
 
+_PROTECTING_COST = 1e6
+"""The cost of suppressing a value of a protected key, of which others cost 1."""
+
+
 def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) -> Plan:
     """The plan of a point; on a sample of the share ``scale``, class sizes shrink with it."""
     steps: list[Step] = []
@@ -24,7 +28,7 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
     finish = str(point["finish"])
     if finish == "given":
         policy_steps = [step for step in data.policy.plan.steps if step.method != "remove_identifiers" or not steps]
-        return data.policy.plan.model_copy(update={"steps": (*steps, *policy_steps, *_targeted_steps(point))})
+        return data.policy.plan.model_copy(update={"steps": (*steps, *policy_steps, *_targeted_steps(point, space.protected))})
     over = space.known if point.get("over") == "all" and finish in space.finishes_over_known else space.keys
     levels, dropped = _choose_recoding_levels(space, point, finish, over)
     k = scaled_count(int(point.get("k", 2)), scale)
@@ -35,8 +39,8 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
         recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
         steps += _recoding_steps(recoded, space, level, drop=drop)
     steps += [_blanking_step(data, name) for name in space.blankable[: int(point.get("hide", 0))]]
-    class_steps = _class_steps(data, point, finish, [name for name in over if name not in dropped], k)
-    targeted_steps = _targeted_steps(point)
+    class_steps = _class_steps(data, point, finish, [name for name in over if name not in dropped], k, space.protected)
+    targeted_steps = _targeted_steps(point, space.protected)
     steps += [*targeted_steps, *class_steps] if point.get("order") == "first" else [*class_steps, *targeted_steps]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
 
@@ -83,8 +87,19 @@ def _blanking_step(data: Microdata, name: str) -> Step:
     return Step(method="global_recoding", columns=(name,), level=hierarchy_of(data, name).height)  # type: ignore[call-arg]
 
 
-def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k: int) -> list[Step]:
-    """The step that builds equivalence classes of at least k records; none for the finish "none"."""
+def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k: int, protected: Sequence[str]) -> list[Step]:
+    """The step that builds equivalence classes of at least k records; none for the finish "none".
+
+    Local suppression leaves protected keys as they are if it can do without them. The other methods work on the other keys, and
+    local suppression follows, because classes that agree on these keys may differ in the protected ones.
+    """
+    fixed = [name for name in keys if name in protected]
+    if fixed and finish != "none":
+        last = Step.model_validate(
+            {"method": "local_suppression", "columns": tuple(keys), "k": k, "importance": dict.fromkeys(fixed, _PROTECTING_COST)}
+        )
+        free = [name for name in keys if name not in protected]
+        return [last] if finish == "local_suppression" else [*_class_steps(data, point, finish, free, k, ()), last]
     if finish == "none" or not keys:
         return []
     limits = data.policy.limits
@@ -95,6 +110,7 @@ def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k:
             step |= {"suppression_limit": point["suppression"], "loss": "ncp"}
     elif finish.startswith("balanced"):
         step |= {"method": "balanced_partition", "publish": point["publish"], "scale": point["scale"]}
+        step |= {"whole": True} if point["publish"] == "means" else {}
         weights = {name: float(point[f"weight:{name}"]) for name in keys if point.get(f"weight:{name}", 1.0) != 1.0}
         step |= {"weights": weights} if weights else {}
         if finish == "balanced":
@@ -139,7 +155,7 @@ def _diversity_parameters(data: Microdata, limits: Mapping[str, float]) -> dict[
     return parameters | ({"sensitive": tuple(sensitive)} if parameters and sensitive else {})
 
 
-def _targeted_steps(point: Point) -> list[Step]:
+def _targeted_steps(point: Point, protected: Sequence[str]) -> list[Step]:
     """The step that lowers the risk of the records above the threshold.
 
     It names no parameters of the risk, so it takes those of the policy's ``risk`` section.
@@ -147,7 +163,7 @@ def _targeted_steps(point: Point) -> list[Step]:
     method, _, side = str(point.get("target", "none")).partition(" ")
     if method == "none":
         return []
-    step: dict[str, Any] = {"method": method}
+    step: dict[str, Any] = {"method": method} | ({"protect": tuple(protected)} if protected else {})
     if side:
         step["side"] = side
         # the cost of a blank is unknown where a blank is a category of its own; a wildcard is a good approximation

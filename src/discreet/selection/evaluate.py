@@ -8,17 +8,23 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
+import polars as pl
+
 from discreet import registry
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
+from discreet.engine.encoding.record_links import positions_of_records
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
 from discreet.masking.generate import mask_without_log
+from discreet.model.attribute import Role
+from discreet.model.cells import EVERYTHING
 from discreet.model.contracts import Direction, LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 from discreet.model.score import Score
 from discreet.selection.build import scaled_count
 from discreet.selection.options import SelectOptions
+from discreet.selection.proposals import knowable_attributes
 
 TARGETED = ("targeted_suppression", "targeted_generalization")
 _SECONDS_PER_DECISION = 2.0
@@ -26,6 +32,8 @@ _SECONDS_PER_DECISION = 2.0
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_HIGH_RISK_SHARE, _FEW_HIGH_RISK = 0.5, 5_000
 """A plan is given up if its targeted step would have to change more than this share of the records, unless they are few."""
+MOST_BLANK = 0.6
+"""The share of a key's values from which suppressing them counts as losing the key."""
 CANNOT_RUN = 1e6
 """The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
 _JOURNAL_NAMES = {"measured": "found", "loss_by_attribute": "lost"}
@@ -48,6 +56,8 @@ class Outcome:
     seconds: float = 0.0
     loss_by_attribute: Mapping[str, float] = field(default_factory=dict)
     """The loss of each attribute, where the measure has one: the search changes attributes with much loss more often."""
+    blank: float = 0.0
+    """The largest share of the values of a key that the plan suppresses."""
     unjudged: float = 0.0
     """Added to the distance if the intruder who knows the original values was not measured: the release alone misses a limit."""
 
@@ -62,8 +72,12 @@ class Outcome:
 
     @property
     def rank(self) -> tuple[float, float, float]:
-        """Less is better: by loss if the limits are met, else by distance and then by risk."""
-        return (0.0, self.loss, self.risk) if self.meets_limits else (self.distance, self.risk, self.loss)
+        """Less is better: by loss if the limits are met, else by distance and then by risk.
+
+        A plan that suppresses most of a key ranks behind all plans that do not.
+        """
+        loss = self.loss + (1.0 if self.blank > MOST_BLANK else 0.0)
+        return (0.0, loss, self.risk) if self.meets_limits else (self.distance, self.risk, loss)
 
     def to_journal(self) -> dict[str, Any]:
         """The fields under the names that a journal holds."""
@@ -137,6 +151,9 @@ class Evaluator:
             if limit.split(".")[0] in self.informed
         )
         self.worst = self._signed(self.risk_axis, self.before)
+        self.keys = [name for name in knowable_attributes(data) if data.attribute(name).role is Role.KEY]
+        self.guarded = list(dict.fromkeys([*self.keys, *options.keep]))
+        """The columns of which suppressed values are counted."""
 
     def __call__(self, plan: Plan) -> Outcome:
         """Mask and measure; the outcome of a plan that cannot run on these data has an error."""
@@ -153,13 +170,30 @@ class Evaluator:
             if not missed:
                 evidence, unjudged = self._with_informed(evidence, masked), 0.0
                 missed = self._judge_limits(evidence, measured)
+            blank = {name: _share_blanked(self.data, masked, name) for name in self.guarded}
+            missed |= self._judge_options(masked, blank)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         removed_share = 1 - len(masked) / len(self.data) if len(masked) < len(self.data) else 0.0
         # a removed record has lost all its information
         total = 1.0 if loss is None else loss + removed_share * (1 - loss)
         seconds = time.perf_counter() - started
-        return Outcome(risk, total, measured, missed, None, seconds, self._loss_by_attribute(evidence), unjudged)
+        lost = max((share for name, share in blank.items() if name in self.keys), default=0.0)
+        return Outcome(risk, total, measured, missed, None, seconds, self._loss_by_attribute(evidence), lost, unjudged)
+
+    def _judge_options(self, masked: Microdata, blank: Mapping[str, float]) -> dict[str, float]:
+        """By how much a plan misses what the options require of columns: to be unchanged, or not to be suppressed too often."""
+        missed = {
+            f"keep {name}": share - (1 - blank[name])
+            for name, share in self.options.keep.items()
+            if 1 - blank[name] < share - 1e-12
+        }
+        rows = positions_of_records(masked.records, self.data.records) if self.options.protect else None
+        for name in self.options.protect:
+            kept = name in masked.columns and rows is not None and bool((rows >= 0).all())
+            if not kept or not self.data.frame[name].gather(rows.tolist() if rows is not None else []).equals(masked.frame[name]):
+                missed[f"protect {name}"] = 1.0
+        return missed
 
     def _should_run(self, step: Step, table: Microdata) -> bool:
         """Whether to run a step: False for a targeted step if no record is above the threshold.
@@ -259,6 +293,21 @@ def _violation(required: float, number: float | None, better: Direction, before:
     return max(excess, 0.0) / (max(abs(required), abs(before or 0.0)) or 1.0)
 
 
+def _share_blanked(original: Microdata, masked: Microdata, name: str) -> float:
+    """The share of the values of a column that are suppressed in the masked table and were not in the original."""
+    present = len(original) - original.frame[name].null_count()
+    if not present or not len(masked):
+        return 0.0
+    if name not in masked.columns:
+        return 1.0
+    column = masked.frame[name]
+    blank = column.null_count()
+    if column.dtype == pl.String:
+        blank += int((column == EVERYTHING).sum())
+    missing_before = original.frame[name].null_count() / len(original)
+    return max(0.0, (blank / len(masked) - missing_before) / (1 - missing_before))
+
+
 def _finite_or_none(number: float | None) -> float | None:
     return number if number is not None and math.isfinite(number) else None
 
@@ -269,7 +318,8 @@ def _all_scores(evidence: Evidence) -> dict[str, Score]:
 
 def default_risk(policy: Policy) -> str:
     """The default risk axis of the map: a risk that falls smoothly as equivalence classes grow."""
-    named = {limit.split(".")[0] for limit in policy.limits} | set(policy.risk)
+    limited = {limit.split(".")[0] for limit in policy.limits} & set(registry.installed_names("risk"))
+    named = limited - {"coverage"} or set(policy.risk)  # a risk without a limit is measured only where no risk has one
     if "known_sets" in named:
         return "known_sets.mean"
     if "k_anonymity" in named or not named & set(registry.installed_names("risk")):

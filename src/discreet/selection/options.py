@@ -6,10 +6,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from discreet.errors import PolicyError
+from discreet.errors import PolicyError, nearest
+from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, explain_validation_error
 
 _DEFAULT_TRIALS = 100
+PERTURBATIVE = ("microaggregation", "noise", "pram", "rounding", "shuffling", "swapping")
+"""Methods that release values which are not the original ones; of these the search itself composes microaggregation."""
 
 
 class Cost(BaseModel):
@@ -41,6 +44,16 @@ class SelectOptions(BaseModel):
         default=None, description="risk axis of the map, MEASURE.FIELD; default: known_sets.mean, or the first risk with a limit"
     )
     loss: str = Field(default="ncp.loss", description="information loss to minimise, MEASURE.FIELD")
+    truthful: bool = Field(
+        default=True, description="categories of the release are true or coarser; false: perturbative methods may change them"
+    )
+    allow: tuple[str, ...] = Field(
+        default=(), description="perturbative methods that may change categories although truthful is true"
+    )
+    protect: tuple[str, ...] = Field(default=(), description="columns that no step may change")
+    keep: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
+        default_factory=dict, description="least share of a column's values that must not be suppressed, by column"
+    )
     cost: Cost | None = Field(default=None, description="choose by a weighted sum of risk and loss; default: by loss alone")
 
     @classmethod
@@ -59,3 +72,22 @@ class SelectOptions(BaseModel):
         if options.seconds is None and options.trials is None:
             options = options.model_copy(update={"trials": _DEFAULT_TRIALS})
         return options
+
+    def check(self, data: Microdata) -> None:
+        """Raise PolicyError where an option names a column or a method that there is not."""
+        for option, names in (("protect", self.protect), ("keep", tuple(self.keep))):
+            for name in names:
+                if name not in data.columns:
+                    raise PolicyError(
+                        f"{data.policy.origin}: select.{option} names '{name}', which is no column; {nearest(name, data.columns)}"
+                    )
+        for name in self.allow:
+            if name not in PERTURBATIVE:
+                raise PolicyError(
+                    f"{data.policy.origin}: select.allow names '{name}', which is not a perturbative method of the search; "
+                    f"{nearest(name, PERTURBATIVE)}"
+                )
+
+    def may_perturb(self, method: str) -> bool:
+        """Whether a perturbative method may change categories."""
+        return not self.truthful or method in self.allow

@@ -43,6 +43,8 @@ class Selection(Plottable):
     seconds: float
     searching: float
     busy: float
+    interrupted: bool = False
+    """Whether the user stopped the search before its budget was spent."""
 
     @property
     def obstacles(self) -> str:

@@ -126,6 +126,8 @@ class Search:
         self.outcomes: dict[str, Outcome] = {}
         """The outcome of each plan tried, by the plan as JSON: different points can have the same plan."""
         self.draws = 0
+        self.interrupted = False
+        """Whether the user stopped the search; what was tried before counts."""
         self._load()
 
     def _load(self) -> None:
@@ -153,6 +155,11 @@ class Search:
             try:
                 is_new = self._try_next_point(starts, budget.search_end(best_seconds), longest)
             except OutOfTimeError:
+                break
+            except KeyboardInterrupt:
+                if not self.tried:
+                    raise
+                self.interrupted = True
                 break
             if is_new:
                 seconds = [plan.outcome.seconds for plan in self.tried if plan.outcome.error is None]

@@ -25,6 +25,7 @@ from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
+from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import knowable_attributes
 
 Choice = str | int | float
@@ -44,6 +45,8 @@ _FEWEST_CLASSES = 20
 """A k is offered only if the table has records for at least this many classes of that size."""
 _LARGEST_LATTICE = 50_000
 """Full-domain recoding over all known attributes is offered only up to this many nodes of the generalization lattice."""
+_LARGEST_KEY_LATTICE = 100_000
+"""Full-domain recoding over the keys is offered only up to this many nodes: beyond, one plan takes as long as many others."""
 _COLUMN_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
 _NUMERIC_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Weights of numbers relative to categories: small where mostly categories are lost, large where correlations must be kept."""
@@ -79,23 +82,28 @@ class Space:
     """The finishes that can build classes over all known attributes."""
     category_counts: Mapping[str, int] = field(default_factory=dict)
     """The number of values of each categorical known attribute; a recoded category is still a category."""
+    protected: tuple[str, ...] = ()
+    """The columns that no step may change."""
 
     def unchanged_point(self) -> Point:
         """The point whose plan changes nothing."""
         return {name: 1.0 if name.startswith("weight") else choices[0] for name, choices in self.choices.items()}
 
 
-def build_space(data: Microdata, *, top: Sequence[str] = ()) -> Space:
+def build_space(data: Microdata, options: SelectOptions | None = None, *, top: Sequence[str] = ()) -> Space:
     """The search space of a table whose policy has all hierarchies; ``top``: the sensitive attributes, riskiest first."""
+    options = options or SelectOptions()
     keys = tuple(_keys_of_classes(data))
     known = (*keys, *(name for name in knowable_attributes(data) if name not in keys))
     numeric = tuple(name for name in known if _is_number(data, name))
     heights = {name: hierarchy_of(data, name).height for name in known}
     limited = {limit.split(".")[0] for limit in data.policy.limits}
     limits_known_sets = "known_sets" in limited
-    finishes = _list_finishes(data, keys, limited)
+    finishes = _list_finishes(data, keys, limited, options, heights)
     over_known = _list_finishes_over_known(data, keys, known, heights, finishes) if limits_known_sets else []
-    blankable = tuple(name for name in top if _can_lower_weight(data, name))
+    blankable = tuple(name for name in top if _can_lower_weight(data, name) and name not in options.protect)
+    if not options.may_perturb("microaggregation") and any(not _is_number(data, name) for name in known):
+        over_known = [finish for finish in over_known if finish != "microaggregation"]
     # the order of the dimensions decides which of them a draw changes: keep it, so that a seed finds the same plans
     choices: dict[str, Sequence[Choice]] = {"finish": finishes}
     if keys:
@@ -104,7 +112,7 @@ def build_space(data: Microdata, *, top: Sequence[str] = ()) -> Space:
         choices["over"] = ["keys", "all"]
     if limits_known_sets:
         choices |= _target_choices(data)
-    choices |= _recoding_choices(keys, known, numeric, heights)
+    choices |= _recoding_choices(keys, known, numeric, heights, options.protect)
     if blankable and limits_known_sets:
         choices["hide"] = list(range(len(blankable) + 1))
     ordered = {"k", "suppression", "hide", "weight"} | {name for name in choices if name.startswith(("level:", "weight:"))}
@@ -119,6 +127,7 @@ def build_space(data: Microdata, *, top: Sequence[str] = ()) -> Space:
         known,
         frozenset(over_known),
         {name: data.frame[name].n_unique() for name in categorical},
+        options.protect,
     )
 
 
@@ -152,13 +161,17 @@ def _target_choices(data: Microdata) -> dict[str, Sequence[Choice]]:
 
 
 def _recoding_choices(
-    keys: Collection[str], known: Sequence[str], numeric: Collection[str], heights: Mapping[str, int]
+    keys: Collection[str],
+    known: Sequence[str],
+    numeric: Collection[str],
+    heights: Mapping[str, int],
+    protected: Collection[str],
 ) -> dict[str, Sequence[Choice]]:
     """The hierarchy levels of each known attribute, and the treatments of numeric keys."""
     choices: dict[str, Sequence[Choice]] = {}
     for name in known:
-        choices[f"level:{name}"] = list(range(heights[name] + 1))
-        if name in numeric and name in keys:
+        choices[f"level:{name}"] = [0] if name in protected else list(range(heights[name] + 1))
+        if name in numeric and name in keys and name not in protected:
             choices[f"numbers:{name}"] = ["as is", "microaggregation", "top_bottom_coding"]
     return choices
 
@@ -211,13 +224,25 @@ def _keys_of_classes(data: Microdata) -> list[str]:
     return [name for name in named if name in data.columns] or data.named(Role.KEY)
 
 
-def _list_finishes(data: Microdata, keys: Sequence[str], limited: Collection[str]) -> list[Choice]:
-    """The methods that can build classes on this table: none, the policy's own plan ("given"), then the class methods."""
+def _list_finishes(
+    data: Microdata, keys: Sequence[str], limited: Collection[str], options: SelectOptions, heights: Mapping[str, int]
+) -> list[Choice]:
+    """The methods that can build classes on this table: none, the policy's own plan ("given"), then the class methods.
+
+    Full-domain recoding is left out where its lattice has so many nodes that one plan would take the time of the search, and
+    microaggregation where it would change categories although the owner wants them true.
+    """
     finishes: list[Choice] = ["none"]
     if data.policy.plan.steps and any(step.method != "remove_identifiers" for step in data.policy.plan.steps):
         finishes.append("given")
     if keys:
-        finishes += [finish for finish in _CLASS_METHODS if _can_build_classes(data, finish, keys)]
+        unwanted: set[str] = set()
+        if math.prod(heights[name] + 1 for name in keys) > _LARGEST_KEY_LATTICE:
+            unwanted.add("full_domain")
+        if not options.may_perturb("microaggregation") and any(not _is_number(data, name) for name in keys):
+            unwanted.add("microaggregation")
+        candidates = [finish for finish in _CLASS_METHODS if finish not in unwanted]
+        finishes += [finish for finish in candidates if _can_build_classes(data, finish, keys)]
         if "repeated_records" in limited and data.named(Role.PERSON):
             finishes += ["balanced_persons", "balanced"]
     return finishes

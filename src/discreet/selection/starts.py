@@ -74,6 +74,7 @@ def starting_points(space: Space, top: Sequence[str] = ()) -> list[Point]:
     The search tries them in this order: another order finds other plans with the same seed.
     """
     starts = _Starts(space)
+    starts.add_quick_plan()
     starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[:1])
     starts.add_large_groups()
     starts.add_targeted_generalization()
@@ -124,6 +125,14 @@ class _Starts:
 
     def _numeric_weights(self, weight: float) -> dict[str, Choice]:
         return {f"weight:{name}": weight for name in self.space.numeric}
+
+    def add_quick_plan(self) -> None:
+        """Classes that hardly take time, so that a short search has a plan: on large tables the others may take long."""
+        finish = next((name for name in ("partition", "local_suppression") if name in self.finishes), self.best_finish)
+        if len(self.offered_targets) > 1:  # without a targeted method, larger classes must do
+            over = "all" if finish in self.space.finishes_over_known else "keys"
+            k = self.large_class_sizes[0] if self.large_class_sizes else 2
+            self.add(finish=finish, over=over, k=k)
 
     def add_light_numbers(self, weights: Sequence[float]) -> None:
         """Balanced partitioning with light numbers."""

@@ -9,6 +9,7 @@ import hashlib
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from discreet.selection.proposals import add_missing_hierarchies, released_attri
 from discreet.selection.reasons import explain_choice, explain_unreachable_threshold
 from discreet.selection.results import Selection
 from discreet.selection.search import Budget, Search, SearchMode, TriedPlan, open_storage
-from discreet.selection.space import Point, build_space
+from discreet.selection.space import Point, Space, build_space
 from discreet.selection.starts import rank_risky_attributes, starting_points
 from discreet.selection.trials import OnTrial, TrialReporter
 
@@ -66,13 +67,15 @@ def select(
         raise PolicyError(f"{data.policy.origin}: select needs limits to meet, or select.cost with the weights of risk and loss")
     if not len(data):
         raise DataError(f"{data.source} has no records to select a plan for")
+    options.check(data)
     data = data.with_policy(spell_out_loss(add_missing_hierarchies(data), data, options))
     storage = open_storage(Path(resume) if resume is not None else None)
     key = choose_key(with_key(data.policy.plan, _key_of_earlier_run(storage, data.policy.plan)), data.source)
     data = data.with_policy(data.policy.with_(plan=key.plan))
     evaluate = Evaluator(data, options, secret=key.secret)
-    risky, sensitive = rank_risky_attributes(data, evaluate.known)
-    space = build_space(data, top=sensitive)
+    # what known_sets says of single records is of use only where it has a limit, and it may take long to measure
+    risky, sensitive = rank_risky_attributes(data, evaluate.known) if evaluate.known is not None else ([], [])
+    space = build_space(data, options, top=sensitive)
     fingerprint = _fingerprint(data, options, key.secret)
     points = starting_points(space, risky) if how == "guided" else []
     reporter = TrialReporter(on_trial)
@@ -85,7 +88,7 @@ def select(
         )  # fmt: skip
 
     tried_on_sample: list[TriedPlan] = []
-    searching = 0.0
+    searching, sample_interrupted = 0.0, False
     share = _sample_share(data, options)
     if share < 1.0:
         sample = _draw_sample(data, share, options.seed)
@@ -94,14 +97,33 @@ def select(
         longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * share * options.seconds
         points = _points_to_confirm(tried_on_sample, longest)
         searching += sample_search.seconds
+        sample_interrupted = sample_search.interrupted
+        if sample_interrupted:  # the best plan of the sample is tried on the whole table, and nothing else
+            options = options.model_copy(update={"trials": len(tried_on_sample) + 1})
+            points = points[:1]
     whole_search = make_search("whole table", evaluate, 1.0)
     remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
     reserved = 2 * evaluate.measuring + evaluate.measuring_informed
     tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
-    if not tried:
-        raise DataError("the budget ended before a single plan was tried on the whole table; give it more seconds or trials")
+    if not tried:  # the time was too short even for one plan: better a quick one a little late than none
+        point = _quickest_point(space)
+        plan = build_plan(data, space, point)
+        tried = [TriedPlan(point, plan, evaluate(plan))]
+        reporter.report(plan, tried[0].outcome, whole=True)
     searching += whole_search.seconds
-    return _assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter)
+    selection = _assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter)
+    if sample_interrupted or whole_search.interrupted:
+        how_to_continue = f"; the same search continues with --resume {resume}" if resume is not None else ""
+        note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
+        selection = replace(selection, interrupted=True, sentences=(note, *selection.sentences))
+    return selection
+
+
+def _quickest_point(space: Space) -> Point:
+    """A point whose plan hardly takes time: local suppression, or every known attribute a single value."""
+    if "local_suppression" in space.choices["finish"]:
+        return space.unchanged_point() | {"finish": "local_suppression"}
+    return space.unchanged_point() | {f"level:{name}": space.choices[f"level:{name}"][-1] for name in space.heights}
 
 
 def _assess_best_plan(
@@ -121,10 +143,10 @@ def _assess_best_plan(
     chosen = _choose_plan(tried, options, evaluate.worst)
     policy = data.policy.with_(plan=chosen.plan)
     release = generate(data.with_policy(policy), chosen.plan, evaluate.secret)
-    # Work stops only between its steps, so the end is a little before the time limit. A plan that was chosen because it meets
-    # the limits is always assessed completely.
-    end = None if options.seconds is None or chosen.outcome.meets_limits else began + 0.98 * options.seconds
-    assessment = assess_release(release.original, release, end)
+    # Work stops only between its steps, so the end is a little before the time limit. The limits of a plan that was chosen
+    # because it meets them are always judged completely.
+    end = None if options.seconds is None else began + 0.98 * options.seconds
+    assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits)
     plans = {f"plan {number}": plan.plan for number, plan in enumerate(tried, 1)}
     points = [
         MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.meets_limits)

@@ -69,6 +69,7 @@ class BalancedPartition(MaskingMethod):
     publish: Literal["ranges", "means"] = Field(
         default="ranges", description="published for numbers and dates: the range or the mean of the group"
     )
+    whole: bool = Field(default=False, description="round the means of integer columns")
     scale: Literal["range", "std", "none"] = Field(
         default="range",
         description="unit in which variances are compared: the range of the key, its standard deviation, or none",
@@ -230,4 +231,6 @@ class BalancedPartition(MaskingMethod):
         axis = build_axis(data, name, self.scale)
         by_means = self.publish == "means" and not axis.is_category
         published = group_means(axis, partition.group, low, high) if by_means else group_ranges(axis, low, high)
+        if by_means and self.whole and data.frame.schema[name].is_integer():
+            published = published.round(0, mode="half_to_even").cast(data.frame.schema[name])
         return published[partition.group]

@@ -18,6 +18,7 @@ import numpy as np
 
 from discreet.engine.classes.tables import ClassTable
 from discreet.engine.encoding.columns import thread_count
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
@@ -242,6 +243,7 @@ class Lattice:
 
     def _record(self, node: Node, checked: CheckedNode, extra_below: NDArray[np.float64], suppressed_below: int) -> None:
         """Close the nodes that an evaluated node rules out."""
+        report_progress("searching the lattice", len(self.checked), 0)
         self.checked[node] = checked
         self.open[node] = False
         at_or_below = tuple(slice(0, level + 1) for level in node)

@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.engine.classes.tables import ClassTable, class_table
 from discreet.engine.encoding.columns import Column, thread_count
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def _find_cheapest_sets(
         for sets in sets_by_cost(costs, agreement.width):
             if not len(unsafe):
                 break
+            report_progress("suppressing values", len(agreement.table) - len(unsafe), len(agreement.table))
             highest, best = np.full(len(unsafe), k - 1, dtype=np.int64), np.full(len(unsafe), -1)
             rows = unsafe
             for index, counts in enumerate(pool.map(lambda suppressed, rows=rows: agreement.of(suppressed, rows), sets)):

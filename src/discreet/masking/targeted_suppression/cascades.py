@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.engine.runtime.progress import report_progress
 from discreet.engine.targeting import kernels
 from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
 from discreet.engine.targeting.state import TargetingState, run_on_records
@@ -28,6 +29,7 @@ def suppress_with_cascades(table: TargetingState, rule: SuppressionRule) -> tupl
     above_at_start = table.initial.per_record.risk > rule.level
     was_above = above_at_start.copy()
     while True:
+        report_progress("suppressing values", outcome.values_changed, 0)
         risk, bound, top_set_of = _measure_all(result, rule, records, was_above)
         above = risk > rule.level
         is_new = above & ~was_above

@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import thread_count
+from discreet.engine.runtime.progress import report_progress
 from discreet.engine.targeting import kernels
 from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
 from discreet.engine.targeting.state import TargetingState, run_on_records
@@ -126,6 +127,7 @@ def _suppress_by_sets(table: TargetingState, rule: SuppressionRule) -> Targeting
         unfinished, pass_count = [], 0
         chosen = []
         for part, counts in table.count_in_parts(rows):
+            report_progress("suppressing values", 0, 0)
             risk = table.compute_risks(part, counts)
             is_above = risk > (rule.limit if outcome.passes else 0.0)
             part, counts = part[is_above], counts[is_above]  # noqa: PLW2901 - only those above
