@@ -111,7 +111,7 @@ def test_every_sort_of_column_gets_its_role_level_and_reason():
     assert proposal["constant"].attribute.known == 0
     assert "form: e-mail address" in proposal["mail"].reason
     assert "count up" in proposal["tally"].reason
-    assert "records each" in proposal["patient_no"].reason
+    assert "records on average" in proposal["patient_no"].reason
     assert "another number of the same persons" in proposal["patient"].reason
     assert "to be edited" in proposal["gender"].reason
 

@@ -1,4 +1,4 @@
-"""Forms of values that identify, and columns that only look a little like them."""
+"""Formats of identifying values, and columns whose values only resemble them."""
 
 import uuid
 from itertools import islice
@@ -6,14 +6,14 @@ from itertools import islice
 import polars as pl
 import pytest
 
-from discreet.engine.recognition.formats import form_of, icd_share
+from discreet.engine.recognition.formats import icd_share, match_form
 from discreet.engine.recognition.value_facts import facts_of
 from discreet.model.microdata import Microdata
 
 
 def facts(values):
-    (one,) = facts_of(Microdata(pl.DataFrame({"x": values})))
-    return one
+    (column_facts,) = facts_of(Microdata(pl.DataFrame({"x": values})))
+    return column_facts
 
 
 def valid(check, make, count=12):
@@ -40,7 +40,7 @@ def test_forms_are_recognised():
         ),
     }
     for name, values in cases.items():
-        found = form_of(facts(values))
+        found = match_form(facts(values))
         assert found is not None, name
         assert found.name == name
 
@@ -50,7 +50,7 @@ def test_numbers_read_as_integers_get_their_leading_zeros_back():
 
     numbers = [int(text) for text in valid(cd.dutch, lambda n: f"0112{n:05d}", 20)]
     numbers.append(int(valid(cd.dutch, lambda n: f"1112{n:05d}", 1)[0]))
-    assert form_of(facts(numbers)).name == "Dutch citizen service number"
+    assert match_form(facts(numbers)).name == "Dutch citizen service number"
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_numbers_read_as_integers_get_their_leading_zeros_back():
     ],
 )
 def test_other_values_have_no_form(values):
-    assert form_of(facts(values)) is None
+    assert match_form(facts(values)) is None
 
 
 def test_a_few_broken_values_do_not_hide_the_form():
-    found = form_of(facts([f"p{n}@example.org" for n in range(99)] + ["none"]))
+    found = match_form(facts([f"p{n}@example.org" for n in range(99)] + ["none"]))
     assert (found.passed, found.tried) == (99, 100)
-    assert "99 of 100" in found.words
+    assert "99 of 100" in found.description
 
 
 def test_icd_codes():

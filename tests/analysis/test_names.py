@@ -1,12 +1,12 @@
-"""What names say, in several languages and spellings; and words that must not be found inside others."""
+"""Kinds of attributes recognised by column names, in several languages and spellings; and words that only contain such names."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.recognition.column_names import naming
+from discreet.engine.recognition.column_names import look_up_name
 
-SAYS = {
+NAMES_BY_KIND = {
     "name": "Name NAME nombre navn mother_name",
     "person's name": "first_name patientName lastName FULL-NAME surname Vorname apellido username userName FNAME sukunimi prénom",
     "national number": "SSN soc_sec_id personnummer codice_fiscale fødselsnummer henkilötunnus BSN",
@@ -36,23 +36,23 @@ SAYS = {
     "survey weight": "weight fnlwgt instance_weight PWGTP",
     "body weight": "weight_kg body_weight birthWeight",
 }
-NOTHING = """period valid usage message hidden identity idea video android percentage average stage agency page image
+NAMES_WITHOUT_KIND = """period valid usage message hidden identity idea video android percentage average stage agency page image
     file_name product_name table_name colour x1 q17 change stratum 姓名 __ 12"""
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in SAYS.items() for name in names.split()])
-def test_a_name_says_its_kind(kind, name):
-    found = naming(name)
-    assert found.kind is not None
-    assert found.kind.name == kind
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NAMES_BY_KIND.items() for name in names.split()])
+def test_a_column_name_has_its_kind(kind, name):
+    recognised = look_up_name(name).kind
+    assert recognised is not None
+    assert recognised.name == kind
 
 
-@pytest.mark.parametrize("name", [*NOTHING.split(), "", " "])
-def test_other_names_say_nothing(name):
-    assert naming(name).kind is None
+@pytest.mark.parametrize("name", [*NAMES_WITHOUT_KIND.split(), "", " "])
+def test_other_column_names_have_no_kind(name):
+    assert look_up_name(name).kind is None
 
 
 @given(st.text(max_size=60))
 @settings(deadline=None, max_examples=300)
-def test_any_name_is_answered(name):
-    assert naming(name) == naming(name)
+def test_any_text_can_be_a_column_name(name):
+    assert look_up_name(name) == look_up_name(name)

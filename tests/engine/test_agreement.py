@@ -83,7 +83,7 @@ def test_keys_of_many_wide_attributes_do_not_overflow():
 )
 def test_similar_texts_agree(limit, expected):
     one = compare(pl.Series("n", ["martha", None]), pl.Series("n", ["marhta", "jones", None]), fuzzy=limit)
-    assert one.agree(one.targets[[0, 0, 0, 1]], one.masked[[0, 1, 2, 0]]).tolist() == expected
+    assert one.compare_codes(one.targets[[0, 0, 0, 1]], one.masked[[0, 1, 2, 0]]).tolist() == expected
 
 
 def test_the_chance_of_similarity_is_that_of_a_random_pair():
@@ -93,7 +93,7 @@ def test_the_chance_of_similarity_is_that_of_a_random_pair():
 
 def test_tolerance_widens_a_masked_interval():
     one = compare(pl.Series("age", [18, 17]), pl.Series("age", ["20..30", "30..40"]), tolerance=2)
-    assert one.agree(one.targets[[0, 1, 0]], one.masked[[0, 0, 1]]).tolist() == [1, 0, 0]
+    assert one.compare_codes(one.targets[[0, 1, 0]], one.masked[[0, 0, 1]]).tolist() == [1, 0, 0]
 
 
 def test_tolerance_and_similarity_name_the_attribute_they_do_not_fit():

@@ -332,9 +332,9 @@ def test_what_does_not_fit_is_told_before_any_work(tmp_path, parameters, message
     ("parameters", "message"),
     [
         ({"dictionary": ["p", "q"], "prior": {"p": 0.5, "q": 0.4}}, r"must sum to 1; it sums to 0\.9"),
-        ({"dictionary": ["p", "q"], "prior": {"p": 1.0}}, "says nothing of 'q'"),
+        ({"dictionary": ["p", "q"], "prior": {"p": 1.0}}, "no probability for 'q'"),
         ({"dictionary": ["p"], "prior": {"r": 1.0}}, "'r', which is not one of the dictionaries"),
-        ({"dictionary": ["p", "p"]}, "two dictionaries are called 'p'"),
+        ({"dictionary": ["p", "p"]}, "two dictionaries are named 'p'"),
         ({"prior": {"p": 1.0}}, "none is named"),
         ({"weights": {"a": -1.0}}, "weight of 'a' must be 0 or more"),
         ({"order": 2}, "phi1 has no interactions"),
@@ -355,7 +355,7 @@ def test_the_bound_is_told_in_words_where_it_holds(tmp_path):
     assert "is an upper bound of that under 'phone.csv'" in notes
     notes = " ".join(Decision(dictionary="wrong.csv").measure(data).notes)
     assert "gives no upper bound" in notes
-    assert "says something else of 1 of its people" in notes
+    assert "has other values for 1 of its persons" in notes
     pl.DataFrame({"who": [1, 2], "a": ["x", "y"]}).write_csv(tmp_path / "staff.csv")
     notes = " ".join(Decision(dictionary=["staff.csv", "phone.csv"]).measure(data).notes)
     assert "the risk under 'phone.csv' is at most that under 'staff.csv'" in notes

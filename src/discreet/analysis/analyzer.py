@@ -18,7 +18,7 @@ from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
 from discreet.analysis.roles import propose_role
-from discreet.engine.recognition.findings import Finding, numbers_for, start
+from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.value_facts import Facts, facts_of
 from discreet.model.attribute import Attribute, Role
 from discreet.model.microdata import Microdata
@@ -137,8 +137,8 @@ def _merge_with_policy(facts: Facts, level: ProposedLevel, finding: Finding, giv
     """The attribute with all fields that the policy sets; the others are proposed for the role in the policy."""
     role = given.role if "role" in given.model_fields_set else finding.role
     if role is not finding.role:
-        known, sensitivity, source = numbers_for(role, facts.naming.kind)
-        numbers = start(known, sensitivity, source) if source else "as in the policy"
+        known, sensitivity, source = default_numbers(role, facts.naming.kind)
+        numbers = describe_defaults(known, sensitivity, source) if source else "as in the policy"
         finding_for_role = Finding(role, numbers, known, sensitivity)
     else:
         finding_for_role = finding

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from discreet.analysis.orders import detect_order
-from discreet.engine.recognition.name_rules import words
+from discreet.engine.recognition.name_rules import word_set
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level
 
@@ -25,7 +25,7 @@ _DATE_FORMATS = (
     "%b %d, %Y",
 )
 _TIME_FORMATS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.fZ")
-_COUNT_WORDS = words("number num count nof anzahl nombre numero hours weeks days months year years age")
+_COUNT_WORDS = word_set("number num count nof anzahl nombre numero hours weeks days months year years age")
 _MOST_CODES = 20
 _LEAST_DATE_SHARE = 0.9
 

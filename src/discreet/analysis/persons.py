@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.analysis.quasi_identifiers import measure_single, refined_class_sizes
 from discreet.engine.encoding.columns import Column
-from discreet.engine.recognition.name_rules import RECORD_ID, words
+from discreet.engine.recognition.name_rules import RECORD_ID, word_set
 from discreet.engine.recognition.value_facts import Facts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _LEAST_STABILITY_OF_IDS = 0.7
 _LEAST_STABILITY_OF_OTHERS = 0.95
 _LEAST_SEPARATION = 0.1
 _MOST_KEYS = 12
-_PERSON_WORDS = words(
+_PERSON_WORDS = word_set(
     """patient person subject member customer client student employee participant respondent pupil user pid kunden"""
 )
 

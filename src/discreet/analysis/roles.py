@@ -8,9 +8,9 @@ import numpy as np
 
 from discreet.analysis.levels import ProposedLevel
 from discreet.engine.recognition import identifiers
-from discreet.engine.recognition.column_names import naming
+from discreet.engine.recognition.column_names import look_up_name
 from discreet.engine.recognition.confidential_names import CONFIDENTIALS
-from discreet.engine.recognition.findings import Finding, numbers_for, start
+from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.formats import icd_share
 from discreet.engine.recognition.key_names import KEYS
 from discreet.engine.recognition.name_rules import BODY_WEIGHT, OCCASION, SURVEY_WEIGHT, Kind
@@ -38,18 +38,18 @@ def propose_role(facts: Facts, level: ProposedLevel, kinds: Collection[str]) -> 
     if kind is not None and kind.name == SURVEY_WEIGHT:
         return _propose_for_weight(facts, kinds)
     if kind is not None and kind.role in (Role.KEY, Role.CONFIDENTIAL):
-        return _propose_by_kind(facts, kind, facts.naming.said)
+        return _propose_by_kind(facts, kind, facts.naming.description)
     return _propose_by_values(facts, level) or identifiers.by_uniqueness(facts) or _propose_other(facts)
 
 
 def _propose_by_kind(facts: Facts, kind: Kind, because: str) -> Finding:
     """The role and the numbers of a kind of attribute, if the column has more than one value."""
-    known, sensitivity, source = numbers_for(kind.role, kind)
+    known, sensitivity, source = default_numbers(kind.role, kind)
     if facts.distinct <= 1:
         return Finding(Role.OTHER, f"{because}, but {_describe_constant(facts)}")
     if facts.naming.is_remote and kind.role is Role.KEY and not kind.weak:
         known, source = known / 4, f"{source} in the past or of a relative"
-    reason = f"{because}; {start(known, sensitivity, source)}"
+    reason = f"{because}; {describe_defaults(known, sensitivity, source)}"
     values: dict[str, float] = {}
     if kind.role is Role.CONFIDENTIAL and facts.yes is not None:
         values = {facts.yes[0]: 1.0}
@@ -81,12 +81,12 @@ def _propose_for_weight(facts: Facts, kinds: Collection[str]) -> Finding:
         return Finding(
             Role.OTHER, f"column name matches '{phrase}', but a sampling weight is never negative and the minimum is {low:g}"
         )
-    return Finding(Role.WEIGHT, f"{facts.naming.said}; numbers from {low:g} to {high:g}, {facts.distinct:,} distinct")
+    return Finding(Role.WEIGHT, f"{facts.naming.description}; numbers from {low:g} to {high:g}, {facts.distinct:,} distinct")
 
 
 def _propose_by_values(facts: Facts, level: ProposedLevel) -> Finding | None:
     """A role that the values suggest: diagnoses, sensitive words, rare flags, dates or amounts of money; else None."""
-    known, sensitivity, source = numbers_for(Role.CONFIDENTIAL, None)
+    known, sensitivity, source = default_numbers(Role.CONFIDENTIAL, None)
     share = icd_share(facts)
     if share >= 0.9:
         return _propose_by_kind(
@@ -97,7 +97,9 @@ def _propose_by_values(facts: Facts, level: ProposedLevel) -> Finding | None:
     if facts.yes is not None and facts.yes[1] < _RARE_FLAG_SHARE and facts.records >= 20:
         text, share = facts.yes
         because = f"a flag whose value '{text}' is rare ({share:.2%} of the records)"
-        return Finding(Role.CONFIDENTIAL, f"{because}; {start(known, sensitivity, source)}", known, sensitivity, {text: 1.0})
+        return Finding(
+            Role.CONFIDENTIAL, f"{because}; {describe_defaults(known, sensitivity, source)}", known, sensitivity, {text: 1.0}
+        )
     if level.level is Level.DATE:
         return _propose_by_kind(facts, _EVENT_DATE_KIND, "dates, which are known to acquaintances and registers")
     zero_share = _share_of_zero_amounts(facts)
@@ -105,7 +107,7 @@ def _propose_by_values(facts: Facts, level: ProposedLevel) -> Finding | None:
         low, high = facts.extremes
         others = f"{facts.distinct - 1:,} other numbers from {low:,} to {high:,}"
         because = f"zero in {zero_share:.0%} of the records, and {others}: probably an amount of money"
-        return Finding(Role.CONFIDENTIAL, f"{because}; {start(known, sensitivity, source)}", known, sensitivity)
+        return Finding(Role.CONFIDENTIAL, f"{because}; {describe_defaults(known, sensitivity, source)}", known, sensitivity)
     return None
 
 
@@ -115,7 +117,7 @@ def _propose_by_sensitive_words(facts: Facts) -> Finding | None:
         return None
     codes_by_kind: dict[Kind, list[int]] = {}
     for code, value in enumerate(facts.column.values.to_list()):
-        kind = naming(value[:_MOST_LETTERS]).kind
+        kind = look_up_name(value[:_MOST_LETTERS]).kind
         if kind is not None and kind.role is Role.CONFIDENTIAL and kind.sensitivity >= _VERY_SENSITIVE:
             codes_by_kind.setdefault(kind, []).append(code)
     codes = [code for kind_codes in codes_by_kind.values() for code in kind_codes]
@@ -143,8 +145,10 @@ def _share_of_zero_amounts(facts: Facts) -> float:
 def _propose_other(facts: Facts) -> Finding:
     if facts.distinct <= 1:
         return Finding(Role.OTHER, _describe_constant(facts))
-    known, sensitivity, source = numbers_for(Role.OTHER, None)
-    return Finding(Role.OTHER, f"neither its name nor its values suggest a role; {start(known, sensitivity, source)}", known)
+    known, sensitivity, source = default_numbers(Role.OTHER, None)
+    return Finding(
+        Role.OTHER, f"neither its name nor its values suggest a role; {describe_defaults(known, sensitivity, source)}", known
+    )
 
 
 def _describe_constant(facts: Facts) -> str:

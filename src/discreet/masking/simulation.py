@@ -12,7 +12,7 @@ from pydantic import Field
 
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.runtime.order_free_sums import cholesky_root, multiply_in_order, rows_by_record_number
-from discreet.engine.statistics.copula import Margin, correlation, latent_correlation, pairwise_correlation, possible
+from discreet.engine.statistics.copula import Margin, correlation, latent_correlation, nearest_correlation, pairwise_correlation
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
@@ -134,7 +134,7 @@ class Simulation(MaskingMethod):
         donor_share, noise_correlations = 1 - self.smoothing**2, correlations
         if len(records) > 1:
             # random scores within tied values weaken the donors' correlations; those of the noise compensate for it
-            noise_correlations = possible((correlations - donor_share * correlation(scores)) / (1 - donor_share))
+            noise_correlations = nearest_correlation((correlations - donor_share * correlation(scores)) / (1 - donor_share))
         noise = multiply_in_order(cholesky_root(noise_correlations), normal)
         return np.asarray(np.sqrt(donor_share) * scores + self.smoothing * noise)
 

@@ -1,7 +1,7 @@
-"""Which texts of two columns are alike.
+"""Pairs of similar texts of two columns.
 
-By similarity two texts agree where Jaro's similarity reaches a threshold, as in the
-experiments of Lebanon et al. (0.8). It works on distinct values, so its cost does not grow with the number of records.
+Two texts agree where their Jaro similarity reaches a threshold, as in the experiments of Lebanon et al. (0.8). Only distinct
+values are compared, so the cost does not grow with the number of records.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Pairs = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 MOST_PAIRS = 2_000_000_000
 MOST_KEPT = 200_000_000
 SLACK = 1e-12
-"""A similarity that reaches the threshold but for rounding reaches it."""
+"""Tolerance for rounding errors of a similarity at the threshold."""
 _CHUNK = 8_000_000
 
 
 def is_coarse(series: pl.Series, hierarchy: Hierarchy | None = None) -> bool:
-    """Whether a column holds coarse values: cells of the grammar, or a hierarchy's labels."""
+    """Whether a column holds coarse values: cells of the grammar, or labels of a hierarchy."""
     if series.dtype != pl.String:
         return False
     values = series.unique().drop_nulls()
@@ -40,10 +40,10 @@ def is_coarse(series: pl.Series, hierarchy: Hierarchy | None = None) -> bool:
     return any(text == EVERYTHING or parse_interval(text) or parse_group(text) for text in marked.to_list())
 
 
-def merged(found: list[Pairs], width: int) -> Pairs:
-    """Pairs from several lists, each once and in order."""
+def merge_pairs(pair_lists: list[Pairs], width: int) -> Pairs:
+    """The union of several lists of pairs, sorted."""
     width = max(width, 1)
-    keys = np.unique(np.concatenate([one * width + two for one, two in found]))
+    keys = np.unique(np.concatenate([left * width + right for left, right in pair_lists]))
     return keys // width, keys % width
 
 
@@ -51,27 +51,27 @@ def similar_pairs(left: pl.Series, right: pl.Series, threshold: float) -> Pairs:
     """Positions (left, right) of distinct values whose Jaro similarity is at least the threshold."""
     rows, columns = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for start, scores in _scores(left, right, threshold - SLACK):
-        here, there = np.nonzero(scores >= threshold - SLACK)
-        rows.append(here + start)
-        columns.append(there)
+        row, column = np.nonzero(scores >= threshold - SLACK)
+        rows.append(row + start)
+        columns.append(column)
     return np.concatenate(rows), np.concatenate(columns)
 
 
 def similarities(left: pl.Series, right: pl.Series) -> NDArray[np.float64]:
-    """Jaro's similarity of all pairs of distinct values."""
+    """The Jaro similarity of all pairs of distinct values."""
     if len(left) * len(right) > MOST_KEPT:
         raise DataError(
-            f"'{left.name}' has {len(left):,} values here and {len(right):,} in the dictionary: too many pairs to keep for the "
-            "similarity of whole records; ask for the similarity of attributes"
+            f"'{left.name}' has {len(left):,} values here and {len(right):,} in the dictionary: too many pairs for the "
+            "similarity of whole records; use the similarity of attributes (of: attribute)"
         )
-    made = np.zeros((len(left), len(right)))
+    matrix = np.zeros((len(left), len(right)))
     for start, scores in _scores(left, right, 0.0):
-        made[start : start + len(scores)] = scores
-    return made
+        matrix[start : start + len(scores)] = scores
+    return matrix
 
 
 def _scores(left: pl.Series, right: pl.Series, cutoff: float) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Blocks of rows of the matrix of similarities; what lies below the cutoff is 0."""
+    """Blocks of rows of the similarity matrix; similarities below the cutoff are 0."""
     from rapidfuzz.distance import Jaro
     from rapidfuzz.process import cdist
 
@@ -80,7 +80,10 @@ def _scores(left: pl.Series, right: pl.Series, cutoff: float) -> Iterator[tuple[
             f"'{left.name}' has {len(left):,} values here and {len(right):,} in the dictionary: too many pairs to compare by "
             "similarity; block on this attribute, or leave it out"
         )
-    ours, theirs = as_text(left).to_list(), as_text(right).to_list()
-    step = max(1, _CHUNK // max(len(theirs), 1))
-    for start in range(0, len(ours), step):
-        yield start, cdist(ours[start : start + step], theirs, scorer=Jaro.similarity, score_cutoff=cutoff, dtype=np.float64)
+    left_texts, right_texts = as_text(left).to_list(), as_text(right).to_list()
+    step = max(1, _CHUNK // max(len(right_texts), 1))
+    for start in range(0, len(left_texts), step):
+        yield (
+            start,
+            cdist(left_texts[start : start + step], right_texts, scorer=Jaro.similarity, score_cutoff=cutoff, dtype=np.float64),
+        )

@@ -21,7 +21,7 @@ from discreet.engine.runtime.compiled import compiled
 
 @compiled
 def list_classes(table: Any, cardinality: int, parent: Any, code: Any) -> int:
-    """Number the (class, code) pairs that occur, in place of their counts in ``table``, list them, and return how many there are."""
+    """Number the (class, code) pairs that occur, in place of their counts in ``table``; list them, and return their number."""
     listed = 0
     for key in range(len(table)):
         if table[key] > 0:

@@ -1,10 +1,10 @@
-"""National and payment numbers that prove themselves by a check digit or a birth date.
+"""National and payment numbers that can be validated by a check digit or a birth date.
 
-The rules are those of python-stdnum, which follows the issuers and is kept up to date. Each function takes a text as it stands
-in a table and says whether it is a number that its issuer could have given out. Ours are only: the separators that a US social
-security number needs here (any nine digits would pass without them), the range of payment cards, the check digit of Danish
-numbers (given up in 2007, so stdnum does not ask for it, but a column of older numbers shows it), and the German pension
-insurance number and Swedish coordination numbers, which stdnum does not know.
+The rules are those of python-stdnum, which follows the issuers and is maintained. Each function takes a text from a table and
+returns whether its issuer could have issued that number. Our own rules are only: the separators that a US social security number
+must have here (any nine digits would pass without them), the range of payment cards, the check digit of Danish numbers (abandoned
+in 2007, so stdnum does not require it, but older numbers have it), and the German pension insurance number and Swedish
+coordination numbers, which stdnum does not know.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ def payment_card(text: str) -> bool:
 
 def iban(text: str) -> bool:
     """International bank account number (ISO 13616): the country's structure, and 1 modulo 97."""
-    return _ascii(text) and bool(_iban.is_valid(text))
+    return _is_ascii(text) and bool(_iban.is_valid(text))
 
 
 def us_social_security(text: str) -> bool:
-    """AAA-GG-SSSS with an area, group and serial that were ever given; there is no check digit."""
+    """AAA-GG-SSSS with an area, group and serial number that were ever issued; there is no check digit."""
     match = re.fullmatch(r"(\d{3})[- ](\d{2})[- ](\d{4})", text.strip(), re.ASCII)
     return bool(match and match[1] not in ("000", "666") and match[1] < "900" and match[2] != "00" and match[3] != "0000")
 
 
 def uk_nhs(text: str) -> bool:
     """NHS number of England, Wales and the Isle of Man."""
-    return _ascii(text) and bool(_gb_nhs.is_valid(text))
+    return _is_ascii(text) and bool(_gb_nhs.is_valid(text))
 
 
 def finnish(text: str) -> bool:
     """Henkilötunnus: birth date, century sign, serial number and check character."""
-    return _ascii(text) and bool(_fi_hetu.is_valid(text))
+    return _is_ascii(text) and bool(_fi_hetu.is_valid(text))
 
 
 def swedish(text: str) -> bool:
@@ -73,37 +73,37 @@ def swedish(text: str) -> bool:
 
 def norwegian(text: str) -> bool:
     """Fødselsnummer and D-number: birth date and two check digits."""
-    return _ascii(text) and bool(_no_fodselsnummer.is_valid(text))
+    return _is_ascii(text) and bool(_no_fodselsnummer.is_valid(text))
 
 
 def danish(text: str) -> bool:
-    """CPR number with a valid check digit (numbers given since 2007 need not have one)."""
-    return _ascii(text) and bool(_dk_cpr.is_valid(text)) and int(_dk_cpr.checksum(_dk_cpr.compact(text))) == 0
+    """CPR number with a valid check digit (numbers issued since 2007 need not have one)."""
+    return _is_ascii(text) and bool(_dk_cpr.is_valid(text)) and int(_dk_cpr.checksum(_dk_cpr.compact(text))) == 0
 
 
 def dutch(text: str) -> bool:
     """Burgerservicenummer."""
-    return _ascii(text) and bool(_nl_bsn.is_valid(text))
+    return _is_ascii(text) and bool(_nl_bsn.is_valid(text))
 
 
 def italian(text: str) -> bool:
     """Codice fiscale of a person."""
-    return _ascii(text) and len(text.strip()) == 16 and bool(_it_codicefiscale.is_valid(text))
+    return _is_ascii(text) and len(text.strip()) == 16 and bool(_it_codicefiscale.is_valid(text))
 
 
 def spanish(text: str) -> bool:
     """DNI, and NIE of foreigners."""
-    return _ascii(text) and bool(_es_dni.is_valid(text) or _es_nie.is_valid(text))
+    return _is_ascii(text) and bool(_es_dni.is_valid(text) or _es_nie.is_valid(text))
 
 
 def french(text: str) -> bool:
     """NIR (social security number)."""
-    return _ascii(text) and bool(_fr_nir.is_valid(text))
+    return _is_ascii(text) and bool(_fr_nir.is_valid(text))
 
 
 def german_tax(text: str) -> bool:
     """Steuerliche Identifikationsnummer."""
-    return _ascii(text) and bool(_de_idnr.is_valid(text))
+    return _is_ascii(text) and bool(_de_idnr.is_valid(text))
 
 
 def german_pension(text: str) -> bool:
@@ -118,14 +118,14 @@ def german_pension(text: str) -> bool:
 
 def polish(text: str) -> bool:
     """PESEL."""
-    return _ascii(text) and bool(_pl_pesel.is_valid(text))
+    return _is_ascii(text) and bool(_pl_pesel.is_valid(text))
 
 
 def belgian(text: str) -> bool:
     """Rijksregisternummer, and BIS number of people who are not in the register."""
-    return _ascii(text) and bool(_be_nn.is_valid(text) or _be_bis.is_valid(text))
+    return _is_ascii(text) and bool(_be_nn.is_valid(text) or _be_bis.is_valid(text))
 
 
-def _ascii(text: str) -> bool:
-    """Stdnum also reads digits of other scripts, which no issuer writes."""
+def _is_ascii(text: str) -> bool:
+    """Whether a text is ASCII: stdnum also accepts digits of other scripts, which no issuer uses."""
     return text.isascii()

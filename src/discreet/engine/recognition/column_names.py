@@ -1,9 +1,9 @@
-"""What a column's name says it is about.
+"""Recognising what a column is about from its name.
 
-A name is cut into words (at signs, at a change of case, and where it is written together, into words of the vocabulary
-that cover it whole), so that 'diagnosis' does not hold 'id' and 'username' does hold 'name'. Words are then looked up as
-phrases. A longer phrase comes before a shorter one inside it; before a preposition stands the head of a name ('age at
-diagnosis'), elsewhere it stands last ('household income'); 'id' and 'name' yield to anything else ('school id').
+A name is split into words (at punctuation, at a change of case, and where words are written together, into words of the
+vocabulary that cover it completely), so that 'diagnosis' does not contain 'id' and 'username' does contain 'name'. The words are
+then looked up as phrases. A longer phrase wins over a shorter one inside it; the head of a name is before a preposition ('age at
+diagnosis') and otherwise last ('household income'); 'id' and 'name' are used only if nothing else matches ('school id').
 """
 
 from __future__ import annotations
@@ -16,80 +16,80 @@ from functools import cache
 from discreet.engine.recognition.confidential_names import CONFIDENTIALS, DRUG_STEMS
 from discreet.engine.recognition.identifier_names import IDENTIFIERS, WEIGHTS
 from discreet.engine.recognition.key_names import KEYS
-from discreet.engine.recognition.name_rules import PERSON_NAME, Kind, words
+from discreet.engine.recognition.name_rules import PERSON_NAME, Kind, word_set
 
-_PREPOSITIONS = words("""at of for per in on by from de du des di da del della van von vom zum""")
-_PEOPLE_AND_THINGS = words(
+_PREPOSITIONS = word_set("""at of for per in on by from de du des di da del della van von vom zum""")
+_PEOPLE_AND_THINGS = word_set(
     """patient user person customer client member employee student subject participant respondent child mother father
     parent husband wife spouse partner owner contact doctor physician head hh emergency primary secondary current
     previous prev last first total num number count nbr nr no code type status group class level flag date year month
     day birth death home work visit encounter case record file order claim kunden patienten mitarbeiter schueler"""
 )
-_NOT_PEOPLE = words(
+_NOT_PEOPLE = word_set(
     """file product brand table column field variable course project event hotel item model dataset test team package
     device ship program programme category label attribute feature app game store shop species street"""
 )
-CODE_WORDS = words(
+CODE_WORDS = word_set(
     """code codes cd type typ category cat class klasse kategorie id icd nace isco group gruppe key schluessel flag"""
 )
-_REMOTE = words("prev previous former past ago father mother parent parents spouse husband wife partner sibling")
+_REMOTE = word_set("prev previous former past ago father mother parent parents spouse husband wife partner sibling")
 _SHORT = frozenset({"id", "no", "nr", "dx", "rx", "wt"})
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What a name says: its words, the kind found and the phrase that showed it."""
+    """The result of looking up a name: its words, the kind of attribute, and the phrase that matched."""
 
     words: tuple[str, ...]
     kind: Kind | None
     phrase: str = ""
 
     @property
-    def said(self) -> str:
-        """The kind in words, with the part of the name that showed it."""
+    def description(self) -> str:
+        """A sentence on the kind that the name matches, with the part of the name that matched."""
         if self.kind is None:
-            return "of no known kind by its name"
-        return f"{self.kind.name} by its name" + ("" if self.phrase == self.kind.name else f" ('{self.phrase}')")
+            return "column name not recognised"
+        return f"column name matches '{self.kind.name}'" + ("" if self.phrase == self.kind.name else f" ('{self.phrase}')")
 
     @property
     def is_remote(self) -> bool:
-        """Whether the name speaks of the past or of a relative, which fewer people know."""
+        """Whether the name refers to the past or to a relative, which fewer people know."""
         return bool(_REMOTE & set(self.words))
 
     @property
     def is_code(self) -> bool:
-        """Whether the name says that numbers are codes."""
+        """Whether the name indicates that numbers are codes."""
         return bool(CODE_WORDS & set(self.words))
 
 
-def naming(name: str) -> Naming:
-    """Look a column's name up.
+def look_up_name(name: str) -> Naming:
+    """The kind of attribute that a column name matches.
 
-    >>> naming("dateOfBirth").kind.name, naming("username").kind.name, naming("diagnosis_id").kind.name
+    >>> naming("dateOfBirth").kind.name, naming("username").kind.name, look_up_name("diagnosis_id").kind.name
     ('birth date', "person's name", 'disease')
-    >>> naming("wage_per_hour").kind.name, naming("school id").kind.name, naming("colour").kind
+    >>> naming("wage_per_hour").kind.name, naming("school id").kind.name, look_up_name("colour").kind
     ('income', 'school', None)
     """
-    plain = _plain(name)
+    plain = _without_accents(name)
     camel = [word.lower() for word in _CAMEL.findall(plain)]
-    together = [part for chunk in re.findall(r"[^\W_]+", plain.lower()) for part in _cut(chunk)]
+    together = [part for chunk in re.findall(r"[^\W_]+", plain.lower()) for part in _split_into_words(chunk)]
     best: tuple[Kind, str] | None = None
     for parts in (camel, together):
-        found = _resolve(parts)
-        # a kind that stands on its own feet is better evidence than 'id' or 'name'
-        if found and (best is None or (best[0].weak and not found[0].weak)):
-            best = found
-    said = tuple(dict.fromkeys([*camel, *together]))
+        candidate = _find_kind(parts)
+        # a specific kind is better evidence than 'id' or 'name'
+        if candidate and (best is None or (best[0].weak and not candidate[0].weak)):
+            best = candidate
+    name_words = tuple(dict.fromkeys([*camel, *together]))
     if best is None or best[0].weak:
-        stem = next((word for word in said if len(word) >= 7 and word.endswith(DRUG_STEMS)), None)
+        stem = next((word for word in name_words if len(word) >= 7 and word.endswith(DRUG_STEMS)), None)
         if stem is not None:
-            return Naming(said, next(kind for kind in CONFIDENTIALS if kind.name == "medication"), stem)
-    return Naming(said, best[0], best[1]) if best else Naming(said, None)
+            return Naming(name_words, next(kind for kind in CONFIDENTIALS if kind.name == "medication"), stem)
+    return Naming(name_words, best[0], best[1]) if best else Naming(name_words, None)
 
 
-def _plain(name: str) -> str:
-    """Without accents; German umlauts written out, as people do in column names."""
+def _without_accents(name: str) -> str:
+    """The name without accents, and with umlauts as plain letters."""
     out = name.replace("ß", "ss")
     for umlaut, written in zip("äöüÄÖÜ", ("a", "o", "u", "A", "O", "U"), strict=True):
         out = out.replace(umlaut, written)
@@ -103,8 +103,8 @@ def _phrases() -> dict[tuple[str, ...], Kind]:
     for kind in (*IDENTIFIERS, *WEIGHTS, *KEYS, *CONFIDENTIALS):
         for phrase in kind.phrases:
             if table.setdefault(phrase, kind) is not kind:
-                raise AssertionError(f"'{' '.join(phrase)}' stands for {table[phrase].name} and for {kind.name}")
-            # umlauts are written as two letters or as one
+                raise AssertionError(f"'{' '.join(phrase)}' is a phrase of {table[phrase].name} and of {kind.name}")
+            # umlauts may be written as two letters or as one
             single = tuple(re.sub(r"(?<=[a-z])(a|o|u)e(?=[a-z])", r"\1", word) for word in phrase)
             table.setdefault(single, kind)
     return table
@@ -121,8 +121,8 @@ def _vocabulary() -> frozenset[str]:
     return frozenset(word for word in words if len(word) >= 3) | _SHORT
 
 
-def _cut(chunk: str) -> list[str]:
-    """A chunk as words of the vocabulary that cover it whole, fewest first; as it stands where they do not."""
+def _split_into_words(chunk: str) -> list[str]:
+    """The fewest words of the vocabulary that cover a chunk completely; the chunk itself where there are none."""
     if chunk in _written_together():
         return list(_written_together()[chunk])
     if len(chunk) > 40:
@@ -136,26 +136,26 @@ def _cut(chunk: str) -> list[str]:
     return best.get(len(chunk), [chunk])
 
 
-def _resolve(words: list[str]) -> tuple[Kind, str] | None:
+def _find_kind(words: list[str]) -> tuple[Kind, str] | None:
     table = _phrases()
     spans: list[tuple[int, int, Kind]] = []
     for start in range(len(words)):
         for end in range(start + 1, min(start + 5, len(words)) + 1):
-            found = table.get(tuple(words[start:end])) or (
+            kind_found = table.get(tuple(words[start:end])) or (
                 table[_written_together()[joined]] if (joined := "".join(words[start:end])) in _written_together() else None
             )
-            if found is not None:
-                spans.append((start, end, found))
-    spans = [one for one in spans if not any(_inside(one, other) for other in spans)]
-    strong = [one for one in spans if not one[2].weak]
-    chosen = strong or [one for one in spans if not (one[2].name == PERSON_NAME and _NOT_PEOPLE & set(words))]
+            if kind_found is not None:
+                spans.append((start, end, kind_found))
+    spans = [span for span in spans if not any(_is_inside(span, other) for other in spans)]
+    strong = [span for span in spans if not span[2].weak]
+    chosen = strong or [span for span in spans if not (span[2].name == PERSON_NAME and _NOT_PEOPLE & set(words))]
     if not chosen:
         return None
-    cut = next((at for at, word in enumerate(words) if word in _PREPOSITIONS and at > 0), len(words))
-    head = [one for one in chosen if one[0] < cut] or chosen
-    start, end, kind = max(head, key=lambda one: (one[1], one[0]))
+    cut = next((index for index, word in enumerate(words) if word in _PREPOSITIONS and index > 0), len(words))
+    head = [span for span in chosen if span[0] < cut] or chosen
+    start, end, kind = max(head, key=lambda span: (span[1], span[0]))
     return kind, " ".join(words[start:end])
 
 
-def _inside(one: tuple[int, int, Kind], other: tuple[int, int, Kind]) -> bool:
-    return other[0] <= one[0] and one[1] <= other[1] and (other[1] - other[0]) > (one[1] - one[0])
+def _is_inside(span: tuple[int, int, Kind], longer: tuple[int, int, Kind]) -> bool:
+    return longer[0] <= span[0] and span[1] <= longer[1] and (longer[1] - longer[0]) > (span[1] - span[0])

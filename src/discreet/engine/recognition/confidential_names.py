@@ -1,4 +1,4 @@
-"""Names of columns that an intruder seldom knows and would like to learn (seed 002, section 2: confidential)."""
+"""Column names of confidential attributes, which an attacker seldom knows and wants to learn (Truta et al., section 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a detector says of one column."""
+"""The result of a detector for one column: a proposed role with its reason."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from discreet.engine.recognition.name_rules import UNNAMED_KNOWN, UNNAMED_SENSITIVITY, Kind
 from discreet.model.attribute import Role
 
-_NUMBERLESS = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
+_ROLES_WITHOUT_NUMBERS = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A proposed role, its two numbers, and the reason in words."""
+    """A proposed role, its known probability and sensitivity, and the reason."""
 
     role: Role
     reason: str
@@ -21,20 +21,20 @@ class Finding:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def numbers_for(role: Role, kind: Kind | None) -> tuple[float, float, str]:
-    """Known probability and sensitivity for a role, from the kind's table, and what the table calls it."""
-    if role in _NUMBERLESS:
+def default_numbers(role: Role, kind: Kind | None) -> tuple[float, float, str]:
+    """Default known probability and sensitivity for a role and kind, and the name of the source of these defaults."""
+    if role in _ROLES_WITHOUT_NUMBERS:
         return 0.0, 0.0, ""
-    if kind is not None and kind.role not in _NUMBERLESS:
+    if kind is not None and kind.role not in _ROLES_WITHOUT_NUMBERS:
         sensitivity = kind.sensitivity or (UNNAMED_SENSITIVITY if role is Role.CONFIDENTIAL else 0.0)
         return kind.known, sensitivity, kind.name
     if role is Role.KEY:
-        return 0.1, 0.0, "a key of no known kind"
+        return 0.1, 0.0, "a key of unknown kind"
     if role is Role.CONFIDENTIAL:
-        return UNNAMED_KNOWN, UNNAMED_SENSITIVITY, "a confidential attribute of no known kind"
-    return UNNAMED_KNOWN, 0.0, "an attribute of no known kind"
+        return UNNAMED_KNOWN, UNNAMED_SENSITIVITY, "a confidential attribute of unknown kind"
+    return UNNAMED_KNOWN, 0.0, "an attribute of unknown kind"
 
 
-def start(known: float, sensitivity: float, source: str) -> str:
-    """The two numbers in words, said to be what they are."""
-    return f"known {known:g} and sensitivity {sensitivity:g} are where '{source}' starts, to be edited"
+def describe_defaults(known: float, sensitivity: float, source: str) -> str:
+    """A sentence that marks the two numbers as defaults."""
+    return f"default known = {known:g}, sensitivity = {sensitivity:g} for '{source}' (to be edited)"

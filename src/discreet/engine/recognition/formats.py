@@ -1,7 +1,7 @@
-"""What the form of the values says: addresses of machines and people, and numbers that prove themselves.
+"""Formats of values that identify a person: e-mail and network addresses, and numbers with check digits.
 
-A form counts where nearly all distinct values have it, and where that is no accident: a check that a random number passes
-with probability p needs at least as many values as make p to their power less than one in a million.
+A format counts where nearly all distinct values have it and where this is not due to chance: a check that a random number passes
+with probability p needs at least n values with p^n < 1e-6.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet.engine.recognition.value_facts import Facts
 
 _ACCIDENT = 1e-6
 _SHORTEST = 6
-"""No form has fewer characters, the shortest being an e-mail address such as a@b.de."""
+"""No format has fewer characters; the shortest is an e-mail address such as a@b.de."""
 _EMAIL = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[A-Za-z]{2,}")
 _URL = re.compile(r"(?:https?|ftp)://\S+|www\.\S+\.\S+", re.IGNORECASE)
 _UUID = re.compile(r"\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?", re.IGNORECASE)
@@ -31,7 +31,7 @@ _ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form: its name, the test of one text, the chance that a random number passes, and the share that must pass."""
+    """A format: its name, a test of one text, the probability that a random number passes, and the share that must pass."""
 
     name: str
     passes: Callable[[str], bool]
@@ -39,7 +39,7 @@ class Form:
     share: float = 0.9
 
 
-def _ip(text: str) -> bool:
+def _is_ip_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text.strip())
     except ValueError:
@@ -47,18 +47,18 @@ def _ip(text: str) -> bool:
     return True
 
 
-def _like(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
     return lambda text: pattern.fullmatch(text.strip()) is not None
 
 
-# the more a form asks of a text, the earlier it is tried
+# in order of strictness: the strictest formats first
 FORMS = (
-    Form("e-mail address", _like(_EMAIL), 1e-6),
-    Form("web address", _like(_URL), 1e-6),
-    Form("UUID", _like(_UUID), 1e-6),
-    Form("hardware address", _like(_MAC), 1e-6),
-    Form("hash value", _like(_HASH), 1e-3),
-    Form("IP address", _ip, 1e-3),
+    Form("e-mail address", _matches(_EMAIL), 1e-6),
+    Form("web address", _matches(_URL), 1e-6),
+    Form("UUID", _matches(_UUID), 1e-6),
+    Form("hardware address", _matches(_MAC), 1e-6),
+    Form("hash value", _matches(_HASH), 1e-3),
+    Form("IP address", _is_ip_address, 1e-3),
     Form("IBAN", check_digits.iban, 1e-4),
     Form("Italian tax code", check_digits.italian, 1e-4),
     Form("Finnish personal identity code", check_digits.finnish, 1e-3),
@@ -75,26 +75,27 @@ FORMS = (
     Form("UK NHS number", check_digits.uk_nhs, 1 / 11),
     Form("Dutch citizen service number", check_digits.dutch, 1 / 11),
     Form("Danish personal number", check_digits.danish, 1e-2, 0.6),
-    Form("phone number", _like(_PHONE), 0.01),
+    Form("phone number", _matches(_PHONE), 0.01),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class FormFound:
-    """A form that the values have, and how many of those tried have it."""
+class FormMatch:
+    """A format that the values have: the number of values that passed, and the number tested."""
 
     name: str
     passed: int
     tried: int
 
     @property
-    def words(self) -> str:
-        of = f"all {self.tried:,}" if self.passed == self.tried else f"{self.passed:,} of {self.tried:,}"
-        return f"{of} distinct values tried have this form: {self.name}"
+    def description(self) -> str:
+        """A sentence on the format and the number of values that have it."""
+        passed = f"all {self.tried:,}" if self.passed == self.tried else f"{self.passed:,} of {self.tried:,}"
+        return f"{passed} distinct values tested have the form: {self.name}"
 
 
-def form_of(facts: Facts) -> FormFound | None:
-    """The form that identifies a person, if the values have one."""
+def match_form(facts: Facts) -> FormMatch | None:
+    """The format of the values, where it is one that identifies a person."""
     if not facts.distinct or not (facts.is_text or facts.is_whole):
         return None
     sample = facts.sample
@@ -104,20 +105,20 @@ def form_of(facts: Facts) -> FormFound | None:
         needed = math.ceil(math.log(_ACCIDENT) / math.log(form.chance))
         if len(sample) < needed:
             continue
-        # most columns fail a form in their first values
+        # most columns fail within the first values
         first = sample[:: max(1, len(sample) // 20)]
         if sum(map(form.passes, first)) < form.share * len(first) * 0.7:
             continue
         passed = sum(map(form.passes, sample))
         if passed >= form.share * len(sample):
-            return FormFound(form.name, passed, len(sample))
+            return FormMatch(form.name, passed, len(sample))
     return None
 
 
 def icd_share(facts: Facts) -> float:
-    """The share of distinct values that read as codes of the International Classification of Diseases, 10th revision.
+    """The share of distinct values that are codes of the International Classification of Diseases, 10th revision.
 
-    Shelves and wards are numbered alike, so the codes must come from at least three chapters, that is, initial letters.
+    Shelves and wards are numbered similarly, so the codes must come from at least three chapters, that is, initial letters.
     """
     if not facts.is_text or facts.distinct < 5:
         return 0.0

@@ -1,4 +1,4 @@
-"""Names of columns that point at one person by themselves (seed 002, section 2: identifiers)."""
+"""Column names of direct identifiers (Truta et al., section 2)."""
 
 from __future__ import annotations
 

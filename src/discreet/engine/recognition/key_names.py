@@ -1,7 +1,7 @@
-"""Names of columns that an intruder may know of a person (seed 002, section 2: keys), with starting probabilities.
+"""Column names of quasi-identifiers (keys; Truta et al., section 2), with the default probability that an attacker knows them.
 
-What anyone sees or hears (sex, ethnicity, region) is nearly always known, what registers and profiles tell (birth date,
-occupation, education) often, what takes an acquaintance (hours of work, housing, dates of a stay) seldom.
+What anyone can see or hear (sex, ethnicity, region) is nearly always known; what registers and profiles contain (birth date,
+occupation, education) often; what only acquaintances know (hours of work, housing, dates of a stay) seldom.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Kinds of attributes: what a column is about, and the starting numbers that follow from it.
+"""Kinds of attributes: what a column is about, with a default role, probability of being known, and sensitivity.
 
-A kind carries the role that seed 002 would give it, the probability that an intruder knows it of a person, and how much
-it matters when learnt. The numbers are a stated table to start from, never a measurement; the owner edits them. What is
-sensitive follows the special categories of the GDPR (articles 9 and 10) and what surveys of the public name after them
-(money, benefits, school discipline).
+The roles are those of Truta et al.: identifier, key, confidential. ``known`` is the probability that an attacker knows the
+attribute of a person, ``sensitivity`` the harm if it is learnt. These numbers are defaults to start from, not measurements; the
+data controller edits them. What is sensitive follows the special categories of the GDPR (articles 9 and 10), then what the public
+names in surveys (money, benefits, school discipline).
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from discreet.model.attribute import Role
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind: ``words`` are the names it goes by, in several languages, a space between words."""
+    """One kind of attribute; ``vocabulary`` holds its names in several languages, separated by commas."""
 
     name: str
     role: Role
-    words: str
+    vocabulary: str
     known: float = 0.0
     sensitivity: float = 0.0
     coded: bool = False
-    """Whether numbers in such a column are codes, not quantities."""
+    """Whether numbers in such a column are codes and not quantities."""
     weak: bool = False
-    """Whether another kind in the same name comes first: 'drug name' is a drug, 'school id' a school."""
+    """Whether another kind in the same name takes precedence: 'drug name' is a drug, 'school id' a school."""
 
     @property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(phrase.split()) for phrase in self.words.split(",") if phrase.strip())
+        return tuple(tuple(phrase.split()) for phrase in self.vocabulary.split(",") if phrase.strip())
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The words of a text as a set."""
     return frozenset(text.split())
 
@@ -44,6 +44,6 @@ SURVEY_WEIGHT = "survey weight"
 OCCASION = "date of an event"
 
 UNNAMED_KNOWN = 0.005
-"""For an attribute of no known kind: below the usual epsilon, so it matters only where it adds up."""
+"""For an attribute of unknown kind: below the usual epsilon, so that it matters only in combination."""
 UNNAMED_SENSITIVITY = 0.5
-"""For an attribute that its content, not its name, says is confidential."""
+"""For an attribute that is confidential by its values and not by its name."""

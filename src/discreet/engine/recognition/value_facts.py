@@ -1,7 +1,7 @@
-"""The plain facts of a column on which every proposal rests: counts, extremes and a sample of its values.
+"""Basic statistics of a column on which every proposed role is based: counts, extremes and a sample of its values.
 
-All of it comes from the encoded column (values in their order, a count each), so that the order of the records can
-never change a proposal.
+All of them are computed from the encoded column (sorted values and their counts), so that a proposal does not depend on the order
+of the records.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.columns import Column, encode
-from discreet.engine.recognition.column_names import Naming, naming
-from discreet.engine.recognition.name_rules import words
+from discreet.engine.recognition.column_names import Naming, look_up_name
+from discreet.engine.recognition.name_rules import word_set
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SAMPLE = 2_000
-_YES = words("yes y true t 1 ja j oui si sim kylla k on positive pos present")
-_NO = words("no n false f 0 nein nej non nao ei e off negative neg absent none nee")
+_YES = word_set("yes y true t 1 ja j oui si sim kylla k on positive pos present")
+_NO = word_set("no n false f 0 nein nej non nao ei e off negative neg absent none nee")
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """One column's facts."""
+    """The basic statistics of one column."""
 
     column: Column
     naming: Naming
@@ -45,7 +45,7 @@ class Facts:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """Records a code, null last."""
+        """Number of records per code, null last."""
         return np.bincount(self.column.codes, minlength=self.column.cardinality).astype(np.int64)
 
     @cached_property
@@ -58,17 +58,17 @@ class Facts:
 
     @property
     def distinct(self) -> int:
-        """Distinct values, null not counted."""
+        """Number of distinct values, not counting null."""
         return len(self.column.values)
 
     @property
     def uniqueness(self) -> float:
-        """Distinct values over records that have one."""
+        """Distinct values divided by the records that have a value."""
         return self.distinct / self.present if self.present else 0.0
 
     @cached_property
     def top_share(self) -> float:
-        """The share of the records that hold the most frequent value."""
+        """The share of the records with the most frequent value."""
         return float(self.counts[: self.distinct].max() / self.records) if self.distinct else 0.0
 
     @property
@@ -96,7 +96,7 @@ class Facts:
 
     @cached_property
     def extremes(self) -> tuple[Any, Any]:
-        """Least and greatest value of a number or date; not shown for text, where they would be somebody's words."""
+        """Smallest and largest value of a number or date; None for text, which would disclose somebody's words."""
         if not self.distinct or not (self.is_number or self.dtype.is_temporal()):
             return None, None
         return self.column.values.min(), self.column.values.max()
@@ -108,38 +108,38 @@ class Facts:
 
     @cached_property
     def sample(self) -> list[str]:
-        """Distinct values as text, evenly taken from their order where there are many; whole numbers padded to one length."""
+        """Distinct values as text, an evenly spaced sample where there are many; whole numbers padded to equal length."""
         values = self.column.values
         if self.distinct > _SAMPLE:
-            at = np.linspace(0, self.distinct - 1, _SAMPLE).astype(np.int64)
-            values = values[at]
-        texts = [_text(value) for value in values.to_list()]
+            positions = np.linspace(0, self.distinct - 1, _SAMPLE).astype(np.int64)
+            values = values[positions]
+        texts = [_value_text(value) for value in values.to_list()]
         if self.is_whole and texts and not texts[0].startswith("-"):
             longest = max(map(len, texts))
-            # a number that began with zeros lost them when it was read as an integer
+            # leading zeros were lost when the number was read as an integer
             if 9 <= longest <= 13 and min(map(len, texts)) >= longest - 2:
                 texts = [text.zfill(longest) for text in texts]
         return texts
 
     @cached_property
     def yes(self) -> tuple[str, float] | None:
-        """The 'yes' of a flag as it prints, and its share of the records that have a value."""
+        """The text of 'yes' in a flag, and its share of the records that have a value."""
         if self.distinct != 2:
             return None
-        printed = [_text(value) for value in self.column.values.to_list()]
+        printed = [_value_text(value) for value in self.column.values.to_list()]
         plain = [text.strip().lower() for text in printed]
-        for at in (0, 1):
-            if plain[at] in _YES and plain[1 - at] in _NO:
-                return printed[at], float(self.counts[at] / self.present)
+        for index in (0, 1):
+            if plain[index] in _YES and plain[1 - index] in _NO:
+                return printed[index], float(self.counts[index] / self.present)
         return None
 
 
 def facts_of(data: Microdata) -> list[Facts]:
-    """The facts of every column, in the table's order."""
-    return [Facts(column, naming(column.name), len(data)) for column in encode(data, data.columns)]
+    """The basic statistics of every column, in the table's order."""
+    return [Facts(column, look_up_name(column.name), len(data)) for column in encode(data, data.columns)]
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():

@@ -1,7 +1,7 @@
-"""The Gaussian copula: dependence by ranks, whatever the margins are.
+"""The Gaussian copula: dependence between ranks, independent of the marginal distributions.
 
-A column is a step function of a standard normal variable; its correlations with the others, together with its own values and
-their frequencies, say all that the model keeps. Nelsen, R. B. (2006). An Introduction to Copulas, 2nd ed. Springer.
+A column is a step function of a standard normal variable; the model consists of the correlations of these variables, and of the
+values and frequencies of each column. Nelsen, R. B. (2006). An Introduction to Copulas, 2nd ed. Springer.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ROUNDS = 6
 
 @dataclass(frozen=True)
 class Margin:
-    """Categories in their order, by the cumulative shares at which they end; the mean normal score stands for each."""
+    """The categories of a column in order: the cumulative share at which each ends, and its normal score."""
 
     ends: NDArray[np.float64]
     scores: NDArray[np.float64]
 
     @classmethod
     def of(cls, counts: NDArray[np.int64]) -> Margin:
-        """A category's score is that of its middle rank, as in van der Waerden's test."""
+        """The margin of a column with these counts; the score of a category is that of its middle rank (van der Waerden)."""
         from scipy.special import ndtri
 
         upto = np.cumsum(counts)
@@ -38,64 +38,64 @@ class Margin:
         return cls(upto / total, ndtri(np.clip(middle, 1e-9, 1 - 1e-9)))
 
     def codes(self, normal: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The category that each value of the normal variable falls on."""
+        """The category of each value of the normal variable."""
         from scipy.special import ndtr
 
         return np.asarray(np.minimum(np.searchsorted(self.ends, ndtr(normal), side="right"), len(self.ends) - 1))
 
     def inside(self, codes: NDArray[Any], uniform: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A value of the normal variable that falls on the category, at a uniform place in it."""
+        """A value of the normal variable within each category, at a uniformly drawn rank in it."""
         from scipy.special import ndtri
 
         begins = np.concatenate((np.zeros(1), self.ends[:-1]))
-        places = begins[codes] + (self.ends[codes] - begins[codes]) * uniform
-        return np.asarray(ndtri(np.clip(places, 1e-12, 1 - 1e-12)))
+        ranks = begins[codes] + (self.ends[codes] - begins[codes]) * uniform
+        return np.asarray(ndtri(np.clip(ranks, 1e-12, 1 - 1e-12)))
 
 
 def correlation(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of complete columns, an attribute a row; a constant one is correlated with nothing."""
+    """The correlation matrix of complete columns, one attribute per row; a constant column has correlation 0 with all others."""
     _, covariance = mean_and_covariance(columns)
     deviations = np.sqrt(np.diag(covariance))
     scale = np.outer(deviations, deviations)
-    made = np.where(scale > 0, covariance / np.where(scale > 0, scale, 1), 0.0)
-    np.fill_diagonal(made, 1.0)
-    return np.asarray(np.clip(made, -1.0, 1.0))
+    correlations = np.where(scale > 0, covariance / np.where(scale > 0, scale, 1), 0.0)
+    np.fill_diagonal(correlations, 1.0)
+    return np.asarray(np.clip(correlations, -1.0, 1.0))
 
 
 def pairwise_correlation(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """As ``correlation``, each pair on the records that have both (NaN lacks); 0 where fewer than two have."""
+    """As ``correlation``, each pair on the records without NaN in either column; 0 where fewer than two remain."""
     present = [~np.isnan(column) for column in columns]
     if all(mask.all() for mask in present):
         return correlation(np.stack(columns))
-    made = np.eye(len(columns))
-    for one in range(len(columns)):
-        for other in range(one):
-            both = present[one] & present[other]
+    correlations = np.eye(len(columns))
+    for row in range(len(columns)):
+        for before in range(row):
+            both = present[row] & present[before]
             if both.sum() > 1:
-                pair = correlation(np.stack((columns[one][both], columns[other][both])))
-                made[one, other] = made[other, one] = pair[0, 1]
-    return made
+                pair = correlation(np.stack((columns[row][both], columns[before][both])))
+                correlations[row, before] = correlations[before, row] = pair[0, 1]
+    return correlations
 
 
-def possible(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The matrix as a correlation matrix: negative eigenvalues cut off, ones on the diagonal."""
+def nearest_correlation(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A valid correlation matrix near the given one: negative eigenvalues are cut off, and the diagonal is rescaled to 1."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    made = np.einsum("ij,kj->ik", vectors * np.maximum(values, 1e-9), vectors)
-    scale = np.sqrt(np.diag(made))
-    return np.asarray(made / np.outer(scale, scale))
+    repaired = np.einsum("ij,kj->ik", vectors * np.maximum(values, 1e-9), vectors)
+    scale = np.sqrt(np.diag(repaired))
+    return np.asarray(repaired / np.outer(scale, scale))
 
 
 def latent_correlation(
     margins: Sequence[Margin], target: NDArray[np.float64], normal: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The correlation of the normal variables under which the categories' scores have the target's.
+    """The correlation of the normal variables for which the scores of the categories have the target correlation.
 
-    Cutting into categories weakens correlations. How much is found on the given independent normal draws (an attribute a
-    row), and made up for, round by round.
+    Discretisation weakens correlations. The loss is estimated on the given independent normal draws (one attribute per row) and
+    compensated, iteration by iteration.
     """
-    latent = possible(target)
+    latent = nearest_correlation(target)
     for _ in range(_ROUNDS):
         drawn = multiply_in_order(cholesky_root(latent), normal)
         scores = np.stack([margin.scores[margin.codes(column)] for margin, column in zip(margins, drawn, strict=True)])
-        latent = possible(np.clip(latent + target - correlation(scores), -0.999, 0.999) + np.diag(1 - np.diag(latent)))
+        latent = nearest_correlation(np.clip(latent + target - correlation(scores), -0.999, 0.999) + np.diag(1 - np.diag(latent)))
     return latent

@@ -22,7 +22,7 @@ import polars as pl
 
 from discreet.engine.classes.groups import count_agreeing_rows
 from discreet.engine.disclosure.dictionaries import Dictionary
-from discreet.engine.disclosure.sensitivity import Sensitivity, times
+from discreet.engine.disclosure.sensitivity import Sensitivity, multiply
 from discreet.engine.encoding.columns import encode, thread_count
 from discreet.engine.encoding.shared_codes import SharedCodes, encode_shared, to_common_type
 from discreet.model.microdata import Microdata
@@ -104,7 +104,7 @@ class Disclosure:
         return available
 
     @property
-    def always(self) -> list[str]:
+    def always_disclosed(self) -> list[str]:
         """Attributes with a sensitivity or in a dictionary that are not in ``columns``, and so disclosed in any case."""
         names = dict.fromkeys(self.function.names)
         for dictionary in self.dictionaries:
@@ -113,7 +113,7 @@ class Disclosure:
 
     @cached_property
     def _rarities(self) -> dict[tuple[int, str], Floats]:
-        names = [*self.columns, *self.always]
+        names = [*self.columns, *self.always_disclosed]
         keys = [(number, name) for number in range(len(self.dictionaries)) for name in names]
         with ThreadPoolExecutor(thread_count()) as pool:
             rarities = pool.map(lambda key: log_rarity(self.data, key[1], self.dictionaries[key[0]]), keys)
@@ -129,7 +129,7 @@ class Disclosure:
         return np.asarray(self.available.all(axis=0))
 
     @cached_property
-    def _seen(self) -> dict[tuple[int, str], bool]:
+    def _all_values_occur(self) -> dict[tuple[int, str], bool]:
         """Whether somebody in the dictionary has every value of a column, by dictionary and column."""
         return {key: not np.isneginf(logs).any() for key, logs in self._rarities.items()}
 
@@ -140,7 +140,7 @@ class Disclosure:
         for index, name in enumerate(self.columns):
             weight = self.function.weight(name)
             logs = self.rarity(number, name)[rows]
-            if isinstance(weight, float) and self._seen[number, name]:
+            if isinstance(weight, float) and self._all_values_occur[number, name]:
                 np.add(logs, weight, out=costs[index])
             else:
                 costs[index] = add_to_logs(logs, weight if isinstance(weight, float) else weight[rows])
@@ -152,7 +152,7 @@ class Disclosure:
         """The logarithm of the loss of each record with none of the columns disclosed (Phi_5, independent attributes)."""
         total = np.full(len(self), -np.log(max(len(self.dictionaries[number]), 1)))
         without_match = np.full(len(self), not len(self.dictionaries[number]))
-        for name in self.always:
+        for name in self.always_disclosed:
             disclosed = self.data.frame[name].is_not_null().to_numpy()
             rarity = self.rarity(number, name)
             without_match |= disclosed & np.isneginf(rarity)
@@ -162,17 +162,19 @@ class Disclosure:
     def losses(self, rule: Rule) -> Floats:
         """The loss of each record under each dictionary, one row per dictionary."""
         rule = rule & self.available
-        phi = self.function.phi([self.shown(name, rule) for name in self.function.names], len(self))
-        return np.array([times(phi, self.chance(number, rule)) for number in range(len(self.dictionaries))])
+        phi = self.function.phi([self.disclosing(name, rule) for name in self.function.names], len(self))
+        return np.array(
+            [multiply(phi, self.identification_probability(number, rule)) for number in range(len(self.dictionaries))]
+        )
 
-    def chance(self, number: int, rule: Rule) -> Floats:
+    def identification_probability(self, number: int, rule: Rule) -> Floats:
         """1 / |rho| of each record under one dictionary, by independence or by joint counts; 0 if nobody is consistent."""
         if self.independent:
-            return self._chance(number, rule)
-        rho = self._rho(number, rule)
+            return self._independent_probability(number, rule)
+        rho = self._count_consistent(number, rule)
         return np.divide(1.0, rho, out=np.zeros(len(self)), where=rho > 0)
 
-    def shown(self, name: str, rule: Rule) -> NDArray[np.bool_]:
+    def disclosing(self, name: str, rule: Rule) -> NDArray[np.bool_]:
         """The records that disclose an attribute."""
         if name in self.columns:
             return rule[:, self.columns.index(name)]
@@ -185,26 +187,26 @@ class Disclosure:
             for dictionary in self.dictionaries
         ]
 
-    def _rho(self, number: int, rule: Rule) -> NDArray[np.int64]:
+    def _count_consistent(self, number: int, rule: Rule) -> NDArray[np.int64]:
         """|rho| of each record by joint counts: the rows of the dictionary that are consistent with it."""
         dictionary, shared = self.dictionaries[number], self._codes[number]
         if not len(dictionary) or not len(self):
             return np.zeros(len(self), dtype=np.int64)
         nulls = [codes.cardinality if codes.null is None else codes.null for codes in shared]
         queries = [
-            np.where(self.shown(name, rule), codes.left.astype(np.int64), null)
+            np.where(self.disclosing(name, rule), codes.left.astype(np.int64), null)
             for name, codes, null in zip(dictionary.attributes, shared, nulls, strict=True)
         ]
         sizes = [max(codes.cardinality, null + 1) for codes, null in zip(shared, nulls, strict=True)]
         return count_agreeing_rows(queries, [codes.right for codes in shared], sizes, nulls)
 
-    def _chance(self, number: int, rule: Rule) -> Floats:
+    def _independent_probability(self, number: int, rule: Rule) -> Floats:
         """1 / |rho| of each record by independence."""
         if not len(self.dictionaries[number]):
             return np.zeros(len(self))
         total = np.full(len(self), -np.log(len(self.dictionaries[number])))
-        for name in [*self.columns, *self.always]:
-            total = np.where(self.shown(name, rule), total + self.rarity(number, name), total)
+        for name in [*self.columns, *self.always_disclosed]:
+            total = np.where(self.disclosing(name, rule), total + self.rarity(number, name), total)
         with np.errstate(over="ignore"):
             probability: Floats = np.exp(total)
         return probability

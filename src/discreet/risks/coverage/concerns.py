@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.encoding.columns import Column, encode
-from discreet.engine.recognition.column_names import naming
+from discreet.engine.recognition.column_names import look_up_name
 from discreet.engine.recognition.value_facts import Facts
 from discreet.engine.runtime.progress import report_progress
 from discreet.model.attribute import Role
@@ -52,7 +52,7 @@ def find_concerns(data: Microdata, paired: Paired | None, found: Findings, share
     for number, one in enumerate(asked):
         report_progress("coverage", number, 2 * len(asked))
         column = columns[one.name]
-        facts = Facts(column, naming(one.name), records)
+        facts = Facts(column, look_up_name(one.name), records)
         undecided = _is_undecided(one, facts)
         if undecided or one.direct:
             found.uniqueness[one.name] = share_unique([column], records)
@@ -120,7 +120,7 @@ def _is_undecided(one: Examination, facts: Facts) -> bool:
 
 
 def _is_key_by_name(name: str) -> bool:
-    kind = naming(name).kind
+    kind = look_up_name(name).kind
     return kind is not None and kind.role is Role.KEY
 
 

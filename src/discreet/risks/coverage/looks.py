@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.recognition import identifiers
-from discreet.engine.recognition.formats import form_of, icd_share
+from discreet.engine.recognition.formats import icd_share, match_form
 from discreet.engine.recognition.value_facts import Facts
 from discreet.risks.coverage.dates import date_format, read_dates
 from discreet.risks.coverage.names import is_written_like_names, mentions_names, sampled_values, share_of_names
@@ -78,7 +78,7 @@ def look_of(facts: Facts) -> Look | None:
 
 
 def _direct_look(facts: Facts) -> Look | None:
-    if (form := form_of(facts)) is not None:
+    if (form := match_form(facts)) is not None:
         return Look(form.name, Pointing.NUMBER if form.name in _NUMBER_FORMS else Pointing.DIRECT)
     if (share := share_of_names(facts)) > 0:
         return Look("names of people", Pointing.DIRECT, strong=share >= _STRONG and facts.naming.kind is None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from discreet.engine.recognition.name_rules import words
+from discreet.engine.recognition.name_rules import word_set
 
 _CYRILLIC = {
     "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ё": "e", "ж": "zh", "з": "z", "и": "i", "й": "y", "к": "k",
@@ -24,7 +24,7 @@ HAN_FAMILY = frozenset(
     "姜崔钟鍾谭譚陆陸汪范金石廖贾賈夏韦韋付傅方白邹鄒孟熊秦邱江尹薛闫阎段雷侯龙龍史陶黎贺賀顾顧毛郝龚龔邵万萬钱錢严嚴"
 )
 """Family names of about nine in ten people in China; they stand first."""
-HAN_FAMILY_TWO = words(
+HAN_FAMILY_TWO = word_set(
     """
     佐藤 鈴木 高橋 田中 渡辺 伊藤 山本 中村 小林 加藤 吉田 山田 佐々 山口 松本 井上 木村 清水
     山崎 阿部 池田 橋本 山下 石川 中島 前田 藤田 小川 後藤 岡田 長谷 村上 近藤 石井 斎藤 坂本

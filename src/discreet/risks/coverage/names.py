@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.recognition.name_rules import words
+from discreet.engine.recognition.name_rules import word_set
 from discreet.engine.recognition.value_facts import Facts
 from discreet.risks.coverage.name_scripts import is_eastern_name, written_in_latin
 from discreet.risks.coverage.person_names import FAMILY, GIVEN
@@ -17,12 +17,12 @@ from discreet.risks.coverage.person_names import FAMILY, GIVEN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_NAMED_AFTER_PEOPLE = words(
+_NAMED_AFTER_PEOPLE = word_set(
     """first last given family contestant player author candidate defendant plaintiff judge winner athlete employee customer
     patient person member nombre prenom vorname nachname apellido cognome naam namn navn nimi"""
 )
-_PLACES_AND_THINGS = words("san santa santo saint st sankt los las del port fort mount mt lake new")
-_MONTHS = words("Jan April Jun Jul May June July August")
+_PLACES_AND_THINGS = word_set("san santa santo saint st sankt los las del port fort mount mt lake new")
+_MONTHS = word_set("Jan April Jun Jul May June July August")
 _LEAST_NAMES = 3
 _NAME_SHARE, _NAME_SHARE_NAMED = 0.15, 0.05
 """Share of the records that must hold a frequent name: of any column, and of one whose own name speaks of people."""

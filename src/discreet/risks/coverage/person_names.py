@@ -7,9 +7,9 @@ are left out, so that a column of cities, counties or products holds hardly any.
 
 from __future__ import annotations
 
-from discreet.engine.recognition.name_rules import words
+from discreet.engine.recognition.name_rules import word_set
 
-_GIVEN_ELSEWHERE = words(
+_GIVEN_ELSEWHERE = word_set(
     """
     aarav abhishek abimbola abiodun adaeze adebayo adeola aditi aditya adunni ajay akash akira aleksander aleksandr alexei
     alexey alisher amina aminata amira amit amitabh anand anastasiya anders andrei andrey anil anita anjali ankit ankita anya
@@ -38,7 +38,7 @@ _GIVEN_ELSEWHERE = words(
 )
 """Frequent in South Asia, Africa, East Asia, Eastern Europe and the Near East, as they are written in Latin letters."""
 
-GIVEN = _GIVEN_ELSEWHERE | words(
+GIVEN = _GIVEN_ELSEWHERE | word_set(
     """
     aaron abdul abdullah adam adrian adriana agnes ahmed aisha alan albert alberto alejandra alejandro alessandro alex
     alexander alexandra alexis alfredo alice alicia alina ali allison amanda amber amelia amy ana anastasia andre andrea andreas
@@ -82,7 +82,7 @@ GIVEN = _GIVEN_ELSEWHERE | words(
     """
 )
 
-_FAMILY_ELSEWHERE = words(
+_FAMILY_ELSEWHERE = word_set(
     """
     abdullah abubakar acharya adeyemi agarwal aggarwal ahmad aksoy ali amadi ansari arslan asante aydin babu balogun banerjee
     basu bhatt bhattacharya bondarenko bose celik chakraborty chandrasekhar chatterjee chaudhary chauhan chopra choudhury
@@ -95,9 +95,9 @@ _FAMILY_ELSEWHERE = words(
     tang thakur tiwari traore tripathi varma vasiliev verma vo volkov vu wei wisniewski wojcik wu xie xu yadav yamada yoshida yu
     zaytsev zheng zhou zhu
     """
-) - words("do he sun park lin lu ali sen")
+) - word_set("do he sun park lin lu ali sen")
 
-FAMILY = _FAMILY_ELSEWHERE | words(
+FAMILY = _FAMILY_ELSEWHERE | word_set(
     """
     aalto adams ahmed alexander allen almeida alonso alvarez andersen anderson andersson araujo bailey baker bakker barbosa
     barnes bauer baumann becker bell bennett bernard bianchi bianco boyd brooks brown bruno bryant butler campbell cardoso
@@ -124,4 +124,4 @@ FAMILY = _FAMILY_ELSEWHERE | words(
     white williams williamson wilson winkler winter wolf wolff wong wright yamamoto yang ylmaz yildiz young zhang zhao ziegler
     zimmermann
     """
-) - words("long west wells winter young king hill hunt white brown green gray fox price ford")
+) - word_set("long west wells winter young king hill hunt white brown green gray fox price ford")

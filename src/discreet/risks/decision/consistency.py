@@ -21,7 +21,7 @@ from discreet.engine.cells.reader import Reading
 from discreet.engine.classes.groups import count_agreeing_rows, group_ids
 from discreet.engine.encoding.columns import Column, encode_series
 from discreet.engine.encoding.shared_codes import encode_shared
-from discreet.engine.linkage.value_pairs import SLACK, merged, similar_pairs, similarities
+from discreet.engine.linkage.value_pairs import SLACK, merge_pairs, similar_pairs, similarities
 from discreet.model.cells import ColumnCells
 from discreet.model.hierarchy import Hierarchy
 
@@ -147,10 +147,10 @@ class _Agreement:
             side_codes = [np.where(column.is_null, -1, codes) for column, codes in zip((left, right), side_codes, strict=True)]
         else:
             pairs.append((np.array([left_size]), np.array([right_size])))
-        agreeing, scores = merged(pairs, sizes[1]), None
+        agreeing, scores = merge_pairs(pairs, sizes[1]), None
         if self.similarity is not None and disclosed.name not in self.similarity.block:
             if self.similarity.of == "attribute":
-                agreeing = merged([agreeing, similar_pairs(left.values, right.values, self.similarity.threshold)], sizes[1])
+                agreeing = merge_pairs([agreeing, similar_pairs(left.values, right.values, self.similarity.threshold)], sizes[1])
             else:
                 scores = np.zeros(sizes)
                 scores[:left_size, :right_size] = similarities(left.values, right.values)

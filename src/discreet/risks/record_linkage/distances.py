@@ -105,7 +105,7 @@ def squared_distances(space: Space, rows: NDArray[np.int64], own: NDArray[np.int
     ).sum(axis=1)
     for category in space.categories:
         values, cells = category.targets[own], category.masked[rows]
-        total += (category.agree(values, cells) == 0) | ((values == category.unknown) & (cells != category.blank))
+        total += (category.compare_codes(values, cells) == 0) | ((values == category.unknown) & (cells != category.blank))
     return np.asarray(total)
 
 

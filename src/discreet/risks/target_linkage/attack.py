@@ -142,7 +142,7 @@ def _agrees_with_truth(task: Attack) -> NDArray[np.bool_]:
     right = np.zeros(task.targets, dtype=np.bool_)
     agree = np.ones(len(with_truth), dtype=np.bool_)
     for comparison in task.comparisons:
-        agree &= comparison.agree(comparison.targets[with_truth], comparison.masked[truth[with_truth]]) != 0
+        agree &= comparison.compare_codes(comparison.targets[with_truth], comparison.masked[truth[with_truth]]) != 0
     right[with_truth] = agree
     return right
 

@@ -42,7 +42,7 @@ def compare_pairs(comparisons: Sequence[Comparison], pairs: Pairs) -> NDArray[np
     """One row per attribute, one column per pair: 1 agreement, 0 disagreement, -1 where either value is missing."""
     outcomes = np.empty((len(comparisons), len(pairs.targets)), dtype=np.int8)
     for row, comparison in enumerate(comparisons):
-        outcomes[row] = comparison.agree(comparison.targets[pairs.targets], comparison.masked[pairs.masked])
+        outcomes[row] = comparison.compare_codes(comparison.targets[pairs.targets], comparison.masked[pairs.masked])
     return outcomes
 
 
