@@ -20,7 +20,7 @@ cell = st.sampled_from(["a", "b", "c", None])
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(cell, cell), max_size=10))
-def test_bits_are_those_of_the_joint_counts(rows):
+def test_bits_agree_with_the_definition_on_joint_counts(rows):
     before = table({}, key=[]).replace(pl.DataFrame({"x": [x for x, _ in rows]}, schema={"x": pl.String}), np.arange(len(rows)))
     after = before.replace(pl.DataFrame({"x": [y for _, y in rows]}, schema={"x": pl.String}))
     score = Entropy().measure(before, after)
@@ -45,13 +45,13 @@ def test_numbers_are_cut_into_bins_and_more_noise_loses_more():
     assert losses[-1] > 0.9
 
 
-def test_intervals_leave_open_what_lies_inside_them():
+def test_an_interval_loses_the_entropy_of_the_values_inside():
     data = table({"x": list(range(8))}, key=["x"])
     masked = data.with_columns({"x": pl.Series(["0..4"] * 4 + ["4..8"] * 4)})
     assert Entropy().measure(data, masked)["loss"] == pytest.approx(2 / 3)
 
 
-def test_removed_and_simulated_records_are_not_counted_and_an_unknown_link_is_told():
+def test_removed_and_simulated_records_are_not_counted_and_a_missing_link_is_an_error():
     data = table({"x": ["a", "b", "c"]}, key=["x"])
     release = data.replace(pl.DataFrame({"x": ["b", "z"]}), np.array([1, -1]))
     assert Entropy().measure(data, release)["bits_lost"] == 0.0

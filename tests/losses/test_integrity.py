@@ -1,4 +1,4 @@
-"""Statistical integrity against plain definitions."""
+"""Statistical integrity against the definitions of its statistics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataError, UnexplainedCellError
-from discreet.losses.integrity.measure import KINDS, Integrity
+from discreet.losses.integrity.measure import STATISTIC_KINDS, Integrity
 from discreet.losses.integrity.statistics import correlations, mean_and_variance, quantiles, regression
 from discreet.model.microdata import Microdata
 from discreet.testing import table
@@ -20,42 +20,42 @@ cell = st.one_of(st.none(), st.integers(-5, 5).map(float))
 weight = st.integers(1, 4).map(float)
 
 
-def gaps(values):
+def with_nan(values):
     return np.array([math.nan if value is None else value for value in values])
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(cell, weight), max_size=12), st.sampled_from([0.05, 0.25, 0.5, 0.95]))
-def test_a_whole_weight_is_a_repeated_value(rows, share):
-    values, weights = gaps([value for value, _ in rows]), np.array([w for _, w in rows])
+def test_an_integer_weight_acts_like_a_repeated_value(rows, share):
+    values, weights = with_nan([value for value, _ in rows]), np.array([w for _, w in rows])
     repeated = [value for value, w in rows for _ in range(int(w)) if value is not None]
     mean, variance = mean_and_variance(values, weights)
     known = sum(value is not None for value, _ in rows)
-    (found,) = quantiles(values, weights, np.array([share]))
+    (quantile,) = quantiles(values, weights, np.array([share]))
     if not repeated:
         assert math.isnan(mean)
-        assert math.isnan(found)
+        assert math.isnan(quantile)
         return
     assert mean == pytest.approx(np.mean(repeated))
     assert variance == pytest.approx(np.var(repeated) * known / (known - 1) if known > 1 else 0.0)
     ordered = sorted(repeated)
-    assert found == next(x for x in ordered if sum(y <= x for y in ordered) >= share * len(ordered) - 1e-9)
+    assert quantile == next(x for x in ordered if sum(y <= x for y in ordered) >= share * len(ordered) - 1e-9)
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(cell, cell, weight), max_size=12))
-def test_correlations_use_the_records_that_have_both(rows):
-    values = np.array([gaps(row[:2]) for row in rows]).reshape(-1, 2)
+def test_a_correlation_uses_the_records_in_which_both_values_are_present(rows):
+    values = np.array([with_nan(row[:2]) for row in rows]).reshape(-1, 2)
     weights = np.array([row[2] for row in rows])
     repeated = [(x, y) for x, y, w in rows for _ in range(int(w)) if x is not None and y is not None]
-    found = correlations(values, weights)[0, 1]
+    correlation = correlations(values, weights)[0, 1]
     if len({x for x, _ in repeated}) < 2 or len({y for _, y in repeated}) < 2:
-        assert math.isnan(found)
+        assert math.isnan(correlation)
     else:
-        assert found == pytest.approx(np.corrcoef(np.array(repeated).T)[0, 1])
+        assert correlation == pytest.approx(np.corrcoef(np.array(repeated).T)[0, 1])
 
 
-def test_regression_recovers_the_slopes_that_made_the_data():
+def test_regression_recovers_the_slopes_of_generated_data():
     rng = np.random.default_rng(4)
     x = rng.normal(size=(500, 2))
     y = 3 + 2 * x[:, 0] - x[:, 1]
@@ -74,12 +74,12 @@ def survey(seed=0, size=2000):
     return table(columns, key=["age", "region"], confidential=["income", "job"])
 
 
-def test_nothing_changed_is_no_loss():
+def test_an_unchanged_table_has_no_loss():
     data = survey()
     assert set(Integrity().measure(data, data).to_dict().values()) == {0.0, 8 * 2 + 1 + 2 + 2 + 1}
 
 
-def test_each_field_sees_the_change_it_is_for():
+def test_each_field_detects_the_change_that_it_measures():
     data = survey()
     up = Integrity().measure(data, data.with_columns({"income": data.frame["income"] * 1.04}))
     assert up["mean"] == pytest.approx(0.04)
@@ -99,20 +99,20 @@ def test_each_field_sees_the_change_it_is_for():
     assert swapped["contingency"] > 0.0
 
 
-def test_one_who_reads_some_fields_reads_the_same_numbers_there():
+def test_measuring_some_fields_only_gives_the_same_numbers():
     data = survey()
     changed = data.with_columns({"income": data.frame["income"] * 1.04, "job": data.frame["job"].reverse()})
     whole = Integrity().measure(data, changed)
     assert Integrity().only({"loss", "mean"}) == Integrity()
-    for kind in KINDS:
-        some = Integrity().only({kind}).measure(data, changed)
-        assert some[kind] == whole[kind]
-        assert 0 < some["statistics"] < whole["statistics"]
+    for kind in STATISTIC_KINDS:
+        partial = Integrity().only({kind}).measure(data, changed)
+        assert partial[kind] == whole[kind]
+        assert 0 < partial["statistics"] < whole["statistics"]
     both = Integrity(kinds=("mean", "correlation")).measure(data, changed)
     assert (both["mean"], both["correlation"], both["statistics"]) == (whole["mean"], whole["correlation"], 3)
 
 
-def test_sampling_is_judged_by_statistics_and_not_by_lost_rows():
+def test_sampling_is_measured_by_statistics_and_not_by_removed_records():
     data = survey(size=4000)
     half = data.take(np.sort(np.random.default_rng(2).permutation(4000)[:2000]))
     score = Integrity().measure(data, half)
@@ -127,12 +127,12 @@ def test_a_range_by_attribute_decides_what_is_outside():
     assert (
         Integrity(range=0.2, ranges={"income": 0.01}).measure(data, changed)["outside"] == 8 + 2
     )  # its own statistics and both slopes, not the correlation
-    one = Integrity().measure(data, changed).per_attribute.row(1, named=True)
-    assert (one["attribute"], one["range"]) == ("income", 0.05)
-    assert one["mean_after"] == pytest.approx(one["mean_before"] * 1.04)
+    row = Integrity().measure(data, changed).per_attribute.row(1, named=True)
+    assert (row["attribute"], row["range"]) == ("income", 0.05)
+    assert row["mean_after"] == pytest.approx(row["mean_before"] * 1.04)
 
 
-def test_intervals_count_at_their_midpoint_and_a_cell_that_says_nothing_as_missing():
+def test_an_interval_counts_as_its_midpoint_and_a_suppressed_cell_as_missing():
     before = table({"age": [42, 48, 61, 70]}, key=["age"])
     after = before.with_columns({"age": pl.Series(["40..50", "40..50", ">=60", "*"])})
     score = Integrity().measure(before, after)
@@ -143,18 +143,18 @@ def test_intervals_count_at_their_midpoint_and_a_cell_that_says_nothing_as_missi
         Integrity().measure(before, before.with_columns({"age": pl.Series(["42", "48", "61", "old"])}))
 
 
-def test_survey_weights_are_used_on_both_sides():
+def test_sampling_weights_of_both_tables_are_used():
     before = table({"x": [1.0, 2.0], "w": [1.0, 3.0]}, key=["x"], weight=["w"])
     after = before.with_columns({"w": pl.Series([3.0, 1.0])})
     row = Integrity().measure(before, after).per_attribute.row(0, named=True)
     assert (row["mean_before"], row["mean_after"]) == (1.75, 1.25)
 
 
-def test_regressions_are_those_asked_for():
+def test_only_the_regressions_of_the_parameters_are_compared():
     data = survey()
     score = Integrity(attributes=("income", "age"), regressions={"income": ("age",)}).measure(data, data)
     assert score["statistics"] == 2 * 8 + 1 + 1
-    with pytest.raises(DataError, match="'job' is none"):
+    with pytest.raises(DataError, match="'job' is not numeric"):
         Integrity(regressions={"income": ("job",)}).measure(data, data)
     with pytest.raises(DataError, match="did you mean 'income'"):
         Integrity(ranges={"incom": 0.1}).measure(data, data)
@@ -165,12 +165,14 @@ def test_regressions_are_those_asked_for():
     st.lists(st.tuples(cell, st.sampled_from(["a", "b", None])), max_size=6),
     st.lists(st.tuples(cell, st.sampled_from(["a", "c", None])), max_size=6),
 )
-def test_any_two_small_tables_can_be_compared(one, other):
+def test_the_distance_of_shares_agrees_with_the_definition_on_any_two_tables(rows_before, rows_after):
     schema = {"x": pl.Float64, "c": pl.String}
-    before, after = (Microdata(pl.DataFrame(rows, schema=schema, orient="row")) for rows in (one, other))
+    before, after = (Microdata(pl.DataFrame(rows, schema=schema, orient="row")) for rows in (rows_before, rows_after))
     score = Integrity().measure(before, after)
-    left, right = ([row[1] for row in rows] for rows in (one, other))
+    left, right = ([row[1] for row in rows] for rows in (rows_before, rows_after))
     values = set(left) | set(right)
-    apart = [abs((left.count(v) / len(left) if left else 0) - (right.count(v) / len(right) if right else 0)) for v in values]
-    assert score["share"] == pytest.approx(sum(apart) / 2)
+    differences = [
+        abs((left.count(v) / len(left) if left else 0) - (right.count(v) / len(right) if right else 0)) for v in values
+    ]
+    assert score["share"] == pytest.approx(sum(differences) / 2)
     assert 0 <= score["loss"] <= 1

@@ -12,8 +12,8 @@ from discreet.model.cells import ColumnCells, parse_group, parse_interval
 from discreet.testing import table
 
 
-def cost(value, cell, low, high, leaves):
-    """What one cell costs, by the words of the definition."""
+def penalty(value, cell, low, high, leaves):
+    """The penalty of one cell by the definition."""
     if value is None:
         return 0.0
     if cell is None or cell == "*":
@@ -31,8 +31,8 @@ def cost(value, cell, low, high, leaves):
     share = (top - bottom) / (high - low) if high > low else 0.0
     if value in interval:
         return share
-    away = max(bottom - value, value - top, 0)
-    return min(1.0, share + away / (high - low)) if high > low else 1.0
+    distance = max(bottom - value, value - top, 0)
+    return min(1.0, share + distance / (high - low)) if high > low else 1.0
 
 
 number_cells = st.one_of(
@@ -50,7 +50,7 @@ rows_of = st.lists(
 
 @settings(deadline=None, max_examples=200)
 @given(rows_of, st.floats(0.1, 5))
-def test_ncp_is_the_weighted_mean_of_what_each_cell_costs(rows, weight):
+def test_ncp_is_the_weighted_mean_of_the_penalties_of_all_cells(rows, weight):
     frame = pl.DataFrame(rows, schema={"n": pl.Int64, "m": pl.String, "t": pl.String, "u": pl.String}, orient="row")
     policy = Policy.from_dict({"attributes": {"n": {"role": "key"}, "t": {"role": "key"}}})
     data = Microdata(frame.select("n", "t"), policy)
@@ -61,7 +61,8 @@ def test_ncp_is_the_weighted_mean_of_what_each_cell_costs(rows, weight):
     leaves = len({row[2] for row in rows} - {None})
     share = weight / (weight + 1)
     expected = [
-        share * cost(n, m, min(numbers), max(numbers), leaves) + (1 - share) * cost(t, u, 0, 0, leaves) for n, m, t, u in rows
+        share * penalty(n, m, min(numbers), max(numbers), leaves) + (1 - share) * penalty(t, u, 0, 0, leaves)
+        for n, m, t, u in rows
     ]
     assert score.per_record["loss"].to_list() == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert score["loss"] == pytest.approx(sum(expected) / len(rows) if rows else 0, rel=1e-9, abs=1e-12)
@@ -77,14 +78,14 @@ def test_equal_weights_make_it_the_share_of_suppressed_values():
     assert Ncp().measure(data, data)["loss"] == 0
 
 
-def test_a_dropped_column_costs_every_value_it_had():
+def test_every_value_of_a_dropped_column_counts_as_suppressed():
     data = table({"a": [1, 2, None], "b": [1, 2, 3]}, key=["a", "b"])
     masked = Microdata(data.frame.drop("a"), Policy.from_dict({"attributes": {"b": {"role": "key"}}}))
     score = Ncp().measure(data, masked)
     assert (score["loss"], score["suppressed"]) == (pytest.approx(2 / 6), 2)
 
 
-def test_records_are_matched_by_their_link_and_those_lost_are_told():
+def test_records_are_compared_by_their_link_and_removed_ones_are_counted():
     data = table({"a": [10, 20, 30, 40]}, key=["a"])
     masked = data.replace(pl.DataFrame({"a": ["*", "20", "7"]}), data.records[[3, 1, 0]] * [1, 1, -1] - [0, 0, 5])
     score = Ncp().measure(data, masked)
@@ -95,14 +96,14 @@ def test_records_are_matched_by_their_link_and_those_lost_are_told():
     assert Ncp().measure(part, part.take(part.records[:1]))["records_lost"] == 1
 
 
-def test_a_file_of_another_length_that_nothing_ties_to_the_original_has_no_loss():
+def test_a_file_of_another_length_without_a_link_has_a_note_instead_of_a_loss():
     data = table({"a": [10, 20, 30]}, key=["a"])
     score = Ncp().measure(data, Microdata(pl.DataFrame({"a": [10, 20]}), data.policy, "masked.csv"))
     assert score["loss"] is None
-    assert "nothing ties" in score.notes[0]
+    assert "nothing links them" in score.notes[0]
 
 
-def test_hierarchy_labels_cost_their_share_of_the_leaves_and_their_intervals_of_the_range():
+def test_the_penalty_of_a_label_is_its_share_of_the_leaves_and_of_an_interval_its_share_of_the_range():
     spec = {"groups": [{"ab": ["a", "b"], "c": ["c"]}]}
     policy = Policy.from_dict(
         {"attributes": {"t": {"role": "key", "hierarchy": spec}, "n": {"role": "key", "hierarchy": {"widths": [5]}}}}
@@ -113,7 +114,7 @@ def test_hierarchy_labels_cost_their_share_of_the_leaves_and_their_intervals_of_
     assert per == pytest.approx({"t": (2 / 3 + 2 / 3) / 3, "n": (0.25 + 0.25 + 0) / 3})
 
 
-def test_what_is_counted_without_keys_is_what_an_intruder_may_know():
+def test_without_keys_the_attributes_that_an_attacker_may_know_are_compared():
     attributes = {"a": {"known": 0.5}, "id": {"role": "identifier", "known": 1}, "s": {"role": "confidential"}}
     data = Microdata(pl.DataFrame({"a": [1, 2], "id": [1, 2], "s": [1, 2]}), Policy.from_dict({"attributes": attributes}))
     masked = data.with_columns({"a": pl.Series([None, 2])})
@@ -121,7 +122,7 @@ def test_what_is_counted_without_keys_is_what_an_intruder_may_know():
     assert Ncp(attributes=("s",)).measure(data, masked)["loss"] == 0
     with pytest.raises(DataError, match="ncp needs attributes"):
         Ncp().measure(table({"a": [1]}), table({"a": [1]}))
-    with pytest.raises(ParameterError, match="names 'aa', which is not counted; did you mean 'a'"):
+    with pytest.raises(ParameterError, match="names 'aa', which is not compared; did you mean 'a'"):
         Ncp(weights={"aa": 1}).measure(data, masked)
     with pytest.raises(ParameterError, match="all 0"):
         Ncp(weights={"a": 0}).measure(data, masked)

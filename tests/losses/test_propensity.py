@@ -1,4 +1,4 @@
-"""Propensity scores: what a classifier finds where the truth is known."""
+"""Propensity scores on data for which the result is known."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_fit_is_the_maximum_of_the_likelihood():
     assert fit(lambda: iter(halves), 4, ridge=0.0) == pytest.approx(minimize(loss, np.zeros(4), tol=1e-12).x, abs=1e-4)
 
 
-def test_separated_classes_end_and_are_told_apart_wholly():
+def test_tables_that_can_be_separated_have_the_largest_loss_and_the_fit_ends():
     data = sample(1)
     away = data.with_columns({"x": data.frame["x"] + 100})
     score = Propensity().measure(data, away)
@@ -43,7 +43,7 @@ def test_separated_classes_end_and_are_told_apart_wholly():
     assert score["auc"] == 1.0
 
 
-def test_nothing_changed_cannot_be_told_apart():
+def test_an_unchanged_table_cannot_be_distinguished():
     data = sample(1)
     score = Propensity().measure(data, data)
     assert (score["loss"], score["ratio"]) == (0.0, 0.0)
@@ -59,14 +59,14 @@ def test_two_samples_of_one_population_have_the_expected_ratio():
     assert np.var(ratios) == pytest.approx(2 / (coefficients - 1), rel=0.7)
 
 
-def test_a_change_of_spread_alone_is_seen_by_the_squares():
+def test_a_change_of_variance_alone_is_detected_by_the_squares():
     data = sample(3, 3000)
     wide = data.with_columns({"x": data.frame["x"] * 2})
     assert Propensity(squares=False).measure(data, wide)["loss"] < 0.01
     assert Propensity().measure(data, wide)["loss"] > 0.1
 
 
-def test_suppression_and_intervals_are_seen_and_rare_categories_are_one():
+def test_suppression_and_intervals_are_detected_and_rare_categories_are_pooled():
     data = sample(4)
     assert Propensity().measure(data, data.with_columns({"c": pl.Series([None] * 800, dtype=pl.String)}))["loss"] > 0.99
     assert (
@@ -78,12 +78,12 @@ def test_suppression_and_intervals_are_seen_and_rare_categories_are_one():
     ages = table({"age": [21, 25, 31, 38] * 10}, key=["age"])
     intervals = ages.with_columns({"age": pl.Series(["20..30", "20..30", "30..40", "30..40"] * 10)})
     assert Propensity(squares=False).measure(ages, intervals)["loss"] < 0.1
-    many = table({"c": [str(at) for at in range(100)]}, key=["c"])
+    many = table({"c": [str(number) for number in range(100)]}, key=["c"])
     assert Propensity(categories=5).measure(many, many)["coefficients"] == 1 + 5
 
 
-def test_empty_tables_and_tables_with_nothing_in_common():
+def test_empty_tables_have_no_loss_and_tables_without_a_common_attribute_are_an_error():
     empty = table({"x": []}, key=["x"])
     assert Propensity().measure(empty, empty)["loss"] == 0.0
-    with pytest.raises(DataError, match="share no attribute"):
+    with pytest.raises(DataError, match="no attribute in common"):
         Propensity().measure(table({"x": [1]}), table({"y": [1]}))

@@ -1,1 +1,1 @@
-"""One measure of loss a file."""
+"""Information loss measures, one per module or package."""

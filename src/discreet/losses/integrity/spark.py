@@ -1,4 +1,4 @@
-"""Statistical integrity on Spark: the statistics of both tables by aggregation, compared by the local measure itself."""
+"""Statistical integrity on Spark: the statistics of both tables are aggregated there, and compared by the local measure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.rank_selection import OrderedColumn
 from discreet.engine.spark.value_counts import series_of
 from discreet.losses.integrity.measure import WEIGHTED
-from discreet.losses.integrity.spark_moments import Fitted, fitted
+from discreet.losses.integrity.spark_moments import Moments, compute_moments
 from discreet.model.attribute import Role
 from discreet.model.cells import ColumnCells
 
@@ -35,18 +35,18 @@ _WEIGHT, _UNREAD = f"{HIDDEN}weight", f"{HIDDEN}unread "
 
 
 def integrity(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> Score:
-    """As the local measure; survey weights are refused."""
-    names, numbers = plugin.compared(original.shape, masked.shape)
+    """The same score as the local measure; sampling weights are refused."""
+    names, numbers = plugin.compared_attributes(original.shape, masked.shape)
     if original.named(Role.WEIGHT) or masked.named(Role.WEIGHT):
         WEIGHTED.refuse(plugin, original.engine)
-    before = _Side.of(plugin, original, numbers, {})
-    after = _Side.of(plugin, masked, numbers, before.reach(), masked.cells)
-    notes = [note for name, number in after.unread().items() for note in plugin.unread(name, number)]
-    small: list[str] = []
-    left_out = [name for name in names if name not in numbers]
-    if left_out and plugin.asks("share", "contingency"):
-        small, small_notes = plugin.small(_count_different(original, left_out))
-        notes += small_notes
+    before = _SparkStatistics.compute(plugin, original, numbers, {})
+    after = _SparkStatistics.compute(plugin, masked, numbers, before.ranges(), masked.cells)
+    notes = [note for name, number in after.count_unread().items() for note in plugin.note_unread(name, number)]
+    categorical: list[str] = []
+    not_numeric = [name for name in names if name not in numbers]
+    if not_numeric and plugin.compares("share", "contingency"):
+        categorical, left_out_notes = plugin.choose_categorical(_count_distinct(original, not_numeric))
+        notes += left_out_notes
 
     def distance(chosen: Sequence[str]) -> float:
         tables = [_count_cells(data, chosen) for data in (original, masked)]
@@ -54,17 +54,17 @@ def integrity(plugin: Any, original: SparkMicrodata, masked: SparkMicrodata) -> 
         total_variation: float = plugin.distance(*tables, chosen, weights)
         return total_variation
 
-    score: Score = plugin.score(names, numbers, before, after, small, distance, notes)
+    score: Score = plugin.score(names, numbers, before, after, categorical, distance, notes)
     return score
 
 
-def _count_different(data: SparkMicrodata, names: Sequence[str]) -> dict[str, int]:
+def _count_distinct(data: SparkMicrodata, names: Sequence[str]) -> dict[str, int]:
     from pyspark.sql import functions as f
 
     parts = [part for name in names for part in (f.count_distinct(col(name)), f.max(col(name).isNull().cast("int")))]
     with translate_errors(data.source):
         row = data.frame.agg(*parts).collect()[0]
-    return {name: row[2 * at] + (row[2 * at + 1] or 0) for at, name in enumerate(names)}
+    return {name: row[2 * index] + (row[2 * index + 1] or 0) for index, name in enumerate(names)}
 
 
 def _count_cells(data: SparkMicrodata, names: Sequence[str]) -> pl.DataFrame:
@@ -73,53 +73,54 @@ def _count_cells(data: SparkMicrodata, names: Sequence[str]) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class _Side:
-    """The statistics of one table."""
+class _SparkStatistics:
+    """The statistics of one table; ``fits`` has the moments of each column, pair of columns and regression."""
 
     frame: DataFrame
     numbers: tuple[str, ...]
-    fits: Mapping[tuple[str, ...], Fitted]
+    fits: Mapping[tuple[str, ...], Moments]
     source: str
 
     @classmethod
-    def of(
+    def compute(
         cls,
         plugin: Any,
         data: SparkMicrodata,
         numbers: Sequence[str],
-        reach: Mapping[str, tuple[float, float]],
+        ranges: Mapping[str, tuple[float, float]],
         cells: Mapping[str, ColumnCells] | None = None,
-    ) -> _Side:
+    ) -> _SparkStatistics:
+        """The moments of a table; ``ranges`` are those of the original, which close open intervals."""
         names = tuple(numbers)
         fields = [f"`{name}` double" for name in names] + [f"`{_UNREAD}{name}` boolean" for name in names]
         chosen = data.frame.select(*[col(name) for name in names])
         if not names:
             return cls(chosen, names, {}, data.source)
-        frame = in_arrow(chosen, _AsNumbers(names, dict(reach), dict(cells or {})), ", ".join([*fields, f"`{_WEIGHT}` double"]))
-        pairs = combinations(names, 2) if plugin.asks("correlation") else ()
+        frame = in_arrow(chosen, _AsNumbers(names, dict(ranges), dict(cells or {})), ", ".join([*fields, f"`{_WEIGHT}` double"]))
+        pairs = combinations(names, 2) if plugin.compares("correlation") else ()
         sets = [
             *[(name,) for name in names],
             *pairs,
             *[(response, *others) for response, others in plugin.responses(names).items()],
         ]
-        return cls(frame, names, fitted(frame, list(dict.fromkeys(sets)), _WEIGHT, data.source), data.source)
+        return cls(frame, names, compute_moments(frame, list(dict.fromkeys(sets)), _WEIGHT, data.source), data.source)
 
-    def reach(self) -> dict[str, tuple[float, float]]:
-        """The least and the greatest number of each column."""
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Minimum and maximum of each column."""
         from pyspark.sql import functions as f
 
         if not self.numbers:
             return {}
         with translate_errors(self.source):
             row = self.frame.agg(*[part for name in self.numbers for part in (f.min(col(name)), f.max(col(name)))]).collect()[0]
-        ends = [(row[2 * at], row[2 * at + 1]) for at in range(len(self.numbers))]
+        ends = [(row[2 * index], row[2 * index + 1]) for index in range(len(self.numbers))]
         return {
             name: (-math.inf, math.inf) if low is None else (low, high)
             for name, (low, high) in zip(self.numbers, ends, strict=True)
         }
 
-    def unread(self) -> dict[str, int]:
-        """How many values say something, but no number."""
+    def count_unread(self) -> dict[str, int]:
+        """The number of values of each column that are not missing but cannot be read as a number."""
         from pyspark.sql import functions as f
 
         if not self.numbers:
@@ -151,10 +152,10 @@ class _Side:
 
 @dataclass(frozen=True)
 class _AsNumbers:
-    """Cells as the numbers that a reader would compute with, whether there is something else, and the weight 1."""
+    """Per column the number that a cell stands for, and whether it cannot be read as one; and the weight 1 per record."""
 
     names: tuple[str, ...]
-    reach: Mapping[str, tuple[float, float]]
+    ranges: Mapping[str, tuple[float, float]]
     cells: Mapping[str, ColumnCells]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -163,7 +164,7 @@ class _AsNumbers:
             flags: dict[str, pa.Array] = {}
             for name in self.names:
                 series = series_of(table, name)
-                numbers = as_numbers(series, *self.reach.get(name, (-math.inf, math.inf)), cells=self.cells.get(name))
+                numbers = as_numbers(series, *self.ranges.get(name, (-math.inf, math.inf)), cells=self.cells.get(name))
                 values[name] = pa.array(numbers, from_pandas=True)
                 flags[f"{_UNREAD}{name}"] = pa.array(np.isnan(numbers) & series.is_not_null().to_numpy())
             columns = {**values, **flags, _WEIGHT: pa.array(np.ones(table.num_rows))}

@@ -1,7 +1,7 @@
-"""Statistics of a table that may carry survey weights and missing values.
+"""Statistics of a table that may have sampling weights and missing values.
 
-Missing values are left out where they are missing: a mean uses the values there are, a correlation the records that have
-both, a regression the records that have all.
+Missing values are left out: a mean uses the values that are present, a correlation the records in which both are, a regression
+the records in which all are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def mean_and_variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
-    """The weighted mean and the variance n/(n-1) sum w (x - mean)^2 / sum w; NaN where there are no values.
+    """The weighted mean and the variance n/(n-1) sum w (x - mean)^2 / sum w; NaN if there are no values.
 
     >>> mean_and_variance(np.array([1.0, 2.0, np.nan, 3.0]), np.ones(4))
     (2.0, 1.0)
@@ -28,71 +28,71 @@ def mean_and_variance(values: NDArray[np.float64], weights: NDArray[np.float64])
     if total <= 0:
         return float("nan"), float("nan")
     mean = float((w * x).sum() / total)
-    spread = float((w * (x - mean) ** 2).sum() / total)
-    return mean, spread * len(x) / (len(x) - 1) if len(x) > 1 else 0.0
+    moment = float((w * (x - mean) ** 2).sum() / total)
+    return mean, moment * len(x) / (len(x) - 1) if len(x) > 1 else 0.0
 
 
 def quantiles(values: NDArray[np.float64], weights: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least values whose weighted share of values not above them reaches each share.
+    """For each share the smallest value such that the values up to it have at least this share of the weight.
 
     >>> quantiles(np.array([4.0, 1.0, 2.0, 3.0]), np.ones(4), np.array([0.25, 0.5])).tolist()
     [1.0, 2.0]
     """
     known = ~np.isnan(values)
     order = np.argsort(values[known], kind="stable")
-    x, upto = values[known][order], np.cumsum(weights[known][order])
-    if not len(x) or upto[-1] <= 0:
+    x, cumulated = values[known][order], np.cumsum(weights[known][order])
+    if not len(x) or cumulated[-1] <= 0:
         return np.full(len(shares), np.nan)
-    places = np.searchsorted(upto, shares * upto[-1] * (1 - 1e-12), side="left")
-    return np.asarray(x[np.minimum(places, len(x) - 1)])
+    positions = np.searchsorted(cumulated, shares * cumulated[-1] * (1 - 1e-12), side="left")
+    return np.asarray(x[np.minimum(positions, len(x) - 1)])
 
 
 def correlations(table: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weighted correlations of the columns, pair by pair on the records that have both; NaN where one does not vary."""
+    """Weighted correlations of the columns, each over the records in which both values are present; NaN if one is constant."""
     known = ~np.isnan(table)
     if known.all():
         return _correlation(table, weights)
     size = table.shape[1]
-    made = np.full((size, size), np.nan)
-    for one in range(size):
-        for other in range(one + 1):
-            both = known[:, one] & known[:, other]
-            pair = _correlation(table[both][:, [one, other]], weights[both])
-            made[one, other] = made[other, one] = pair[0, 1]
-    return made
+    matrix = np.full((size, size), np.nan)
+    for row in range(size):
+        for column in range(row + 1):
+            both = known[:, row] & known[:, column]
+            pair = _correlation(table[both][:, [row, column]], weights[both])
+            matrix[row, column] = matrix[column, row] = pair[0, 1]
+    return matrix
 
 
 def _correlation(table: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     size, total = table.shape[1], weights.sum()
     if total <= 0 or not len(table):
         return np.full((size, size), np.nan)
-    middle = (weights @ table) / total
-    away = table - middle
-    moment = (away * weights[:, None]).T @ away / total
+    means = (weights @ table) / total
+    centred = table - means
+    moment = (centred * weights[:, None]).T @ centred / total
     spread = np.sqrt(np.diag(moment))
-    # a column that does not vary keeps rounding noise: relative to its size that is nothing
-    flat = spread <= 1e-12 * np.maximum(np.abs(middle), 1e-300)
-    scale = np.where(flat, np.nan, spread)
+    # rounding leaves a constant column with a tiny spread, relative to its mean
+    constant = spread <= 1e-12 * np.maximum(np.abs(means), 1e-300)
+    scale = np.where(constant, np.nan, spread)
     return np.asarray(np.clip(moment / np.outer(scale, scale), -1.0, 1.0))
 
 
 def regression(
     response: NDArray[np.float64], predictors: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Weighted least squares of a response on predictors and a constant, on records that have all; the slopes.
+    """The slopes of a weighted least squares regression with intercept, over the records in which all values are present.
 
-    Predictors that do not vary, or follow from others, get the shortest solution's slope.
+    If predictors are constant or linearly dependent, the solution with the smallest norm is taken.
     """
-    whole = ~np.isnan(response) & ~np.isnan(predictors).any(axis=1)
-    y, x, w = response[whole], predictors[whole], weights[whole]
+    complete = ~np.isnan(response) & ~np.isnan(predictors).any(axis=1)
+    y, x, w = response[complete], predictors[complete], weights[complete]
     if len(y) <= x.shape[1] or w.sum() <= 0:
         return np.full(x.shape[1], np.nan)
-    middle = (w @ x) / w.sum()
-    x = x - middle
+    means = (w @ x) / w.sum()
+    x = x - means
     y = y - (w @ y) / w.sum()
     spread = np.sqrt((w @ x**2) / w.sum())
-    flat = spread <= 1e-12 * np.maximum(np.abs(middle), 1e-300)
-    scale = np.where(flat, np.inf, spread)
+    constant = spread <= 1e-12 * np.maximum(np.abs(means), 1e-300)
+    scale = np.where(constant, np.inf, spread)
     root = np.sqrt(w)
     if not (np.isfinite(x / scale).all() and np.isfinite(y).all()):
         return np.full(x.shape[1], np.nan)
@@ -100,8 +100,8 @@ def regression(
     return np.asarray(slopes / scale)
 
 
-class Side(Protocol):
-    """Statistics of the numeric columns of one of two tables, wherever they are computed."""
+class TableStatistics(Protocol):
+    """Statistics of the numeric columns of a table, on any engine."""
 
     def mean_and_variance(self, name: str) -> tuple[float, float]: ...
 
@@ -113,8 +113,8 @@ class Side(Protocol):
 
 
 @dataclass(frozen=True)
-class ColumnSide:
-    """Those of columns that are here."""
+class LocalStatistics:
+    """Statistics of columns in memory."""
 
     columns: Mapping[str, NDArray[np.float64]]
     weights: NDArray[np.float64]

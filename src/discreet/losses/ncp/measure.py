@@ -1,4 +1,4 @@
-"""The normalized certainty penalty: how much of each value a release leaves open."""
+"""The normalized certainty penalty (NCP): how much uncertainty a release adds to each value."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 
 MANY_COARSE = Gap(
     "categories, groups or hierarchies of attributes with more than a million values",
-    "a group costs its share of all values, which are counted on one machine",
+    "the penalty of a group is its share of all values, which are counted on one machine",
 )
 
 
 class Ncp(LossMeasure):
-    """NCP(D') = 1/n sum_i sum_j w_j NCP_j(r_i), the weights summing to 1 (seed 001, equations 4 and 5).
+    """NCP(D') = 1/n sum_i sum_j w_j NCP_j(r_i), the weights w_j summing to 1: Orooji & Knapp (2018b), eq. 4 and 5.
 
-    A suppressed value costs 1, an unchanged one 0, an interval its share of the attribute's range, a group of categories
-    its share of the leaves. A plain number that was changed costs |change| / range, at most 1; another changed value costs
-    1. A value that was missing before costs nothing. Records that are gone are not counted as loss, but told.
+    The penalty of a suppressed value is 1, of an unchanged one 0, of an interval its share of the attribute's range, of a group
+    of categories its share of the leaves. A number that was changed to another number has |change| / range, at most 1; any other
+    changed value 1. A value that was missing in the original has none. Removed records are not part of the loss; their number
+    is reported.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [20, 30, 40, 60]}, key=["age"])
@@ -54,39 +55,39 @@ class Ncp(LossMeasure):
 
     neutral: ClassVar[Collection[str]] = ("values",)
     meaning: ClassVar[Mapping[str, str]] = {
-        "loss": "mean penalty of a value, 0 (kept) to 1 (nothing left)",
-        "suppressed": "values that say nothing any more",
+        "loss": "mean penalty per value, 0 (unchanged) to 1 (suppressed)",
+        "suppressed": "values suppressed",
         "values": "values compared: records x attributes",
-        "records_lost": "original records without a masked one",
+        "records_lost": "original records that are not in the release",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "loss": "weighted mean penalty of the record's values, 0 to 1",
     }
 
     attributes: tuple[str, ...] = Field(
-        default=(), description="attributes to count; the keys where empty, or those an intruder may know where there are no keys"
+        default=(), description="attributes to compare; default: the keys, or if there are none, those an attacker may know"
     )
     weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="weight of each attribute, 1 where not named; brought to the sum 1"
+        default_factory=dict, description="weight of each attribute, normalised to the sum 1; default: 1 each"
     )
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
-        names = self.counted(original)
-        weights = self.shares(names)
-        linked, rows, link = _linked(original, masked)
-        if not linked:
-            return self.unlinked(original, masked)
-        cost = np.zeros(len(link))
+        names = self.compared_attributes(original)
+        weights = self.normalised_weights(names)
+        is_linked, rows, link = _link_records(original, masked)
+        if not is_linked:
+            return self.score_unlinked(original, masked)
+        penalties = np.zeros(len(link))
         sums = []
         for name, weight in zip(names, weights.tolist(), strict=True):
-            share, blank = _attribute(original, masked, name, rows, link)
-            cost += weight * share
-            sums.append(PenaltySums(name, weight, float(share.sum()), int(blank.sum()), int((share > 0).sum())))
-        kept = np.zeros(len(original), dtype=np.bool_)
-        kept[link] = True
+            penalty, suppressed = _attribute_penalties(original, masked, name, rows, link)
+            penalties += weight * penalty
+            sums.append(PenaltySums(name, weight, float(penalty.sum()), int(suppressed.sum()), int((penalty > 0).sum())))
+        is_released = np.zeros(len(original), dtype=np.bool_)
+        is_released[link] = True
         per_record = np.full(len(masked), np.nan)
-        per_record[rows] = cost
-        statistics = PenaltyStatistics(len(link), int((~kept).sum()), sums)
+        per_record[rows] = penalties
+        statistics = PenaltyStatistics(len(link), int((~is_released).sum()), sums)
         return Score(
             self.name,
             summarize(statistics),
@@ -94,14 +95,14 @@ class Ncp(LossMeasure):
             tabulate_attributes(statistics),
         )
 
-    def unlinked(self, original: Microdata, masked: Microdata) -> Score:
-        """What can be said of tables whose records are not tied to each other."""
-        sizes = f"{len(masked):,} records where {original.source} has {len(original):,}"
-        note = f"{masked.source} has {sizes}, and nothing ties one to the other"
+    def score_unlinked(self, original: Microdata, masked: Microdata) -> Score:
+        """The score of tables whose records are not linked: no numbers, but a note."""
+        sizes = f"{masked.source} has {len(masked):,} records, {original.source} {len(original):,}"
+        note = f"{sizes}, and nothing links them"
         return Score(self.name, {"loss": None, "suppressed": None, "values": 0, "records_lost": None}, notes=(note,))
 
-    def counted(self, original: Microdata) -> list[str]:
-        """The attributes that are counted."""
+    def compared_attributes(self, original: Microdata) -> list[str]:
+        """The attributes of the parameters; default: the keys, or if there are none, those with a known probability."""
         if self.attributes:
             for name in self.attributes:
                 original.attribute(name)
@@ -116,33 +117,35 @@ class Ncp(LossMeasure):
             )
         return known
 
-    def shares(self, names: list[str]) -> NDArray[np.float64]:
-        """Their weights, brought to the sum 1."""
+    def normalised_weights(self, names: list[str]) -> NDArray[np.float64]:
+        """The weights of the compared attributes, with the sum 1."""
         for name in self.weights:
             if name not in names:
-                raise ParameterError(f"ncp.weights names '{name}', which is not counted; {nearest(name, names)}")
+                raise ParameterError(f"ncp.weights names '{name}', which is not compared; {nearest(name, names)}")
         weights = np.array([self.weights.get(name, 1.0) for name in names])
         if weights.sum() == 0:
             raise ParameterError("ncp.weights are all 0; at least one attribute must have a weight")
         return np.asarray(weights / weights.sum())
 
 
-def _linked(original: Microdata, masked: Microdata) -> tuple[bool, NDArray[np.int64], NDArray[np.int64]]:
-    """Whether the tables can be compared, the masked rows that have an original, and where each original is."""
+def _link_records(original: Microdata, masked: Microdata) -> tuple[bool, NDArray[np.int64], NDArray[np.int64]]:
+    """Whether the tables can be compared, the masked rows that have an original, and the row of each original."""
     if len(masked) != len(original) and masked.source != original.source and masked.is_initial:
         return False, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if original.is_initial:
         rows = np.flatnonzero((masked.records >= 0) & (masked.records < len(original)))
         return True, rows, masked.records[rows]
     order = np.argsort(original.records, kind="stable")
-    at = np.searchsorted(original.records[order], masked.records)
-    found = order[np.minimum(at, max(len(order) - 1, 0))] if len(order) else at
-    rows = np.flatnonzero(original.records[found] == masked.records) if len(order) else np.zeros(0, dtype=np.int64)
-    rows = rows[masked.records[rows] >= 0]
-    return True, rows, found[rows]
+    positions = np.searchsorted(original.records[order], masked.records)
+    candidates = order[np.minimum(positions, max(len(order) - 1, 0))] if len(order) else positions
+    rows = np.flatnonzero(original.records[candidates] == masked.records) if len(order) else np.zeros(0, dtype=np.int64)
+    rows = rows[masked.records[rows] >= 0]  # a negative number marks a simulated record
+    return True, rows, candidates[rows]
 
 
-def _attribute(
+# rows, link: for each linked record its row in the masked and in the original table. old, new: the codes of its original and its
+# masked value. Cells are read once per distinct masked value, so the cost per record is a few look-ups.
+def _attribute_penalties(
     original: Microdata, masked: Microdata, name: str, rows: NDArray[np.int64], link: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The penalty of each linked record in one attribute, and whether its value was suppressed."""
@@ -152,30 +155,30 @@ def _attribute(
     if name not in masked.columns:
         return known.astype(np.float64), known
     if len(rows) == len(link) == len(original) == len(masked) and original.is_initial and masked.is_initial:
-        one, other = original.frame[name], masked.frame[name]
-        if one is other or (one.dtype == other.dtype and one.equals(other)):
+        series_before, series_after = original.frame[name], masked.frame[name]
+        if series_before is series_after or (series_before.dtype == series_after.dtype and series_before.equals(series_after)):
             return np.zeros(len(link)), np.zeros(len(link), dtype=np.bool_)
     level = original.level(name)
     after = _masked_column(masked, name)
     hierarchy = hierarchy_of(original, name) if original.attribute(name).hierarchy is not None else None
-    read = read_containment(before, after, hierarchy, numeric=level in (Level.NUMERIC, Level.DATE), cells=masked.cells.get(name))
+    cells = read_containment(before, after, hierarchy, numeric=level in (Level.NUMERIC, Level.DATE), cells=masked.cells.get(name))
     new = after.codes[rows]
-    # a label may look like a true value that it does not stand for
-    same = (_equal_texts(before, after)[new] == old) & read.contains(new, old)
-    share = np.where(same, 0.0, read.share[new])
-    wrong = ~read.contains(new, old) & ~same & known
+    # a label can be spelt like an original value that it does not contain
+    unchanged = (_equal_values(before, after)[new] == old) & cells.contains(new, old)
+    penalty = np.where(unchanged, 0.0, cells.share[new])
+    wrong = ~cells.contains(new, old) & ~unchanged & known
     if wrong.any():
-        share[wrong] = 1.0
-        if level in (Level.NUMERIC, Level.DATE) and read.range > 0:
-            value = read.numbers[old[wrong]]
-            low, high = read.low[new[wrong]], read.high[new[wrong]]
-            away = np.maximum(np.maximum(low - value, value - high), 0.0) / read.range
-            share[wrong] = np.where(np.isnan(away), 1.0, np.minimum(1.0, read.share[new[wrong]] + away))
-    return np.where(known, share, 0.0), read.blank[new] & known
+        penalty[wrong] = 1.0
+        if level in (Level.NUMERIC, Level.DATE) and cells.range > 0:
+            value = cells.numbers[old[wrong]]
+            low, high = cells.low[new[wrong]], cells.high[new[wrong]]
+            distance = np.maximum(np.maximum(low - value, value - high), 0.0) / cells.range
+            penalty[wrong] = np.where(np.isnan(distance), 1.0, np.minimum(1.0, cells.share[new[wrong]] + distance))
+    return np.where(known, penalty, 0.0), cells.blank[new] & known
 
 
 def _masked_column(masked: Microdata, name: str) -> Column:
-    """The masked column in its own order: the owner's order speaks of true values only."""
+    """The encoded masked column, without the order of the policy, which lists original values only."""
     from discreet.engine.encoding.columns import encode_series
 
     if masked.attribute(name).order is None:
@@ -183,13 +186,13 @@ def _masked_column(masked: Microdata, name: str) -> Column:
     return encode_series(masked.frame[name])
 
 
-def _equal_texts(before: Column, after: Column) -> NDArray[np.int64]:
-    """For each masked code the original code of the very same value, or -1: so unchanged values cost nothing."""
-    found = np.full(after.cardinality, -1, dtype=np.int64)
+def _equal_values(before: Column, after: Column) -> NDArray[np.int64]:
+    """For each masked code the original code of the same value, or -1; values of different types are compared as text."""
+    original_codes = np.full(after.cardinality, -1, dtype=np.int64)
     if before.values.dtype == after.values.dtype:
-        place = {value: code for code, value in enumerate(before.values.to_list())}
-        found[: len(after.values)] = [place.get(value, -1) for value in after.values.to_list()]
+        code_by_value = {value: code for code, value in enumerate(before.values.to_list())}
+        original_codes[: len(after.values)] = [code_by_value.get(value, -1) for value in after.values.to_list()]
     else:
-        place = {str(value): code for code, value in enumerate(before.values.to_list())}
-        found[: len(after.values)] = [place.get(str(value), -1) for value in after.values.to_list()]
-    return found
+        code_by_text = {str(value): code for code, value in enumerate(before.values.to_list())}
+        original_codes[: len(after.values)] = [code_by_text.get(str(value), -1) for value in after.values.to_list()]
+    return original_codes

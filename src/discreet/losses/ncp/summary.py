@@ -10,7 +10,7 @@ import polars as pl
 
 @dataclass(frozen=True)
 class PenaltySums:
-    """Of one attribute: its weight, the sum of penalties over records, and how many values were suppressed or changed at all."""
+    """The sums of one attribute over all records: penalties, suppressed values and changed values; and its weight."""
 
     attribute: str
     weight: float
@@ -21,14 +21,14 @@ class PenaltySums:
 
 @dataclass(frozen=True)
 class PenaltyStatistics:
-    """Sufficient statistics: the compared records, the original records without a masked one, and the sums per attribute."""
+    """Sufficient statistics: the numbers of compared and of removed records, and the sums per attribute."""
 
     records: int
     records_lost: int
     sums: Sequence[PenaltySums]
 
     def mean_penalty(self, sums: PenaltySums) -> float:
-        """The mean penalty of a value of one attribute."""
+        """The mean penalty per value of one attribute."""
         return sums.penalty / self.records if self.records else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Propensity: whether a classifier can tell masked records from original ones."""
+"""Propensity: whether a classifier can distinguish masked records from original ones."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LEFT_OUT = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
-_ROWS = 50_000
+_CHUNK_ROWS = 50_000
 
 
 class Propensity(LossMeasure):
     """The propensity score mean squared error of a logistic regression of 'is masked' on all attributes.
 
-    Original and masked records are stacked, c being the masked share, and pMSE = mean (p_i - c)^2. ``loss`` is pMSE over
-    its largest value c(1 - c): 0 where nothing tells the tables apart, 1 where everything does. ``ratio`` compares pMSE
-    with what two independent samples of one population would give, (k - 1) c (1 - c)/N for k coefficients.
+    Original and masked records are stacked, c is the share of masked records, and pMSE = mean (p_i - c)^2 (Woo et al. 2009).
+    ``loss`` is pMSE divided by its largest value c(1 - c): 0 if the tables cannot be distinguished, 1 if they can entirely.
+    ``ratio`` divides pMSE by its expectation for two independent samples of one population, (k - 1) c (1 - c)/N for k
+    coefficients (Snoke et al. 2018).
 
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 45, 55, 56]}, key=["age"])
@@ -47,30 +48,32 @@ class Propensity(LossMeasure):
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "pmse": "low", "ratio": "low", "auc": "low"}
     neutral: ClassVar[Collection[str]] = ("coefficients",)
     meaning: ClassVar[Mapping[str, str]] = {
-        "loss": "mean squared error of the propensity scores over its maximum",
+        "loss": "mean squared error of the propensity scores, divided by its maximum",
         "pmse": "mean squared error of the propensity scores",
-        "ratio": "pmse over that of two samples of one population",
-        "auc": "how often a masked record scores above an original one",
+        "ratio": "pmse divided by its expectation for two samples of one population",
+        "auc": "how often a masked record has a larger score than an original one: area under the ROC curve",
         "coefficients": "coefficients of the classifier",
     }
 
-    attributes: tuple[str, ...] = Field(default=(), description="attributes looked at; all that both tables have where empty")
-    squares: bool = Field(default=True, description="use the squares of numbers as well, so that a change of spread is seen")
-    categories: Annotated[int, Field(ge=2)] = Field(default=20, description="categories of an attribute; rarer ones are one")
+    attributes: tuple[str, ...] = Field(default=(), description="attributes to compare; default: all that both tables have")
+    squares: bool = Field(default=True, description="also use the squares of numbers, so that a change of variance is detected")
+    categories: Annotated[int, Field(ge=2)] = Field(
+        default=20, description="most frequent categories of an attribute with an indicator each; the others share one"
+    )
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
-        known = [name for name in original.columns if original.attribute(name).role not in _LEFT_OUT]
-        names = list(self.attributes) or [name for name in known if name in masked.columns]
+        candidates = [name for name in original.columns if original.attribute(name).role not in _LEFT_OUT]
+        names = list(self.attributes) or [name for name in candidates if name in masked.columns]
         if not names:
-            raise DataError(f"propensity: {original.source} and {masked.source} share no attribute to compare")
-        design = self._design(original, masked, names)
+            raise DataError(f"propensity: {original.source} and {masked.source} have no attribute in common to compare")
+        design = self._make_design(original, masked, names)
         size, share = len(original) + len(masked), len(masked) / max(1, len(original) + len(masked))
         if not len(original) or not len(masked):
             return Score(self.name, {"loss": 0.0, "pmse": 0.0, "ratio": 0.0, "auc": 0.5, "coefficients": design.features})
         beta = fit(design.chunks, design.features)
         scores = np.concatenate([probability(x @ beta) for x, _ in design.chunks()])
         pmse = float(((scores - share) ** 2).mean())
-        if pmse < 1e-20:  # the coefficients are rounding noise
+        if pmse < 1e-20:  # rounding errors of the coefficients
             pmse = 0.0
         expected = (design.features - 1) * share * (1 - share) / size
         summary: dict[str, int | float] = {
@@ -82,71 +85,75 @@ class Propensity(LossMeasure):
         }
         return Score(self.name, summary)
 
-    def _design(self, original: Microdata, masked: Microdata, names: list[str]) -> _Design:
-        made = _Design(len(original), len(masked), [], [])
+    def _make_design(self, original: Microdata, masked: Microdata, names: list[str]) -> _Design:
+        design = _Design(len(original), len(masked), [], [])
         for name in names:
             if is_number(original.frame[name]):
                 both = np.concatenate(released_numbers(original, masked, name))
-                made.numbers.extend(_standardised(both, self.squares))
+                design.numbers.extend(_numeric_features(both, self.squares))
             else:
                 (shared,) = encode_shared(original.frame, masked.frame, [(name, name)])
                 both = np.concatenate((shared.left, shared.right)).astype(np.int64)
                 counts = np.bincount(both, minlength=shared.cardinality)
                 common = np.argsort(-counts, kind="stable")[: self.categories]
-                place = np.full(shared.cardinality, min(len(common), self.categories), dtype=np.int64)
-                place[common] = np.arange(len(common))
-                made.codes.append((place[both], int(place.max(initial=0)) + 1))
-        return made
+                # the most frequent categories keep a code of their own, by frequency; all others share the last code
+                pooled = np.full(shared.cardinality, min(len(common), self.categories), dtype=np.int64)
+                pooled[common] = np.arange(len(common))
+                design.codes.append((pooled[both], int(pooled.max(initial=0)) + 1))
+        return design
 
 
 @dataclass(frozen=True)
 class _Design:
-    """The stacked tables as features: a constant, numbers as they are, categories as indicators (the most frequent left out)."""
+    """The stacked tables as features: a constant, numeric features, and indicators of all categories but the most frequent."""
 
-    first: int
-    second: int
+    originals: int
+    masked: int
     numbers: list[NDArray[np.float64]]
+    """One array per feature, over the records of both tables."""
     codes: list[tuple[NDArray[np.int64], int]]
+    """Per categorical attribute the codes of the records of both tables, 0 for the most frequent, and the number of codes."""
 
     @property
     def features(self) -> int:
         return 1 + len(self.numbers) + sum(size - 1 for _, size in self.codes)
 
     def chunks(self) -> Iterator[Chunk]:
-        size = self.first + self.second
-        for start in range(0, size, _ROWS):
-            rows = slice(start, min(start + _ROWS, size))
+        """The rows of the design matrix in parts, each with y: 1 for masked records, 0 for original ones."""
+        size = self.originals + self.masked
+        for start in range(0, size, _CHUNK_ROWS):
+            rows = slice(start, min(start + _CHUNK_ROWS, size))
             x = np.zeros((rows.stop - rows.start, self.features))
             x[:, 0] = 1.0
-            at = 1
+            feature = 1
             for column in self.numbers:
-                x[:, at] = column[rows]
-                at += 1
+                x[:, feature] = column[rows]
+                feature += 1
             for codes, number in self.codes:
-                here = np.flatnonzero(codes[rows] > 0)
-                x[here, at + codes[rows][here] - 1] = 1.0
-                at += number - 1
-            yield x, (np.arange(rows.start, rows.stop) >= self.first).astype(np.float64)
+                indicated = np.flatnonzero(codes[rows] > 0)
+                x[indicated, feature + codes[rows][indicated] - 1] = 1.0
+                feature += number - 1
+            yield x, (np.arange(rows.start, rows.stop) >= self.originals).astype(np.float64)
 
 
-def _standardised(both: NDArray[np.float64], squares: bool) -> list[NDArray[np.float64]]:
-    """A number, its square, and whether it is missing; each only where it varies."""
+def _numeric_features(both: NDArray[np.float64], squares: bool) -> list[NDArray[np.float64]]:
+    """The standardised number, its square, and an indicator of missing values; each only if it varies."""
     missing = np.isnan(both)
-    middle = float(both[~missing].mean()) if not missing.all() else 0.0
+    mean = float(both[~missing].mean()) if not missing.all() else 0.0
     spread = float(both[~missing].std()) if not missing.all() else 0.0
-    made = []
-    if spread > 1e-12 * max(abs(middle), 1e-300):
-        scaled = np.where(missing, 0.0, (both - middle) / spread)
-        made.append(scaled)
+    features = []
+    if spread > 1e-12 * max(abs(mean), 1e-300):
+        scaled = np.where(missing, 0.0, (both - mean) / spread)
+        features.append(scaled)
         if squares and len(np.unique(scaled[~missing])) > 2:
-            made.append(scaled**2)
+            features.append(scaled**2)
     if missing.any() and not missing.all():
-        made.append(missing.astype(np.float64))
-    return made
+        features.append(missing.astype(np.float64))
+    return features
 
 
-def _auc(scores: NDArray[np.float64], first: int) -> float:
-    """The probability that a random masked record scores above a random original one, ties counting half."""
+def _auc(scores: NDArray[np.float64], originals: int) -> float:
+    """The probability that a random masked record has a larger score than a random original one; ties count half."""
     ranks = pl.Series(scores.round(12)).rank("average").to_numpy()
-    second = len(scores) - first
-    return float((ranks[first:].sum() - second * (second + 1) / 2) / (first * second))
+    masked = len(scores) - originals
+    return float((ranks[originals:].sum() - masked * (masked + 1) / 2) / (originals * masked))
