@@ -144,7 +144,7 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 
 
 @pytest.mark.parametrize(
-    ("columns", "parameters", "words"),
+    ("columns", "parameters", "message"),
     [
         ({"x": [1, 2]}, {"size": 3}, "values in only 2 records"),
         ({"x": [1]}, {"size": 2}, "values in only 1 record"),

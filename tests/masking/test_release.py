@@ -162,16 +162,16 @@ def test_a_link_marks_simulated_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ({"record": [1]}, "links 1 rows"),
-        ({"record": [1, 1, 2]}, "the record 1 twice"), ({"record": [1, 2, 4]}, "record 4, but"),
-        ({"other": [1, 2, 3]}, "a column 'record'"), ({"record": ["a", "b", "c"]}, "a column 'record'"),
+        ({"record": [1, 1, 2]}, "names record 1 twice"), ({"record": [1, 2, 4]}, "record 4, but"),
+        ({"other": [1, 2, 3]}, "an integer column 'record'"), ({"record": ["a", "b", "c"]}, "an integer column 'record'"),
     ],
 )  # fmt: skip
-def test_a_wrong_link_is_refused(content: dict[str, list[object]], words: str) -> None:
+def test_a_wrong_link_is_refused(content: dict[str, list[object]], message: str) -> None:
     data = table({"age": [1, 2, 3]}, key=["age"])
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match=message):
         attach_link(data, data, Microdata(pl.DataFrame(content)))
 
 

@@ -6,7 +6,7 @@ tests compare both with the definitions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,25 +19,33 @@ NO_DIVERSITY, DISTINCT, ENTROPY, RECURSIVE = 0, 1, 2, 3
 _ROUNDING = 1e-9
 
 
+class ModelArrays(NamedTuple):
+    """l-diversity and t-closeness as arrays.
+
+    ``rules`` are the diversity code (NO_DIVERSITY ... RECURSIVE), l, c and t; t is negative if t-closeness is not required.
+    ``sizes[attribute]`` is the number of values of a sensitive attribute; it is empty if only k is required.
+    ``whole[attribute]`` has three parts of equal width: the distribution in the whole table, its running sums, and the running
+    sums of those.
+    ``trees[attribute, level, code]`` is the label of a value in the hierarchy of the ground distance, and
+    ``tree_heights[attribute]`` the number of its levels; 0 for the ordered and -1 for the equal distance.
+    """
+
+    rules: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    whole: NDArray[np.float64]
+    trees: NDArray[np.int32]
+    tree_heights: NDArray[np.int64]
+
+
 # members: row numbers of the class. counts[row]: records of a row.
 # sensitive[row, attribute]: codes of the sensitive attributes; a code from sizes[attribute] on is null.
-# rules: diversity code (NO_DIVERSITY ... RECURSIVE), l, c, t; a negative t means that t-closeness is not required.
-# whole[attribute]: three parts of equal width: the distribution in the whole table, its running sums, and their running sums.
-# trees[attribute, level, code]: label of a value in the hierarchy of the ground distance.
-# tree_heights[attribute]: levels of that hierarchy; 0 for the ordered and -1 for the equal distance.
 # Takes O(members * log(members)) per attribute, and O(levels * values) more for a hierarchical distance.
 @compiled
 def satisfies_model(
-    members: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    sensitive: NDArray[np.int32],
-    rules: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    whole: NDArray[np.float64],
-    trees: NDArray[np.int32],
-    tree_heights: NDArray[np.int64],
+    members: NDArray[np.int64], counts: NDArray[np.int64], sensitive: NDArray[np.int32], model: ModelArrays
 ) -> bool:
     """Whether a class is l-diverse and t-close in every sensitive attribute; nulls are left out."""
+    rules, sizes, whole, trees, tree_heights = model
     for attribute in range(len(sizes)):
         values, value_counts = np.empty(len(members), dtype=np.int64), np.empty(len(members), dtype=np.int64)
         number = 0

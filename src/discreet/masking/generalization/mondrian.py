@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,8 @@ from discreet.engine.cells.handover import describe_labels
 from discreet.engine.cells.hierarchies import hierarchy_from_spec, hierarchy_of, leaf_codes, leaf_text, level_codes
 from discreet.engine.classes.tables import class_table
 from discreet.engine.encoding.columns import Column, encode
-from discreet.masking.generalization.model_kernels import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE
-from discreet.masking.generalization.mondrian_kernels import lowest_common, partition_rows
+from discreet.masking.generalization.model_kernels import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, ModelArrays
+from discreet.masking.generalization.mondrian_kernels import AxisArrays, lowest_common, partition_rows
 from discreet.masking.generalization.privacy_model import PrivacyModel
 from discreet.model.attribute import Level
 from discreet.model.cells import EVERYTHING, ColumnCells, Group, Interval
@@ -67,25 +67,8 @@ def mondrian(
     else:
         table, rows = class_table(columns, len(data))
         codes, counts = table.codes, table.counts
-    heights, labels, positions, shares = _pack_axes(axes)
-    rules, sizes, whole, trees, tree_heights = _pack_model(model)
     key_codes, sensitive_codes = np.ascontiguousarray(codes[:, : len(axes)]), np.ascontiguousarray(codes[:, len(axes) :])
-    classes = partition_rows(
-        key_codes,
-        counts,
-        heights,
-        labels,
-        positions,
-        shares,
-        relaxed,
-        model.k,
-        sensitive_codes,
-        rules,
-        sizes,
-        whole,
-        trees,
-        tree_heights,
-    )
+    classes = partition_rows(key_codes, counts, _pack_axes(axes), relaxed, model.k, sensitive_codes, _pack_model(model))
     released = {axis.column.name: _release_column(axis, codes[:, index], classes, rows) for index, axis in enumerate(axes)}
     hierarchies = {axis.column.name: axis.hierarchy for axis in axes}
     return released, {name: describe_labels(data, name, series, hierarchy=hierarchies[name]) for name, series in released.items()}
@@ -149,8 +132,8 @@ def _build_tree_axis(column: Column, hierarchy: Hierarchy) -> CuttingAxis:
     return CuttingAxis(column, rank, tuple(labels), tuple(shares), tuple(names), np.zeros(column.cardinality), False, hierarchy)
 
 
-def _pack_axes(axes: Sequence[CuttingAxis]) -> tuple[NDArray[Any], ...]:
-    """The axes as arrays of one width: heights, labels, positions and shares, as ``partition_rows`` expects them."""
+def _pack_axes(axes: Sequence[CuttingAxis]) -> AxisArrays:
+    """The axes as arrays of one width."""
     width = max(1, *(len(axis.rank) for axis in axes))
     depth = max(axis.height for axis in axes) + 1
     labels = np.zeros((len(axes), depth, width), dtype=np.int32)
@@ -160,11 +143,11 @@ def _pack_axes(axes: Sequence[CuttingAxis]) -> tuple[NDArray[Any], ...]:
         positions[index, : len(axis.positions)] = axis.positions
         for level, (level_labels, share) in enumerate(zip(axis.labels, axis.shares, strict=True)):
             labels[index, level, : len(level_labels)], shares[index, level, : len(share)] = level_labels, share
-    return np.array([axis.height for axis in axes], dtype=np.int64), labels, positions, shares
+    return AxisArrays(np.array([axis.height for axis in axes], dtype=np.int64), labels, positions, shares)
 
 
-def _pack_model(model: PrivacyModel) -> tuple[NDArray[Any], ...]:
-    """The model as the arrays that ``satisfies_model`` expects: rules, sizes, distributions, trees and tree heights."""
+def _pack_model(model: PrivacyModel) -> ModelArrays:
+    """l-diversity and t-closeness as arrays of one width."""
     kind = _DIVERSITY_CODES[model.diversity] if model.l is not None else NO_DIVERSITY
     rules = np.array([kind, model.l or 0.0, model.c, -1.0 if model.t is None else model.t])
     width = max((attribute.values for attribute in model.sensitive), default=0) + 1
@@ -181,7 +164,7 @@ def _pack_model(model: PrivacyModel) -> tuple[NDArray[Any], ...]:
         for level, groups in enumerate(attribute.ground.levels):
             trees[index, level, : attribute.values] = groups
     sizes = np.array([attribute.values for attribute in model.sensitive], dtype=np.int64)
-    return rules, sizes, whole, trees, heights
+    return ModelArrays(rules, sizes, whole, trees, heights)
 
 
 def _release_column(

@@ -10,15 +10,30 @@ Rows are not moved. A permutation of the row numbers, ``rows``, is rearranged in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from discreet.engine.runtime.compiled import compiled
-from discreet.masking.generalization.model_kernels import satisfies_model, sort_pairs
+from discreet.masking.generalization.model_kernels import ModelArrays, satisfies_model, sort_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+class AxisArrays(NamedTuple):
+    """The attributes as arrays.
+
+    ``heights[attribute]`` is the number of hierarchy levels above the leaves, 0 for an ordered attribute.
+    ``labels[attribute, level, code]`` is the number of the label of a leaf; labels of a run of leaves rise with the leaves.
+    ``positions[attribute, code]`` is the position of a value of an ordered attribute, its range scaled to 1.
+    ``shares[attribute, level, code]`` is the share of all leaves that a label covers.
+    """
+
+    heights: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    positions: NDArray[np.float64]
+    shares: NDArray[np.float64]
 
 
 @compiled
@@ -31,33 +46,23 @@ def lowest_common(labels: NDArray[np.int32], height: int, low: int, high: int) -
 
 
 # codes[row, attribute]: key codes in the order of cutting. counts[row]: records of the row.
-# heights[attribute]: hierarchy levels above the leaves, 0 for an ordered attribute.
-# labels[attribute, level, code]: number of the label of a leaf; labels of a run of leaves rise with the leaves.
-# positions[attribute, code]: position of a value of an ordered attribute, its range scaled to 1.
-# shares[attribute, level, code]: share of all leaves that a label covers.
-# sensitive, rules, sizes, whole, trees and tree_heights: as in satisfies_model; sizes is empty if only k is required.
+# sensitive[row, attribute]: codes of the sensitive attributes.
 # Each level of cuts passes over all rows once per attribute that is tried: O(rows * attributes * depth), depth about
 # log2(records / k) for ordered attributes, and O(rows * log(rows)) more for a cut of an attribute with sparse codes.
 @compiled
 def partition_rows(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
-    heights: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    positions: NDArray[np.float64],
-    shares: NDArray[np.float64],
+    axes: AxisArrays,
     relaxed: bool,
     k: int,
     sensitive: NDArray[np.int32],
-    rules: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    whole: NDArray[np.float64],
-    trees: NDArray[np.int32],
-    tree_heights: NDArray[np.int64],
+    model: ModelArrays,
 ) -> NDArray[np.int32]:
     """The class of each row. A class is cut at the median of its widest ordered attribute, or into the children of its label
     in a hierarchical one, if every part satisfies the model; else the next widest attribute is tried."""
     size, width = codes.shape
+    heights, labels = axes.heights, axes.labels
     rows = np.arange(size)
     spare = np.empty(size, dtype=np.int64)
     class_of_row = np.empty(size, dtype=np.int32)
@@ -72,7 +77,7 @@ def partition_rows(
         waiting -= 1
         begin, end = begins[waiting], ends[waiting]
         _find_spans(codes, rows, begin, end, lowest, highest)
-        _measure_widths(heights, labels, positions, shares, lowest, highest, widths)
+        _measure_widths(axes, lowest, highest, widths)
         parts = 0
         while parts == 0:
             attribute = _find_widest(widths)
@@ -86,10 +91,10 @@ def partition_rows(
                 parts = _cut_into_children(codes, counts, rows, begin, end, attribute, children, low, high, k, spare, bounds)
             else:
                 parts = _cut_in_two(codes, counts, rows, begin, end, attribute, low, high, k, relaxed, spare, bounds)
-            if len(sizes) > 0:
+            if len(model.sizes) > 0:
                 for part in range(parts):
                     members = rows[bounds[part] : bounds[part + 1]]
-                    if not satisfies_model(members, counts, sensitive, rules, sizes, whole, trees, tree_heights):
+                    if not satisfies_model(members, counts, sensitive, model):
                         parts = 0
                         break
         if parts == 0:
@@ -127,25 +132,17 @@ def _find_spans(
 
 
 @compiled
-def _measure_widths(
-    heights: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    positions: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    lowest: NDArray[np.int64],
-    highest: NDArray[np.int64],
-    widths: NDArray[np.float64],
-) -> None:
+def _measure_widths(axes: AxisArrays, lowest: NDArray[np.int64], highest: NDArray[np.int64], widths: NDArray[np.float64]) -> None:
     """Write the width of a class in every attribute, as a share of the whole range or of all leaves; -1 for a single value."""
     for attribute in range(len(widths)):
         low, high = lowest[attribute], highest[attribute]
         if low == high:
             widths[attribute] = -1.0
-        elif heights[attribute] > 0:
-            level = lowest_common(labels[attribute], heights[attribute], low, high)
-            widths[attribute] = shares[attribute, level, high]
+        elif axes.heights[attribute] > 0:
+            level = lowest_common(axes.labels[attribute], axes.heights[attribute], low, high)
+            widths[attribute] = axes.shares[attribute, level, high]
         else:
-            widths[attribute] = positions[attribute, high] - positions[attribute, low]
+            widths[attribute] = axes.positions[attribute, high] - axes.positions[attribute, low]
 
 
 @compiled

@@ -130,8 +130,8 @@ class Grouping:
 
     def _max_part(self, features: Features) -> int:
         """The most records of a part: the work grows with records, groups and attributes."""
-        cells = max(_PART_VALUES, _PART_VALUES_PER_SIZE * self.size)
-        return int(max(min(self.exact_up_to, cells // features.values.shape[1]), 2 * self.size))
+        values = max(_PART_VALUES, _PART_VALUES_PER_SIZE * self.size)
+        return int(max(min(self.exact_up_to, values // features.values.shape[1]), 2 * self.size))
 
     def describe_splitting_cost(self) -> list[str]:
         """One sentence per cell that was split into parts: how much larger its error is, estimated on a sample."""
@@ -140,9 +140,8 @@ class Grouping:
             parts = len(self._split_features(features))
             if parts == 1:
                 continue
-            sample = features.take(
-                np.arange(0, len(rows), -(-len(rows) // _SAMPLE_SIZE)), np.ones(features.values.shape[1], np.bool_)
-            )
+            sampled = np.arange(0, len(rows), -(-len(rows) // _SAMPLE_SIZE))
+            sample = features.take(sampled, np.ones(features.values.shape[1], np.bool_))
             number = len(sample.values)
             exact_error = sample.error(sample.groups(self.size, [np.arange(number)]))
             split_error = sample.error(sample.groups(self.size, sample.parts(max(-(-number // parts), 2 * self.size))))

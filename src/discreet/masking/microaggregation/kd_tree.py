@@ -191,7 +191,6 @@ def find_farthest(
     ``shares[offsets[attribute] + code]`` is the share of a category in the remaining records: to the centroid, a category is as
     far as the share of the others.
     """
-    width = tree.points.shape[1]
     best, farthest = -1.0, -1
     stack.nodes[0], stack.bounds[0], height = 1, np.inf, 1
     while height:
@@ -201,15 +200,7 @@ def find_farthest(
             continue
         if node >> depth:
             for position in range(tree.start[node], tree.start[node] + tree.size[node]):
-                distance = 0.0
-                for axis in range(width):
-                    value = tree.points[position, axis]
-                    if not metric.nominal[axis]:
-                        distance += metric.weights[axis] * (value - centre[axis]) ** 2
-                    elif from_centroid:
-                        distance += metric.weights[axis] * (1.0 - shares[metric.offsets[axis] + int(value)])
-                    else:
-                        distance += metric.weights[axis] * (value != centre[axis])
+                distance = _distance(position, centre, shares, from_centroid, tree, metric)
                 row = tree.order[position]
                 if row != skipped and (distance > best or (distance == best and row > farthest)):
                     best, farthest = distance, row
@@ -217,22 +208,58 @@ def find_farthest(
         for child in (2 * node, 2 * node + 1):
             if tree.top[child] < 0:
                 continue
-            distance = 0.0
-            for axis in range(width):
-                low, high = tree.low[child, axis], tree.high[child, axis]
-                if not metric.nominal[axis]:
-                    gap = max(abs(low - centre[axis]), abs(high - centre[axis]))
-                    distance += metric.weights[axis] * gap**2
-                elif from_centroid:
-                    distance += metric.weights[axis] * (1.0 - shares[metric.offsets[axis] + int(low)] if low == high else 1.0)
-                else:
-                    distance += metric.weights[axis] * (low != high or low != centre[axis])
-            stack.nodes[height], stack.bounds[height] = child, distance
+            stack.nodes[height] = child
+            stack.bounds[height] = _largest_distance(child, centre, shares, from_centroid, tree, metric)
             height += 1
         # of two children the one with the larger bound is visited first
         if height > 1 and stack.nodes[height - 2] >> 1 == node and stack.bounds[height - 2] > stack.bounds[height - 1]:
             _swap_last_two(stack, height)
     return farthest
+
+
+@compiled
+def _distance(
+    position: int,
+    centre: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    from_centroid: bool,
+    tree: KDTree,
+    metric: Metric,
+) -> float:
+    """The squared distance of a point from a record or from the centroid."""
+    distance = 0.0
+    for axis in range(len(centre)):
+        value = tree.points[position, axis]
+        if not metric.nominal[axis]:
+            distance += metric.weights[axis] * (value - centre[axis]) ** 2
+        elif from_centroid:
+            distance += metric.weights[axis] * (1.0 - shares[metric.offsets[axis] + int(value)])
+        else:
+            distance += metric.weights[axis] * (value != centre[axis])
+    return distance
+
+
+@compiled
+def _largest_distance(
+    node: int,
+    centre: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    from_centroid: bool,
+    tree: KDTree,
+    metric: Metric,
+) -> float:
+    """An upper bound of the squared distances of the points of a node from a record or from the centroid."""
+    distance = 0.0
+    for axis in range(len(centre)):
+        low, high = tree.low[node, axis], tree.high[node, axis]
+        if not metric.nominal[axis]:
+            gap = max(abs(low - centre[axis]), abs(high - centre[axis]))
+            distance += metric.weights[axis] * gap**2
+        elif from_centroid:
+            distance += metric.weights[axis] * (1.0 - shares[metric.offsets[axis] + int(low)] if low == high else 1.0)
+        else:
+            distance += metric.weights[axis] * (low != high or low != centre[axis])
+    return distance
 
 
 @compiled

@@ -36,7 +36,7 @@ def loss_bounds(problem: Disclosure, prior: Floats) -> Floats:
     lightest = np.cumsum(np.sort(np.where(available, weights, np.inf), axis=1), axis=1)
     sensitivity = np.column_stack((np.zeros(number), lightest))
     no_disclosure = np.zeros((number, problem.width), dtype=np.bool_)
-    base = problem.function.phi([problem.shown(name, no_disclosure) for name in problem.function.names], number)
+    base = problem.function.phi([problem.disclosing(name, no_disclosure) for name in problem.function.names], number)
     with np.errstate(over="ignore"):
         sensitivity = base[:, None] * np.exp(sensitivity) if problem.function.form == "phi5" else base[:, None] + sensitivity
     for dictionary, probability in enumerate(prior):
@@ -49,7 +49,7 @@ def loss_bounds(problem: Disclosure, prior: Floats) -> Floats:
 
 
 def _least_identification_probabilities(problem: Disclosure, number: int) -> Floats:
-    """The least probability of identification of each record by records of disclosed entries; 0 if nobody may be consistent."""
+    """The least probability of identification of each record by number of disclosed entries; 0 if nobody may be consistent."""
     available, dictionary, records = problem.available, problem.dictionaries[number], len(problem)
     if not len(dictionary):
         return np.zeros((records, problem.width + 1))
@@ -57,19 +57,20 @@ def _least_identification_probabilities(problem: Disclosure, number: int) -> Flo
     for column, name in enumerate(problem.columns):
         values = problem.rarity(number, name)
         rarity[:, column] = np.where(np.isneginf(values), 0.0, values)
-    has_match = (problem.chance(number, available) > 0)[
-        :, None
-    ]  # a person who agrees with all values agrees with any part of them
+    # a person who agrees with all values agrees with any part of them
+    has_match = (problem.identification_probability(number, available) > 0)[:, None]
     common = np.sort(np.where(available, rarity, np.inf), axis=1)
     least = np.cumsum(common, axis=1) if problem.independent else common
-    start = np.log(problem.chance(number, np.zeros_like(available)), where=has_match[:, 0], out=np.full(records, -np.inf))
+    start = np.log(
+        problem.identification_probability(number, np.zeros_like(available)), where=has_match[:, 0], out=np.full(records, -np.inf)
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         logs = np.column_stack((np.zeros(records), least))
         if problem.independent:
-            chance = np.exp(start[:, None] + logs)
+            probability = np.exp(start[:, None] + logs)
         else:  # |rho| is at most N / e^rarity of the c-th most common value
-            chance = np.maximum(np.exp(start)[:, None], np.exp(logs - np.log(len(dictionary))))
-    return np.where(has_match, np.minimum(np.nan_to_num(chance, nan=0.0), _MAX_PROBABILITY), 0.0)
+            probability = np.maximum(np.exp(start)[:, None], np.exp(logs - np.log(len(dictionary))))
+    return np.where(has_match, np.minimum(np.nan_to_num(probability, nan=0.0), _MAX_PROBABILITY), 0.0)
 
 
 def quota_bound(start: Floats, costs: Floats, available: NDArray[np.bool_], quotas: NDArray[np.int64]) -> tuple[float, Floats]:
