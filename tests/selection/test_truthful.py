@@ -57,8 +57,9 @@ def test_no_plan_that_is_tried_changes_a_category() -> None:
     assert selection.met
     assert len(plans) >= 14
     assert set(falsehoods(data, selection, ["sex", "race", "marital"]).values()) == {0.0}
-    steps = [step["method"] for trial in plans for step in trial.to_dict()["plan"]["steps"] if len(step.get("columns") or ()) > 1]
-    assert "microaggregation" not in steps
+    grouping = [step["method"] for trial in plans for step in trial.plan.get("steps", ()) if len(step.get("columns") or ()) > 1]
+    assert grouping
+    assert "microaggregation" not in grouping
 
 
 def finishes(data: Microdata, **select: Any) -> list[Any]:
@@ -76,9 +77,8 @@ def test_perturbation_is_offered_only_where_the_owner_allows_it() -> None:
 
 
 def test_a_protected_column_is_never_changed() -> None:
-    data = employees(protect=["race"])
+    data = employees({"k_anonymity.k": 2}, protect=["race"])
     selection = discreet.select(data)
-    assert selection.met
     assert selection.release.masked.frame["race"].to_list() == data.frame["race"].to_list()
 
 

@@ -112,11 +112,11 @@ def test_a_plan_that_was_killed_before_it_ran_gets_its_turn_again(tmp_path: Path
         nonlocal calls
         calls += 1
         if calls == 4:
-            raise KeyboardInterrupt
+            raise SystemExit
         return ask(self, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Study, "ask", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(SystemExit):
         discreet.select(data, trials=6, seed=5, resume=journal)
     selection = discreet.select(data, trials=6, seed=5, resume=journal)
     assert selection.plan.steps == uninterrupted.plan.steps
@@ -132,11 +132,11 @@ def test_a_plan_that_was_killed_while_it_ran_gets_its_turn_again(tmp_path: Path,
         nonlocal calls
         calls += 1
         if calls == 4:
-            raise KeyboardInterrupt
+            raise SystemExit
         return run(self, plan)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Evaluator, "__call__", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(SystemExit):
         discreet.select(data, trials=6, seed=5, resume=journal)
     selection = discreet.select(data, trials=6, seed=5, resume=journal)
     assert calls >= 7
@@ -367,6 +367,7 @@ def test_the_reasons_say_with_numbers_that_a_threshold_is_out_of_reach() -> None
 
 def test_if_no_plan_can_run_some_are_tried_without_their_targeted_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.selection.evaluate._FEW_HIGH_RISK", 0)
+    monkeypatch.setattr("discreet.selection.starts._Starts.add_quick_plan", lambda starts: None)
     selection = discreet.select(hopeless(), trials=4, seed=3)
     assert selection.frontier
     assert selection.tried > 4

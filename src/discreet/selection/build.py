@@ -95,9 +95,8 @@ def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k:
     """
     fixed = [name for name in keys if name in protected]
     if fixed and finish != "none":
-        last = Step.model_validate(
-            {"method": "local_suppression", "columns": tuple(keys), "k": k, "importance": dict.fromkeys(fixed, _PROTECTING_COST)}
-        )
+        protecting = {"importance": dict.fromkeys(fixed, _PROTECTING_COST)}
+        last = Step.model_validate(_local_suppression(data, keys, k) | protecting)
         free = [name for name in keys if name not in protected]
         return [last] if finish == "local_suppression" else [*_class_steps(data, point, finish, free, k, ()), last]
     if finish == "none" or not keys:
@@ -131,8 +130,15 @@ def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k:
         weights = {name: _column_weight(data, point, name) for name in keys}
         step["weights"] = {name: weight for name, weight in weights.items() if weight != 1.0}
     else:
-        step |= {"method": finish, "k": k}
+        step = _local_suppression(data, keys, k)
     return [Step.model_validate(step)]
+
+
+def _local_suppression(data: Microdata, keys: Sequence[str], k: int) -> dict[str, Any]:
+    """The step that suppresses until k records agree, where a null is read as the limit on k reads it."""
+    missing = data.policy.risk.get("k_anonymity", {}).get("missing", "category")
+    blanks = {"blanks": "discount"} if missing == "category" and "k_anonymity.k" in data.policy.limits else {}
+    return {"method": "local_suppression", "columns": tuple(keys), "k": k} | blanks
 
 
 def _column_weight(data: Microdata, point: Point, name: str) -> float:

@@ -115,8 +115,9 @@ class _Starts:
         self.large_class_sizes = self.class_sizes[4:][::3] or self.class_sizes[-1:]
 
     def add(self, **changes: Choice) -> None:
-        """Add the point with these changes; those of dimensions that the space does not have are ignored."""
-        point = self.space.unchanged_point() | {name: value for name, value in changes.items() if name in self.space.choices}
+        """Add the point with these changes; changes that the space does not offer are ignored, such as of protected columns."""
+        offered = {name: value for name, value in changes.items() if value in self.space.choices.get(name, ())}
+        point = self.space.unchanged_point() | offered
         if point not in self.points:
             self.points.append(point)
 
