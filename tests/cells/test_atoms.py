@@ -101,7 +101,7 @@ def test_texts_agree_where_some_text_is_in_both(left, right):
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(_interval([BIG, BIG + 1, BIG + 2]).map(str), st.sampled_from([BIG, BIG + 1]).map(str)), min_size=1))
-def test_numbers_beyond_2_53_are_told_apart(cells):
+def test_integers_beyond_2_to_the_53_are_distinguished(cells):
     true = encode_series(pl.Series("x", [BIG, BIG + 1, BIG + 2]))
     said = encode_series(pl.Series("x", cells, dtype=pl.String))
     mine, theirs = shared_atoms([(true, None), (said, None)], reference=0)
@@ -114,7 +114,7 @@ def test_numbers_beyond_2_53_are_told_apart(cells):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(_interval([0, 1, 2, 5]), st.sampled_from(["0", "1", "7"])), min_size=1, max_size=5))
-def test_a_union_holds_what_its_cells_hold(cells):
+def test_a_union_contains_exactly_the_values_of_its_cells(cells):
     made = str(union(cells, "number"))
     for value in NUMBERS:
         truth = any(_holds(str(cell), value, "number") for cell in cells)
@@ -156,7 +156,7 @@ def test_a_cell_is_read_back_as_it_was_written(one):
     assert parse_cell(str(cell), kind) == cell
 
 
-def test_labels_count_whatever_type_a_reader_gave_them():
+def test_declared_labels_apply_whatever_type_a_file_reader_gave_them():
     true = encode_series(pl.Series("born", [datetime.date(1992, 3, 1), datetime.date(1993, 3, 1)]))
     for said in (pl.Series("born", ["1992"]), pl.Series("born", [1992]), pl.Series("born", [1992.0])):
         mine, theirs = shared_atoms([(true, None), (encode_series(said), None)], reference=0)
@@ -175,7 +175,7 @@ def test_a_hierarchy_explains_its_labels():
     assert agreeing_codes(theirs, mine)[1].tolist() == [0, 1, 2]
 
 
-def test_a_label_that_nobody_explains_is_an_error_and_never_a_value():
+def test_an_unexplained_label_is_an_error_and_never_a_value():
     states, ages = encode_series(pl.Series("s", ["Iowa", "Ohio"])), encode_series(pl.Series("s", [1, 2]))
     said = encode_series(pl.Series("s", ["Midwest"]))
     for true in (states, ages):

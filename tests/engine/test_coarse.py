@@ -44,7 +44,7 @@ letters = st.one_of(st.none(), st.sampled_from(["a", "b", "c", "d", "e", "ab", "
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), cells), min_size=1, max_size=12))
-def test_numbers_are_contained_where_the_cell_says_so(rows):
+def test_numbers_are_contained_exactly_in_the_cells_that_hold_them(rows):
     before = encode_series(pl.Series("x", [row[0] for row in rows], dtype=pl.Int64))
     after = encode_series(pl.Series("x", [row[1] for row in rows], dtype=pl.String))
     read = read_containment(before, after)
@@ -77,14 +77,14 @@ def test_categories_are_contained_under_their_labels_and_in_their_groups(rows):
     assert read.matrix().shape == (after.cardinality, len(before.values))
 
 
-def test_a_text_that_is_no_value_and_no_label_is_an_error():
+def test_a_text_that_is_neither_a_value_nor_a_label_is_an_error():
     before, after = table({"x": ["a", "b"]}), table({"x": ["a", "zz"]})
     with pytest.raises(UnexplainedCellError, match="'x' holds 'zz'"):
         check_explained(before, after)
     check_explained(before, after.with_cells({"x": ColumnCells(kind="text")}))
 
 
-def test_a_release_read_from_a_file_means_the_same_as_in_memory():
+def test_cells_of_a_release_file_are_read_as_in_memory():
     before = encode_series(pl.Series("x", [1.0, 2.0, 3.5]))
     for masked in (pl.Series("x", ["1", "2", "3.5"]), pl.Series("x", [1.0, 2.0, 3.5])):
         assert read_containment(before, encode_series(masked)).matrix().tolist() == np.eye(3, dtype=bool).tolist()
@@ -94,7 +94,10 @@ def test_years_of_dates_are_labels_and_not_numbers():
     days = encode_series(pl.Series("d", ["2014-05-03", "2014-07-01", "2015-01-01"]).str.to_date())
     tree = Hierarchy.from_rows([("2014-05-03", "2014"), ("2014-07-01", "2014"), ("2015-01-01", "2015")])
     for masked in (pl.Series("d", ["2014", "2015"]), pl.Series("d", [2014, 2015])):
-        assert read_containment(days, encode_series(masked), tree).matrix().tolist() == [[True, True, False], [False, False, True]]
+        assert read_containment(days, encode_series(masked), tree).matrix().tolist() == [
+            [True, True, False],
+            [False, False, True],
+        ]
 
 
 def test_an_interval_of_coded_categories_counts_by_leaves():
@@ -104,7 +107,7 @@ def test_an_interval_of_coded_categories_counts_by_leaves():
     assert read.matrix().tolist() == [[True, True, False, False]]
 
 
-def test_the_owners_order_does_not_confuse_intervals_nor_refuse_coarse_values():
+def test_the_policys_order_leaves_intervals_correct_and_accepts_coarse_values():
     before = encode_series(pl.Series("x", [1, 2, 3]), Attribute(order=("3", "1", "2")))
     assert before.values.to_list() == [3, 1, 2]
     assert read_containment(before, encode_series(pl.Series("x", ["1..3"]))).matrix().tolist() == [[False, True, True]]

@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[pl.DataType | type[pl.DataType], st.SearchStrategy[Any]]]
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=60)
 @given(draw=st.data())
-def test_codes_are_dense_ordered_and_say_the_values(kind: str, draw: st.DataObject) -> None:
+def test_codes_are_dense_and_ordered_and_decode_to_the_values(kind: str, draw: st.DataObject) -> None:
     dtype, values = KINDS[kind]
     rows = draw.draw(st.lists(st.one_of(st.none(), values), max_size=12))
     column = encode_series(pl.Series("x", rows, dtype=dtype))
@@ -41,7 +41,7 @@ def test_codes_are_dense_ordered_and_say_the_values(kind: str, draw: st.DataObje
     assert column.cardinality == len(set(expected)) or not rows
 
 
-def test_codes_have_the_smallest_width_that_fits() -> None:
+def test_codes_have_the_narrowest_integer_type() -> None:
     for size, width in ((255, np.uint8), (257, np.uint16), (70_000, np.uint32)):
         assert encode_series(pl.Series("x", range(size))).codes.dtype == width
 

@@ -33,7 +33,7 @@ plain = tables(st.sampled_from(["x", "y", "z"]))
 
 @settings(deadline=None, max_examples=200)
 @given(plain, plain, st.sampled_from(["wildcard", "category"]))
-def test_exact_consistency_is_the_double_loop(disclosed, dictionary, missing):
+def test_exact_consistency_equals_a_double_loop(disclosed, dictionary, missing):
     found = count_consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
 
@@ -79,7 +79,7 @@ def may_be(x, y):
 
 @settings(deadline=None, max_examples=200)
 @given(tables(cells), tables(cells), st.sampled_from(["wildcard", "category"]))
-def test_a_coarse_cell_agrees_with_all_it_may_stand_for(disclosed, dictionary, missing):
+def test_a_coarse_cell_agrees_with_every_value_it_may_stand_for(disclosed, dictionary, missing):
     found = count_consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, may_be, missing)
 
@@ -101,7 +101,7 @@ words = tables(st.sampled_from(["mary", "marie", "martha", "john", "jon", "m", "
 
 @settings(deadline=None, max_examples=200)
 @given(words, words, st.sampled_from([0.6, 0.8, 1.0]), st.sampled_from([(), ("a",)]))
-def test_similar_attributes_are_the_double_loop(disclosed, dictionary, threshold, block):
+def test_similarity_of_attributes_equals_a_double_loop(disclosed, dictionary, threshold, block):
     found = count_consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, block=block))
 
     def agree(at, x, y):
@@ -119,7 +119,7 @@ def test_similar_attributes_are_the_double_loop(disclosed, dictionary, threshold
 
 @settings(deadline=None, max_examples=200)
 @given(words, words, st.sampled_from([0.6, 0.8, 1.0]), st.sampled_from([(), ("a",), tuple(NAMES)]))
-def test_similar_records_are_the_double_loop(disclosed, dictionary, threshold, block):
+def test_similarity_of_records_equals_a_double_loop(disclosed, dictionary, threshold, block):
     found = count_consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, of="record", block=block))
 
     def agree(one, row):

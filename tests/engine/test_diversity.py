@@ -75,7 +75,7 @@ def test_diversities_are_those_of_their_definitions(rows, c):
         assert recursive_l(found, c)[group] == max(holding, default=0)
 
 
-def test_weights_count_a_row_that_often():
+def test_histogram_weights_multiply_rows():
     ids, codes, times = np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([2, 1, 3])
     found = class_histograms(ids, 2, codes, 2, times)
     assert found.counts.tolist() == [2, 1, 3]

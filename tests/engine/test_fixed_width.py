@@ -14,7 +14,7 @@ from discreet.engine.encoding.fixed_width import fixed_width_keys
 
 @settings(deadline=None, max_examples=150)
 @given(texts=st.integers(0, 3).flatmap(lambda width: st.lists(st.text(min_size=width, max_size=width), max_size=12)))
-def test_keys_keep_the_order_of_texts_and_tell_them_apart(texts: list[str]) -> None:
+def test_fixed_width_keys_are_distinct_and_ordered_as_the_texts(texts: list[str]) -> None:
     made = fixed_width_keys(pl.Series(texts, dtype=pl.String), 1 << 31)
     widths = {len(text.encode()) for text in texts}
     if len(widths) != 1 or widths == {0}:

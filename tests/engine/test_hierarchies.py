@@ -26,7 +26,7 @@ def build(values, spec, folder=None):
 @pytest.mark.parametrize(
     "text", ["1;low;*\n2;low;*\n3;high;*\n", "\ufeff1,low\n2,low\n3,high\n", '"1"\tlow\t*\r\n2\tlow\t*\r\n3\thigh\t*\r\n\r\n']
 )
-def test_a_file_as_arx_users_have_it_is_read_relative_to_the_policy(tmp_path, text):
+def test_an_arx_hierarchy_file_is_read_relative_to_the_policy(tmp_path, text):
     (tmp_path / "x.csv").write_text(text, encoding="utf-8")
     made = build([1, 2, 3, None], "x.csv", str(tmp_path))
     assert made.labels == (("1", "2", "3"), ("low", "low", "high"), ("*", "*", "*"))
@@ -43,13 +43,13 @@ def test_a_file_that_misses_values_names_them(tmp_path):
         build(["a"], "no.csv", str(tmp_path))
 
 
-def test_a_table_that_is_no_tree_is_refused(tmp_path):
+def test_hierarchy_rows_that_do_not_form_a_tree_are_refused(tmp_path):
     (tmp_path / "x.csv").write_text("a;g;one;*\nb;g;two;*\n")
     with pytest.raises(DataError, match="not a tree: 'g' on level 1 lies under 'one' and under 'two'"):
         build(["a", "b"], "x.csv", str(tmp_path))
 
 
-def test_rules_make_the_labels_they_promise():
+def test_hierarchy_rules_produce_the_documented_labels():
     assert build([34, 41], {"widths": [5, 20]}).labels[1:] == (("30..35", "40..45"), ("20..40", "40..60"), ("*", "*"))
     assert build(["48201", "48307"], {"prefixes": [4, 2, 0]}).labels[1:] == (("4820*", "4830*"), ("48***", "48***"), ("*", "*"))
     days = [datetime.date(2014, 5, 3), datetime.date(2009, 12, 31)]
@@ -74,7 +74,7 @@ def test_rules_make_the_labels_they_promise():
         ([1], {"dates": ["year"]}, "needs dates, but 'x' is Int64"),
     ],
 )
-def test_a_rule_that_cannot_be_says_why(values, spec, message):
+def test_an_invalid_hierarchy_rule_raises_an_error_with_the_reason(values, spec, message):
     with pytest.raises(DataError, match=message):
         build(values, spec)
 
@@ -84,7 +84,7 @@ numbers = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, 
 
 @settings(deadline=None, max_examples=60)
 @given(numbers, st.sampled_from([[0.1, 0.2, 1.0], [5, 10, 50], [0.25, 1]]), st.floats(-10, 10).map(lambda x: round(x, 2)))
-def test_intervals_of_a_width_hold_their_leaves(values, widths, origin):
+def test_width_intervals_contain_their_leaves(values, widths, origin):
     made = build(values, {"widths": widths, "origin": origin})
     for level, width in zip(made.labels[1:-1], widths, strict=True):
         for leaf, label in zip(made.leaves, level, strict=True):
@@ -95,7 +95,7 @@ def test_intervals_of_a_width_hold_their_leaves(values, widths, origin):
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60))
-def test_quantile_bins_hold_their_leaves_and_are_as_equal_as_ties_allow(values):
+def test_quantile_bins_contain_their_leaves_and_are_as_equal_as_ties_allow(values):
     made = build(values, {"quantiles": [8, 4, 2]})
     for level, parts in zip(made.labels[1:-1], (8, 4, 2), strict=True):
         filled = {}

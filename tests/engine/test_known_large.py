@@ -57,7 +57,7 @@ def alike(one: Any, other: Any) -> None:
 @pytest.mark.parametrize("small", [1, 1 << 16])
 @settings(max_examples=60)
 @given(data=tables(), epsilon=st.sampled_from([0.0, 0.01, 0.2]), threshold=st.sampled_from([0.0, 0.2, 0.5]))
-def test_the_short_way_finds_the_same_numbers(data: Microdata, epsilon: float, threshold: float, small: int) -> None:
+def test_the_large_table_method_gives_the_same_numbers(data: Microdata, epsilon: float, threshold: float, small: int) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(known_threads, "SMALL", small)  # so small that keys are sorted and lists shared out
         monkeypatch.setattr(known_large, "_BLOCK", 3)
@@ -108,21 +108,21 @@ def test_deep_sets_where_most_records_leave_are_counted_the_same(monkeypatch: py
     alike(plain.summary, short.summary)
 
 
-def test_nulls_that_agree_with_anything_take_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wildcard_nulls_use_the_general_method(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"x": ["a", None, "b", "b"], "y": ["s", "s", None, "t"]})
     data = Microdata(frame, Policy.from_dict({"attributes": {"x": {"known": 0.5}, "y": {"known": 0.1, "sensitivity": 1.0}}}))
     plain, short = both(data, KnownSets(missing="wildcard", epsilon=0), monkeypatch)
     assert plain.summary == short.summary
 
 
-def test_too_many_kinds_take_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_consequence_classes_use_the_general_method(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_kinds, "_MOST_PAIRS", 1)
     data = students(500)
     plain, short = both(data, KnownSets(), monkeypatch)
     assert plain.summary == short.summary
 
 
-def test_a_row_a_record_of_a_large_table_is_refused_where_it_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_per_record_values_of_a_large_table_are_refused_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.errors import MemoryLimitError
 
     monkeypatch.setattr(known_large, "LARGE_TABLE", 1)

@@ -14,24 +14,24 @@ from discreet.errors import MemoryLimitError
     ("text", "size"),
     [("8GB", 8e9), ("500MB", 5e8), ("1.5 gb", 1.5e9), ("2GiB", 2**31), ("64k", 64e3), ("1000000", 1e6), ("3g", 3e9)],
 )
-def test_the_owner_of_the_machine_says_how_much_there_is(text: str, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_variable_sets_the_available_memory(text: str, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(room.VARIABLE, text)
     assert room.available_memory() == size
 
 
 @pytest.mark.parametrize("text", ["much", "-1GB", "0", "8 PB", "1e9", "GB"])
-def test_a_size_that_is_none_is_refused_with_one_that_would_do(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_memory_size_is_refused_with_a_valid_example(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(room.VARIABLE, text)
     with pytest.raises(MemoryLimitError, match="DISCREET_MEMORY must be a size such as 8GB"):
         room.available_memory()
 
 
-def test_without_a_word_it_is_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_available_memory_defaults_to_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(room.VARIABLE, raising=False)
     assert 10e6 < room.available_memory() < 1e15
 
 
-def test_a_job_that_does_not_fit_is_told_need_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_needs_too_much_memory_names_need_and_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(room.VARIABLE, "2GB")
     assert room.check_memory(1.9e9, "counting", "count less") == "counting needs about 1.9 GB of memory; 2.0 GB are free"
     with pytest.raises(
@@ -47,7 +47,7 @@ def _group(folder: Path, limit: str, usage: str, stat: str, first: bool) -> None
         (folder / name).write_text(text)
 
 
-def test_control_groups_of_version_2_limit_the_room_at_every_level(tmp_path: Path) -> None:
+def test_control_groups_of_version_2_limit_memory_at_every_level(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.write_text("0::/job/step\n")
     _group(tmp_path / "job", "1000\n", "400\n", "inactive_file 100\nactive_file 7\n", first=False)
@@ -55,7 +55,7 @@ def test_control_groups_of_version_2_limit_the_room_at_every_level(tmp_path: Pat
     assert list(room._free_in_control_groups(tmp_path, own)) == [700]
 
 
-def test_control_groups_of_version_1_limit_the_room_where_they_set_a_limit(tmp_path: Path) -> None:
+def test_control_groups_of_version_1_limit_memory_where_a_limit_is_set(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.write_text("5:cpu:/a\n4:memory:/a\n0::/\n")
     _group(tmp_path / "memory", str(0x7FFFFFFFFFFFF000), "5", "", first=True)

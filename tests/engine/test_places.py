@@ -59,13 +59,13 @@ def test_files_of_the_folder_and_nothing_else(tmp_path: Path) -> None:
         {"attributes": ATTRIBUTES, "plan": {"steps": [{"method": "pseudonymization", "columns": ["name"], "key_file": "/x"}]}},
     ],
 )  # fmt: skip
-def test_methods_ask_there(tmp_path: Path, content: dict[str, Any]) -> None:
+def test_masking_methods_resolve_files_through_the_policys_folder(tmp_path: Path, content: dict[str, Any]) -> None:
     with pytest.raises(PolicyError, match="only files of its own project"):
         discreet.mask(Microdata(FRAME, confined(tmp_path, content)))
 
 
 @pytest.mark.parametrize("source", ["/etc/passwd", "sqlite:////etc/passwd#users", "../other/targets.csv"])
-def test_measures_ask_there(tmp_path: Path, source: str) -> None:
+def test_measures_resolve_files_through_the_policys_folder(tmp_path: Path, source: str) -> None:
     data = Microdata(FRAME, confined(tmp_path, {"attributes": ATTRIBUTES}))
     with pytest.raises(PolicyError, match="only files of its own project"):
         discreet.risk(data, {"target_linkage": {"targets": source}})

@@ -9,11 +9,11 @@ import pytest
 from discreet.engine.runtime.progress import OutOfTimeError, progress_listener, report_progress, stop_after
 
 
-def test_nothing_happens_where_nobody_listens() -> None:
+def test_progress_without_a_listener_does_nothing() -> None:
     report_progress("counting", 1, 2)
 
 
-def test_work_is_stopped_after_its_moment_and_not_before() -> None:
+def test_work_is_stopped_after_its_deadline_and_not_before() -> None:
     told: list[tuple[str, int, int]] = []
     with progress_listener(lambda *what: told.append(what)):
         with stop_after(time.monotonic() + 60):

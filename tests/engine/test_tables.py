@@ -16,7 +16,7 @@ def test_a_frame_is_a_table():
     assert load_table(pl.DataFrame({"age": [44]}), Policy()).height == 1
 
 
-def test_a_file_that_is_not_there_is_told_by_name(tmp_path):
+def test_a_missing_file_is_named_in_the_error(tmp_path):
     policy = Policy.from_dict({}, folder=str(tmp_path))
     with pytest.raises(SourceError, match=r"nobody\.csv"):
         load_table("nobody.csv", policy)

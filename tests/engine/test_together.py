@@ -39,14 +39,14 @@ def test_codes_are_equal_exactly_where_values_are(left, right):
         ([None, None], ["x", "y"]),
     ],
 )
-def test_values_of_different_types_agree_as_people_read_them(left, right):
+def test_values_of_different_types_agree_by_their_printed_form(left, right):
     one, two = to_common_type(pl.Series("a", left), pl.Series("b", right))
     if one.null_count() < len(one):
         assert one.to_list() == two.to_list()
     assert one.dtype == two.dtype
 
 
-def test_large_integers_do_not_meet_in_a_float():
+def test_large_integers_are_not_compared_as_floats():
     ours = pl.DataFrame({"a": pl.Series([2**63 + 1], dtype=pl.UInt64)})
     theirs = pl.DataFrame({"a": pl.Series([2**62], dtype=pl.Int64)})
     (shared,) = encode_shared(ours, theirs, [("a", "a")])

@@ -20,7 +20,7 @@ def test_an_interval_is_read_as_it_was_written(one: float, other: float, lower: 
 
 
 @given(st.sets(st.text(max_size=5), min_size=1, max_size=4))
-def test_a_group_is_read_as_it_was_written_whatever_its_names_hold(members: set[str]) -> None:
+def test_a_group_round_trips_whatever_characters_its_names_contain(members: set[str]) -> None:
     group = Group(frozenset(members))
     assert parse_group(str(group)) == group
 
@@ -37,12 +37,12 @@ def test_bounds_are_inside_or_outside_as_written(text: str, inside: float, outsi
 
 
 @pytest.mark.parametrize("text", ["", "5", "a..b", "[1, 2", "1...2", "Flu", "{a", "a|b"])
-def test_what_is_no_interval_or_group_is_none(text: str) -> None:
+def test_texts_that_are_neither_intervals_nor_groups_parse_to_none(text: str) -> None:
     assert parse_interval(text) is None
     assert parse_group(text) is None
 
 
-def test_an_interval_open_on_both_sides_says_nothing() -> None:
+def test_an_interval_open_on_both_sides_is_written_as_a_star() -> None:
     assert str(Interval(-math.inf, math.inf, False, False)) == "*"
 
 

@@ -51,7 +51,9 @@ def test_a_list_that_matches_nothing_is_an_error() -> None:
 def test_one_listed_value_that_does_not_occur_is_an_error() -> None:
     data = _data(ILL, {"values": {"Leukemia": 1.0, "HIV": 0.9}})
     for verb in (discreet.mask, lambda table: discreet.risk(_without_plan(table))):
-        with pytest.raises(PolicyError, match=r"'x\.values' names 'Leukemia', which does not occur in this table; .*allow_absent"):
+        with pytest.raises(
+            PolicyError, match=r"'x\.values' names 'Leukemia', which does not occur in this table; .*allow_absent"
+        ):
             verb(data)
     # a table that is measured alone under a plan may be its release
     assert any("Leukemia" in note for note in discreet.risk(data)["known_sets"].notes)
@@ -131,7 +133,7 @@ def test_codes_that_differ_by_a_sign_are_two_values() -> None:
 
 def test_order_and_groups_are_looked_at_too() -> None:
     low = ["low", "middle", "high", "high"]
-    with pytest.raises(DataError, match="the value 'high' of 'x' does not stand in its order: low, middle, hihg"):
+    with pytest.raises(DataError, match="the value 'high' of 'x' is not in its order: low, middle, hihg"):
         discreet.risk(_data(low, {"level": "ordinal", "order": ["low", "middle", "hihg"]}))
     groups = {"groups": [{"some": ["lwo", "middle"], "more": ["high"]}]}
     with pytest.raises(PolicyError, match=r"x\.hierarchy\.groups' names 'lwo'"):

@@ -17,7 +17,7 @@ def policy(**attributes: dict[str, object]) -> Policy:
     return Policy.from_dict({"attributes": attributes})
 
 
-def test_a_policy_that_names_no_column_is_told_with_the_nearest() -> None:
+def test_an_unknown_attribute_in_a_policy_is_reported_with_the_nearest_column() -> None:
     with pytest.raises(PolicyError, match="'agee' is not a column of the data; did you mean 'age'"):
         Microdata(pl.DataFrame({"age": [1]}), policy(agee={"role": "key"}))
 
@@ -44,7 +44,7 @@ def test_changing_a_column_leaves_the_old_table_and_keeps_other_codes() -> None:
     assert encode(changed, ["a"])[0] is not first
 
 
-def test_taking_rows_keeps_who_they_are() -> None:
+def test_taking_rows_keeps_their_record_numbers() -> None:
     data = Microdata(pl.DataFrame({"a": [1, 2, 3]}))
     assert data.take(np.array([2, 0])).records.tolist() == [2, 0]
 

@@ -45,7 +45,7 @@ def test_the_pinned_example_is_read_whole() -> None:
     assert policy.attributes["age"].value_weight(44) == 1.0
 
 
-def test_a_coarse_cell_weighs_as_much_as_the_heaviest_value_it_may_hide() -> None:
+def test_a_coarse_cell_has_the_largest_weight_of_its_values() -> None:
     attributes = parse_policy(WHOLE).attributes
     disease, income = attributes["disease"], attributes["income"]
     assert [disease.value_weight(cell) for cell in ("{Cancer|Flu}", "{Cold|Flu}", "{Cold|Mumps}", "*")] == [1.0, 0.2, 0.0, 0.0]
@@ -62,7 +62,7 @@ def test_what_was_read_can_be_written_and_read_again() -> None:
     assert parse_policy(policy.to_yaml()) == policy
 
 
-def test_yes_and_no_are_words_and_numbers_are_texts_as_keys() -> None:
+def test_yes_and_no_stay_text_and_numeric_keys_become_text() -> None:
     policy = parse_policy("attributes: {flag: {sensitivity: 1, values: {yes: 1, no: 0, 0: 0.5, 1.50: 0.2}}}")
     assert policy.attributes["flag"].values == {"yes": 1.0, "no": 0.0, "0": 0.5, "1.50": 0.2}
     assert policy.attributes["flag"].value_weight(0) == 0.5
@@ -90,7 +90,7 @@ def test_yes_and_no_are_words_and_numbers_are_texts_as_keys() -> None:
         ("attributes: {a: {hierarchy: {}}}", "exactly one of file, widths"),
     ],
 )
-def test_a_wrong_policy_is_told_in_one_sentence(text: str, told: str) -> None:
+def test_an_invalid_policy_is_reported_in_one_sentence(text: str, told: str) -> None:
     with pytest.raises(PolicyError, match=told) as raised:
         check_policy(parse_policy(text, origin="policy.yaml"))
     assert "\n" not in str(raised.value)

@@ -101,14 +101,14 @@ def test_every_phi_and_every_risk_is_the_printed_formula(tmp_path_factory, conte
     assert score["unmatched"] == rhos.count(0)
 
 
-def test_a_table_of_weights_is_a_weight_an_attribute_and_record(tmp_path):
+def test_a_table_of_weights_has_one_weight_per_attribute_and_record(tmp_path):
     pl.DataFrame({"a": [1.0, 2.0], "b": [0.0, 5.0], "weight": [3.0, 10.0]}).write_csv(tmp_path / "w.csv")
     data = microdata([("x", "y", None), (None, "y", "x")], str(tmp_path))
     found = Decision(sensitivity="phi3", weights={"c": 7.0}, record_weights="w.csv").measure(data).per_record["phi"]
     assert found.to_list() == [3.0, 120.0]
 
 
-def test_a_lone_column_of_weights_is_the_records_even_where_an_attribute_has_its_name(tmp_path):
+def test_a_single_weight_column_weights_records_even_if_named_as_an_attribute(tmp_path):
     pl.DataFrame({"a": [2.0, 3.0]}).write_csv(tmp_path / "w.csv")
     data = microdata([("x", "y", None), (None, "y", "x")], str(tmp_path))
     assert Decision(sensitivity="phi2", record_weights="w.csv").measure(data).per_record["phi"].to_list() == [4.0, 6.0]
@@ -268,7 +268,7 @@ def test_suppression_never_raises_another_records_risk():
     assert all(new <= old for old, new in zip(before, after, strict=True))
 
 
-def test_an_infinite_weight_forbids_only_what_can_be_tied_to_somebody(tmp_path):
+def test_an_infinite_weight_counts_only_for_records_consistent_with_somebody(tmp_path):
     pl.DataFrame({"a": ["x"], "b": ["x"]}).write_csv(tmp_path / "book.csv")
     policy = parse_policy("risk: {decision: {weights: {c: .inf, a: 1}, dictionary: book.csv}}", folder=str(tmp_path))
     measure = create("risk", "decision", policy.risk["decision"])
@@ -322,7 +322,7 @@ def wrong_dictionaries(tmp_path):
         ({"record_weights": "strange.csv", "sensitivity": "phi2"}, "1 rows of weights for 2 records"),
     ],
 )
-def test_what_does_not_fit_is_told_before_any_work(tmp_path, parameters, message):
+def test_dictionaries_and_weights_that_do_not_fit_raise_errors_before_any_work(tmp_path, parameters, message):
     data = wrong_dictionaries(tmp_path)
     with pytest.raises(DiscreetError, match=message):
         Decision(**parameters).measure(data)
@@ -341,12 +341,12 @@ def test_what_does_not_fit_is_told_before_any_work(tmp_path, parameters, message
         ({"sensitivity": "phi6"}, "phi1"),
     ],
 )
-def test_a_wrong_parameter_is_told_without_data(parameters, message):
+def test_an_invalid_parameter_is_reported_without_data(parameters, message):
     with pytest.raises(ParameterError, match=message):
         create("risk", "decision", parameters)
 
 
-def test_the_bound_is_told_in_words_where_it_holds(tmp_path):
+def test_notes_state_the_bound_of_theorem_1_where_it_holds(tmp_path):
     pl.DataFrame({"who": [1, 2, 3], "a": ["x", "y", None]}).write_csv(tmp_path / "phone.csv")
     pl.DataFrame({"who": [1, 2, 3], "a": ["x", "z", None]}).write_csv(tmp_path / "wrong.csv")
     policy = Policy.from_dict({"attributes": {"who": {"role": "identifier"}, "a": {"role": "key"}}}, folder=str(tmp_path))
@@ -367,7 +367,7 @@ def test_no_rows_and_no_columns():
         Decision().measure(table({"who": [1]}, identifier=["who"]))
 
 
-def test_a_record_is_explained_in_words():
+def test_explain_returns_sentences_on_a_record():
     data = microdata([("x", None, "x"), ("x", "y", "x")])
     assert Decision().explain(data, 0) == [
         "It discloses a, c, with sensitivity 2 (phi1).",

@@ -66,7 +66,7 @@ def microdata(frame: pl.DataFrame, folder: str = ".") -> Microdata:
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), st.sampled_from(["phi1", "phi3", "phi5"]))
-def test_the_bound_is_said_only_where_it_holds(case: tuple[pl.DataFrame, ...], form: Any) -> None:
+def test_notes_claim_the_bound_only_where_it_holds(case: tuple[pl.DataFrame, ...], form: Any) -> None:
     original, release, book = case
     with tempfile.TemporaryDirectory() as folder:
         book.write_parquet(Path(folder) / "d.parquet")
@@ -97,7 +97,7 @@ def conditions_hold(data: Microdata, owned: Microdata, book: pl.DataFrame, itsel
 
 @settings(max_examples=100, deadline=None)
 @given(cases())
-def test_what_is_said_without_a_dictionary_holds_for_every_dictionary_that_it_speaks_of(case: tuple[pl.DataFrame, ...]) -> None:
+def test_the_bound_without_a_dictionary_holds_for_every_dictionary_it_covers(case: tuple[pl.DataFrame, ...]) -> None:
     original, release, book = case
     keys = book.select(name for name in book.columns if name != "ill")
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +117,7 @@ def test_what_is_said_without_a_dictionary_holds_for_every_dictionary_that_it_sp
             assert found["risk"] <= itself["risk"] + 1e-12
 
 
-def test_a_dictionary_that_also_says_what_is_confidential_is_not_bounded_by_the_keys(tmp_path: Path) -> None:
+def test_a_dictionary_with_confidential_attributes_is_not_bounded_by_the_keys(tmp_path: Path) -> None:
     """Finding 10: four alike by their keys, all apart by what else the dictionary says."""
     frame = pl.DataFrame({"id": [1, 2, 3, 4], "age": [30] * 4, "town": ["A"] * 4, "ill": ["w", "x", "y", "z"]})
     frame.write_csv(tmp_path / "d.csv")

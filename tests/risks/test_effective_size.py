@@ -98,13 +98,15 @@ def compare(data: Microdata, measure: KnownSets, original: Microdata | None = No
 
 @settings(max_examples=150, deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.01, 0.2]), st.sampled_from(["category", "wildcard"]))
-def test_it_is_the_ratio_of_the_two_sums(data: Microdata, epsilon: float, missing: Any) -> None:
+def test_effective_class_size_is_the_ratio_of_the_two_sums(data: Microdata, epsilon: float, missing: Any) -> None:
     compare(data, KnownSets(epsilon=epsilon, missing=missing))
 
 
 @settings(max_examples=100, deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.01, 0.2]), st.data())
-def test_it_is_so_for_an_intruder_who_holds_true_values(data: Microdata, epsilon: float, draw: st.DataObject) -> None:
+def test_effective_class_size_of_an_attacker_who_knows_the_original_values(
+    data: Microdata, epsilon: float, draw: st.DataObject
+) -> None:
     blanked = {
         name: pl.Series([None if draw.draw(st.booleans()) else value for value in data.frame[name]], dtype=pl.String)
         for name in data.columns
@@ -114,7 +116,7 @@ def test_it_is_so_for_an_intruder_who_holds_true_values(data: Microdata, epsilon
 
 @settings(max_examples=50, deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.01, 0.2]))
-def test_tables_that_keep_little_of_each_record_give_the_same(data: Microdata, epsilon: float) -> None:
+def test_the_large_table_method_gives_the_same_effective_class_sizes(data: Microdata, epsilon: float) -> None:
     measure = KnownSets(epsilon=epsilon, threshold=Among(among=3))
     usual = measure.measure(data)
     with mock.patch.object(known_large, "LEAST", 0):
@@ -143,7 +145,7 @@ def _classes(k: int) -> Microdata:
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
-def test_it_is_k_where_every_class_has_k(k: int) -> None:
+def test_effective_class_size_is_k_where_every_class_has_k_records(k: int) -> None:
     score = KnownSets(epsilon=0, threshold={"among": k + 1}).measure(_classes(k))
     assert score["effective_k_min"] == pytest.approx(k, rel=1e-12)
     assert score["effective_k_median"] == pytest.approx(k, rel=1e-12)
@@ -153,7 +155,7 @@ def test_it_is_k_where_every_class_has_k(k: int) -> None:
         assert KnownSets(epsilon=0, threshold={"among": k}).measure(_classes(k))["high_risk"] == 0
 
 
-def test_a_record_that_everything_known_finds_has_size_1() -> None:
+def test_a_record_unique_in_every_known_set_has_effective_class_size_1() -> None:
     data = Microdata(
         pl.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6], "ill": ["y"] * 3}),
         Policy.from_dict({"attributes": {"a": {"known": 0.3}, "b": {"known": 0.2}, "ill": {"sensitivity": 1}}}),
@@ -161,7 +163,7 @@ def test_a_record_that_everything_known_finds_has_size_1() -> None:
     assert KnownSets(epsilon=0).measure(data).per_record["effective_k"].to_list() == pytest.approx([1, 1, 1])
 
 
-def test_a_table_with_nothing_to_learn_says_that_0_means_nothing() -> None:
+def test_a_table_with_nothing_to_learn_notes_that_0_is_no_evidence() -> None:
     data = Microdata(pl.DataFrame({"a": [1, 2]}), Policy.from_dict({"attributes": {"a": {"known": 0.3}}}))
     score = KnownSets().measure(data)
     assert score["effective_k_min"] is None
@@ -179,6 +181,6 @@ def test_a_table_with_nothing_to_learn_says_that_0_means_nothing() -> None:
         (math.nan, "at least 0"),
     ],
 )
-def test_a_threshold_that_is_none_is_told_in_a_sentence(threshold: Any, sentence: str) -> None:
+def test_an_invalid_threshold_is_reported_in_a_sentence(threshold: Any, sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence):
         registry.create("risk", "known_sets", {"threshold": threshold})

@@ -54,7 +54,7 @@ def lonely_age() -> tuple[discreet.Microdata, discreet.Microdata]:
     return data, data.replace(data.frame.with_columns(age=pl.Series([None, *ages[1:]])))
 
 
-def test_a_blanked_value_does_not_hide_a_record_from_whoever_knows_it():
+def test_suppression_does_not_hide_a_record_from_an_attacker_who_knows_the_value():
     data, masked = lonely_age()
     measure = KAnonymity(missing="wildcard")
     assert measure.measure(masked)["k"] == 13
@@ -68,14 +68,14 @@ def test_without_wildcards_knowing_the_original_values_changes_nothing():
 
 
 @pytest.mark.parametrize("measure", [LDiversity(missing="wildcard"), TCloseness(missing="wildcard")])
-def test_diversity_and_closeness_say_that_wildcards_are_not_covered(measure):
+def test_diversity_and_closeness_refuse_wildcards_beside_the_original(measure):
     data, masked = lonely_age()
     measure.measure(masked)
     with pytest.raises(DataError, match="knows the original values"):
         measure.measure(masked, original=data)
 
 
-def test_the_verdict_on_k_is_that_of_the_informed_intruder():
+def test_the_verdict_on_k_is_that_of_the_informed_attacker():
     data, masked = lonely_age()
     policy = data.policy.with_(risk={"k_anonymity": {"missing": "wildcard"}}, limits={"k_anonymity.k": 5})
     assessment = discreet.assess(data.with_policy(policy), masked.with_policy(policy))

@@ -15,7 +15,7 @@ ROWS = st.lists(st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from([None, 
 
 @settings(max_examples=150)
 @given(ROWS, st.booleans())
-def test_classes_are_counted_as_the_definition_says(rows: list[tuple[int | None, str | None]], wildcard: bool) -> None:
+def test_equivalence_classes_are_counted_by_definition(rows: list[tuple[int | None, str | None]], wildcard: bool) -> None:
     data = table({"a": [row[0] for row in rows], "b": [row[1] for row in rows]}, key=["a", "b"])
     score = KAnonymity(missing="wildcard" if wildcard else "category").measure(data)
 
@@ -31,6 +31,6 @@ def test_classes_are_counted_as_the_definition_says(rows: list[tuple[int | None,
         assert score[f"violating_{k}"] == sum(size < k for size in sizes)
 
 
-def test_a_table_without_keys_is_told() -> None:
+def test_a_table_without_keys_is_an_error() -> None:
     with pytest.raises(DataError, match="role key"):
         KAnonymity().measure(table({"a": [1]}))

@@ -125,7 +125,7 @@ def test_a_null_as_a_wildcard_agrees_with_the_definition(data: Microdata, epsilo
 
 @settings(deadline=None, max_examples=150)
 @given(tables(st.sampled_from(["a", "a", "b", "c"])), EPSILONS, st.data(), st.booleans())
-def test_an_intruder_with_true_values_searches_the_masked_table(
+def test_an_attacker_who_knows_the_originals_searches_the_masked_table(
     original: Microdata, epsilon: float, draw: st.DataObject, many: bool
 ) -> None:
     cells = [
@@ -140,7 +140,7 @@ def test_an_intruder_with_true_values_searches_the_masked_table(
 
 @settings(deadline=None, max_examples=200)
 @given(tables(), EPSILONS, st.booleans(), st.sampled_from([0.5, 0.05, 0.001]))
-def test_narrowed_intervals_are_certain_and_as_narrow_as_asked(
+def test_narrowed_intervals_are_certain_and_as_narrow_as_requested(
     data: Microdata, epsilon: float, wildcard: bool, tolerance: float
 ) -> None:
     measure = KnownSets(epsilon=epsilon, tolerance=tolerance, missing="wildcard" if wildcard else "category")
@@ -153,7 +153,7 @@ def test_narrowed_intervals_are_certain_and_as_narrow_as_asked(
 
 @settings(deadline=None, max_examples=100)
 @given(tables(), st.sampled_from([0.1, 0.5]), st.floats(0.001, 300))
-def test_decide_leaves_no_record_in_doubt(data: Microdata, epsilon: float, threshold: float) -> None:
+def test_decide_leaves_no_record_undecided(data: Microdata, epsilon: float, threshold: float) -> None:
     measure = KnownSets(epsilon=epsilon, threshold=threshold, decide=True)
     slow = brute(data, epsilon, measure.alpha)
     if any(abs(one["whole"] - threshold) < 1e-6 * threshold for one in slow):
@@ -203,7 +203,7 @@ def test_sixty_attributes_are_pruned_without_visiting_what_is_dropped() -> None:
     assert len(family([0.05] * 60, 0.01, 1000)) == 61
 
 
-def test_too_many_sets_say_which_epsilon_fits() -> None:
+def test_too_many_known_sets_raise_an_error_with_a_fitting_epsilon() -> None:
     with pytest.raises(ParameterError, match=r"epsilon: 0\.\d+ would fit"):
         family([0.9] * 40, 0.001, 500)
     fitting = 0.9**2 * (1 + 1e-5)
@@ -212,7 +212,7 @@ def test_too_many_sets_say_which_epsilon_fits() -> None:
         family([1.0] * 40, 0.001, 500)
 
 
-def test_no_attribute_is_an_error_that_says_so() -> None:
+def test_a_table_without_known_or_sensitive_attributes_is_an_error() -> None:
     with pytest.raises(DataError, match="known > 0 or a sensitivity"):
         KnownSets().measure(Microdata(pl.DataFrame({"x": [1, 2]})))
 

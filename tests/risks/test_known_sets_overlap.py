@@ -131,7 +131,7 @@ def brute(cells: list[list[Cell]], chances: list[float], weights: list[float], m
 @pytest.mark.parametrize("small", [1 << 16, 1])
 @given(tables(), st.sampled_from(["category", "wildcard"]), st.sampled_from([0.0, 0.01, 0.2]))
 @settings(max_examples=150, deadline=None)
-def test_risk_and_bounds_are_those_of_nested_loops(small: int, table: Any, missing: Any, epsilon: float) -> None:
+def test_risk_and_bounds_equal_those_of_nested_loops(small: int, table: Any, missing: Any, epsilon: float) -> None:
     data, cells, chances, weights = table
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(known_threads, "SMALL", small)
@@ -154,7 +154,7 @@ def test_risk_and_bounds_are_those_of_nested_loops(small: int, table: Any, missi
 
 @given(tables(), st.integers(0, 8), st.data())
 @settings(max_examples=100, deadline=None)
-def test_a_coarser_cell_never_lowers_a_count_so_nobody_else_is_at_more_risk(table: Any, row: int, data: st.DataObject) -> None:
+def test_a_coarser_cell_never_lowers_a_count_or_raises_another_records_risk(table: Any, row: int, data: st.DataObject) -> None:
     released, cells, _, weights = table
     row %= len(weights)
     at = data.draw(st.integers(0, len(cells) - 1))
@@ -181,7 +181,7 @@ def _plan(threshold: float) -> Plan:
     return Plan.model_validate({"steps": [{"method": "targeted_generalization", "threshold": threshold}], "seed": 7})
 
 
-def test_the_gain_of_targeted_generalization_is_seen_in_the_written_release(tmp_path: Any) -> None:
+def test_the_written_release_shows_the_gain_of_targeted_generalization(tmp_path: Any) -> None:
     """Finding 4: what the method promises of its release is what known_sets measures on the file, without the original."""
     from discreet.testing import students
 
@@ -201,7 +201,7 @@ def test_the_gain_of_targeted_generalization_is_seen_in_the_written_release(tmp_
         assert KnownSets(threshold=threshold, missing="wildcard").measure(table).summary["high_risk"] == len(story.remaining)
 
 
-def test_true_values_ask_the_same_by_layers_and_by_overlap() -> None:
+def test_original_values_give_the_same_counts_by_layers_and_by_overlap() -> None:
     """Which of the two ways counts for an intruder who knows the original values makes no difference."""
     from discreet.testing import students
 
@@ -218,7 +218,7 @@ def test_true_values_ask_the_same_by_layers_and_by_overlap() -> None:
 
 @given(tables(), st.sampled_from(["category", "wildcard"]), st.sampled_from([0.2, 0.5, 0.9]))
 @settings(max_examples=60, deadline=None)
-def test_targeted_suppression_of_a_coarse_table_keeps_what_it_says(table: Any, missing: Any, threshold: float) -> None:
+def test_targeted_suppression_of_a_coarse_table_keeps_its_guarantee(table: Any, missing: Any, threshold: float) -> None:
     """The records that the step leaves above the threshold are those that known_sets finds there."""
     data, _, chances, _ = table
     assume(any(chance > 0.01 for chance in chances))

@@ -18,7 +18,7 @@ def agree(one, other, wildcard):
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.tuples(keys, keys, values, values), max_size=12), st.sampled_from(["category", "wildcard"]))
-def test_l_is_the_fewest_values_behind_any_record(rows, missing):
+def test_l_is_the_smallest_number_of_values_in_any_class(rows, missing):
     data = table({name: [row[at] for row in rows] for at, name in enumerate("abst")}, key=["a", "b"], confidential=["s", "t"])
     score = LDiversity(missing=missing).measure(data)
     expected = []
@@ -46,7 +46,7 @@ def test_the_skewed_class_is_not_recursively_diverse():
     assert LDiversity(c=8.1).measure(data)["recursive_l"] == 3
 
 
-def test_what_is_missing_is_told():
+def test_missing_roles_are_errors():
     data = table({"a": [1], "s": ["x"]}, key=["a"], confidential=["s"])
     with pytest.raises(DataError, match="role key"):
         LDiversity().measure(table({"a": [1]}))

@@ -75,14 +75,14 @@ whole = st.integers(-3, 3)
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.tuples(whole, jobs), st.tuples(whole, jobs)), min_size=1, max_size=40))
-def test_mixed_attributes_by_the_tree_where_categories_are_kept_and_by_looking_where_not(pairs):
+def test_mixed_attributes_are_ranked_by_tree_or_brute_force_alike(pairs):
     schema = {"x": pl.Int64, "job": pl.String}
     check([one for one, _ in pairs], [other for _, other in pairs], ["number", "category"], schema, schema)
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.tuples(whole, whole), st.tuples(whole, whole)), min_size=1, max_size=40))
-def test_numbers_alone_by_the_tree_with_many_ties(pairs):
+def test_numbers_are_ranked_by_the_tree_with_many_ties(pairs):
     schema = {"x": pl.Int64, "y": pl.Int64}
     check([one for one, _ in pairs], [other for _, other in pairs], ["number", "number"], schema, schema)
 
@@ -92,7 +92,7 @@ def normal_table(size=1000, seed=1):
     return table({name: rng.normal(size=size).tolist() for name in "abc"}, key=["a", "b", "c"]), rng
 
 
-def test_an_untouched_release_is_linked_wholly_and_a_shuffled_one_at_the_baseline():
+def test_an_unmasked_release_is_linked_completely_and_a_shuffled_one_at_the_baseline():
     data, rng = normal_table()
     untouched = RecordLinkage().measure(data, original=data)
     assert untouched["correct_share"] == 1.0
@@ -104,7 +104,7 @@ def test_an_untouched_release_is_linked_wholly_and_a_shuffled_one_at_the_baselin
     assert score["correct_share"] < 0.01
 
 
-def test_more_noise_lies_between_untouched_and_shuffled():
+def test_the_share_with_noise_lies_between_unmasked_and_shuffled():
     data, rng = normal_table()
     shares = []
     for noise in (0.05, 0.3, 1.0):

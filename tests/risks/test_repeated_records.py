@@ -95,7 +95,7 @@ def test_every_number_equals_its_definition(rows: list[tuple[Any, ...]], knows: 
 
 @settings(deadline=None, max_examples=60)
 @given(ROWS)
-def test_a_stronger_intruder_never_finds_less(rows: list[tuple[Any, ...]]) -> None:
+def test_a_stronger_attacker_never_has_a_lower_probability(rows: list[tuple[Any, ...]]) -> None:
     data = made(rows)
     found = [RepeatedRecords(knows=knows).measure(data).per_record for knows in ("nothing", "count", "linked")]
     weak, middle, strong = [frame["probability"].to_numpy() for frame in found if frame is not None]
@@ -105,7 +105,7 @@ def test_a_stronger_intruder_never_finds_less(rows: list[tuple[Any, ...]]) -> No
 
 @settings(deadline=None, max_examples=60)
 @given(ROWS, st.sampled_from(["nothing", "count", "linked"]))
-def test_with_one_record_a_person_the_numbers_are_those_of_k_anonymity(rows: list[tuple[Any, ...]], knows: Any) -> None:
+def test_with_one_record_per_person_the_numbers_are_those_of_k_anonymity(rows: list[tuple[Any, ...]], knows: Any) -> None:
     rows = [(number, *row[1:]) for number, row in enumerate(rows)]
     data = made(rows)
     score, plain = RepeatedRecords(knows=knows).measure(data), KAnonymity().measure(data)
@@ -118,7 +118,7 @@ def test_with_one_record_a_person_the_numbers_are_those_of_k_anonymity(rows: lis
     assert score["over_threshold"] == plain["unique"]
 
 
-def test_a_person_in_several_groups_is_told_by_the_largest_probability() -> None:
+def test_a_person_in_several_groups_has_the_largest_probability() -> None:
     data = table(
         {"who": [1, 1, 2, 2, 3], "age": [5, 6, 5, 5, 5], "ill": list("aabba")}, person=["who"], key=["age"], confidential=["ill"]
     )
@@ -129,7 +129,7 @@ def test_a_person_in_several_groups_is_told_by_the_largest_probability() -> None
     }  # fmt: skip
 
 
-def test_a_row_a_group_tells_size_persons_balance_and_affiliation() -> None:
+def test_groups_has_one_row_per_group_with_its_counts_and_measures() -> None:
     data = table(
         {"who": [1, 1, 2, 2, 3], "age": [6, 5, 5, 5, 5], "ill": list("aabba")}, person=["who"], key=["age"], confidential=["ill"]
     )
@@ -140,7 +140,7 @@ def test_a_row_a_group_tells_size_persons_balance_and_affiliation() -> None:
     assert RepeatedRecords(knows="linked").groups(data)["persons"].to_list() == [1, 1, 1]
 
 
-def test_h_is_told_by_confidential_attribute() -> None:
+def test_h_is_reported_by_confidential_attribute() -> None:
     data = table(
         {"who": [1, 2], "age": [5, 5], "s": ["a", "a"], "t": ["a", "b"]}, person=["who"], key=["age"], confidential=["s", "t"]
     )
@@ -176,13 +176,13 @@ def test_a_release_without_the_person_attribute_takes_the_persons_of_its_origina
         ({"person": ["who"]}, "at least one attribute with the role key"),
     ],
 )
-def test_wrong_roles_are_told(roles: dict[str, list[str]], match: str) -> None:
+def test_wrong_roles_are_errors(roles: dict[str, list[str]], match: str) -> None:
     data = table({"who": [1], "also": [1], "age": [5]}, **roles)
     with pytest.raises(DataError, match=match):
         RepeatedRecords().measure(data)
 
 
-def test_limits_are_judged_where_the_release_has_no_persons_any_more() -> None:
+def test_limits_are_judged_where_the_release_has_no_person_attribute() -> None:
     policy = {
         "attributes": {"who": {"role": "person"}, "age": {"role": "key"}},
         "limits": {"repeated_records.over_threshold": 0, "repeated_records.min_persons": 2},
@@ -203,7 +203,7 @@ def test_a_record_is_explained_by_its_group() -> None:
     ]
 
 
-def test_the_measure_keeps_the_contract() -> None:
+def test_the_measure_conforms_to_the_plugin_contract() -> None:
     check_risk(RepeatedRecords)
 
 

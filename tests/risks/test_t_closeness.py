@@ -33,7 +33,7 @@ keys = st.one_of(st.none(), st.integers(0, 2))
     st.lists(st.tuples(keys, keys, st.one_of(st.none(), st.integers(0, 4))), max_size=12),
     st.sampled_from(["category", "wildcard"]),
 )
-def test_t_is_the_largest_distance_behind_any_record(rows, missing):
+def test_t_is_the_largest_distance_of_any_class(rows, missing):
     data = table({name: [row[at] for row in rows] for at, name in enumerate("abs")}, key=["a", "b"], confidential=["s"])
     score = TCloseness(missing=missing, distance={"s": "ordered"}).measure(data)
     whole = [row[2] for row in rows if row[2] is not None]
@@ -67,7 +67,7 @@ def test_the_distance_follows_the_level():
     assert score.per_attribute["t"].to_list() == pytest.approx([0.5, 2 / 3, 2 / 3])
 
 
-def test_what_is_missing_is_told():
+def test_missing_roles_are_errors():
     data = table({"a": [1], "s": ["x"]}, key=["a"], confidential=["s"])
     with pytest.raises(DataError, match="role confidential"):
         TCloseness().measure(table({"a": [1]}, key=["a"]))

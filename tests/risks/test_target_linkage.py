@@ -250,19 +250,19 @@ def test_no_records_and_no_targets_are_no_risk():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"population": 10, "sampling_fraction": 0.1}, "either population or sampling_fraction"),
+        ({"population": 10, "sampling_fraction": 0.1}, "give population or sampling_fraction"),
         ({"tolerance": {"a": 1}, "edits": {"a": 1}}, "more than one of tolerance"),
         ({"domain": {"a": 5}, "density": {"a": {"1": 0.5}}}, "a domain and a density"),
         ({"errors": {"a": 1.5}}, "errors"),
         ({"model": "normal"}, "model"),
     ],
 )
-def test_parameters_that_cannot_be_are_told(parameters, sentence):
+def test_invalid_parameters_are_errors(parameters, sentence):
     with pytest.raises(ParameterError, match=sentence):
         create("risk", "target_linkage", parameters)
 
 
-def test_what_the_data_do_not_allow_is_told():
+def test_parameters_that_the_data_do_not_allow_are_errors():
     data = table({"age": [1, 2], "city": ["x", "y"]}, key=["age"])
     with pytest.raises(DataError, match="less than the 2 records"):
         TargetLinkage(population=1).measure(data)
@@ -274,6 +274,6 @@ def test_what_the_data_do_not_allow_is_told():
         TargetLinkage().measure(table({"age": [1]}))
 
 
-def test_the_verb_finds_it_by_name():
+def test_the_risk_verb_loads_target_linkage_by_name():
     data = table({"age": [1, 1]}, key=["age"])
     assert discreet.risk(data, ["target_linkage"])["target_linkage"]["mean"] == pytest.approx(0.5)

@@ -2,11 +2,11 @@
 
 The same sums as in :mod:`discreet.engine.known_sets.counter`, in the same order of the tree, with less in memory:
 
-* a record holds the number of its consequence class (:mod:`discreet.risks.known_sets.kinds`) instead of its weights; * a set's
-groups are stored beside its parent's, four bytes per record and level, and packed only when half of the records have left; *
-where most records are queries, records and queries are one list; * only two sums per query are stored, that of the kept sets and
-that including all larger sets; the set that contributes most to the
-  risk of a record is computed on demand.
+* a record holds the number of its consequence class (:mod:`discreet.risks.known_sets.kinds`) instead of its weights;
+* a set's groups are stored beside its parent's, four bytes per record and level, and packed only when half of the records left;
+* where most records are queries, records and queries are one list;
+* only two sums per query are stored, that of the kept sets and that including all larger sets; the set that contributes most
+  to the risk of a record is computed on demand.
 
 With L levels of sets that have children, a table in which every record is a query needs about 26 + 4 L bytes per record besides
 its codes.

@@ -86,9 +86,11 @@ class LDiversity(RiskMeasure):
         worst = {field: np.full(number, np.inf) for field in FIELDS}
         by_attribute = {}
         for column in encode(data, sensitive):
-            found = histograms_by_agreement(columns, column, ids, number, wildcard=self.missing == "wildcard")
-            numbers = dict(zip(FIELDS, (distinct_values(found), entropy_l(found), recursive_l(found, self.c)), strict=True))
+            by_class = histograms_by_agreement(columns, column, ids, number, wildcard=self.missing == "wildcard")
+            diversity = (distinct_values(by_class), entropy_l(by_class), recursive_l(by_class, self.c))
+            numbers = dict(zip(FIELDS, diversity, strict=True))
             for field, values in numbers.items():
+
                 worst[field] = np.fmin(worst[field], values)
             by_attribute[column.name] = {field: _least(values) for field, values in numbers.items()}
         records = {field: values[ids] for field, values in worst.items()}
