@@ -147,7 +147,7 @@ class SuppressionRound:
             return
         if self.records_with_nulls is not None and rule.side == "sensitive":
             suppressed[above] = choose_values(table, rule, rows[above])
-        has_candidates = rule.candidates(table, nulls, table.record_weights(rows)).any(axis=1)
+        has_candidates = np.asarray(rule.candidates(table, nulls, table.record_weights(rows)).any(axis=1))
         needed = np.zeros(len(rows), dtype=np.int64)
         if self.records_with_nulls is not None:
             nearest = above[[np.argmin(bound[above])]]
