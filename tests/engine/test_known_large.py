@@ -15,7 +15,7 @@ from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import kinds as known_kinds
+from discreet.risks.known_sets import consequence_classes
 from discreet.risks.known_sets import large as known_large
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
@@ -116,7 +116,7 @@ def test_wildcard_nulls_use_the_general_method(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_too_many_consequence_classes_use_the_general_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_kinds, "_MOST_PAIRS", 1)
+    monkeypatch.setattr(consequence_classes, "_MOST_PAIRS", 1)
     data = students(500)
     plain, short = both(data, KnownSets(), monkeypatch)
     assert plain.summary == short.summary

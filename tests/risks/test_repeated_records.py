@@ -13,7 +13,7 @@ import discreet
 from discreet.errors import DataError, ParameterError
 from discreet.model.microdata import Microdata
 from discreet.risks.k_anonymity.measure import KAnonymity
-from discreet.risks.repeated_records import intruders
+from discreet.risks.repeated_records import attacker_groups
 from discreet.risks.repeated_records.measure import RepeatedRecords
 from discreet.testing import check_risk, table
 
@@ -219,7 +219,7 @@ def test_linked_refuses_wildcards() -> None:
 
 
 def test_too_many_agreeing_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intruders, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(attacker_groups, "MOST_ENTRIES", 3)
     data = table({"who": [1, 2], "age": [5, None]}, person=["who"], key=["age"])
     with pytest.raises(DataError, match="missing: category"):
         RepeatedRecords(missing="wildcard").measure(data)

@@ -2,7 +2,7 @@
 
 The same sums as in :mod:`discreet.engine.known_sets.counter`, in the same order of the tree, with less in memory:
 
-* a record holds the number of its consequence class (:mod:`discreet.risks.known_sets.kinds`) instead of its weights;
+* a record holds the number of its class (:mod:`discreet.risks.known_sets.consequence_classes`) instead of its weights;
 * a set's groups are stored beside its parent's, four bytes per record and level, and packed only when half of the records left;
 * where most records are queries, records and queries are one list;
 * only two sums per query are stored, that of the kept sets and that including all larger sets; the set that contributes most
@@ -27,7 +27,7 @@ from discreet.engine.known_sets.inputs import build_queries, single_pattern
 from discreet.engine.known_sets.sums import KnownSets, build_classes, sum_in_one_walk
 from discreet.engine.known_sets.terms import terms
 from discreet.model.microdata import Microdata
-from discreet.risks.known_sets.kinds import ConsequenceClasses, consequence_classes
+from discreet.risks.known_sets.consequence_classes import ConsequenceClasses, consequence_classes
 from discreet.risks.known_sets.large_counter import LargeCounter
 
 if TYPE_CHECKING:
@@ -91,16 +91,16 @@ class LargeSums:
 
 def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | None:
     """Sum over the kept sets and bound the sum over all sets, null being a value; None where this method does not apply."""
-    kinds = consequence_classes(data, names) if 0 < len(data) <= _MOST else None
-    if kinds is None:
+    classes = consequence_classes(data, names) if 0 < len(data) <= _MOST else None
+    if classes is None:
         return None
-    pattern, patterns = single_pattern(len(kinds.example))
-    queries = build_queries(data, tree, names, kinds.example, pattern, patterns)
+    pattern, patterns = single_pattern(len(classes.example))
+    queries = build_queries(data, tree, names, classes.example, pattern, patterns)
     ordered = [names[index] for index in tree.order if data.attribute(names[index]).known > 0]
     columns = encode(data, ordered)
-    slots = _query_rows(kinds)
-    kind = kinds.of if slots is None else kinds.of[slots]
-    del kinds
+    slots = _query_rows(classes)
+    kind = classes.of if slots is None else classes.of[slots]
+    del classes
     codes = [column.codes for column in columns]
     query_codes = codes if slots is None else [column_codes[slots] for column_codes in codes]
     parts = terms(tree, queries.singles, queries.patterns)
@@ -135,16 +135,16 @@ def bytes_per_record(tree: Family, asking: float, *, short: bool) -> float:
     return 6 + 4 * levels + asking * (38 + 8 * levels)
 
 
-def _query_rows(kinds: ConsequenceClasses) -> NDArray[np.uint32] | None:
+def _query_rows(classes: ConsequenceClasses) -> NDArray[np.uint32] | None:
     """The rows of records with something to learn; None where they are the majority, so that every record is a query."""
-    if kinds.learns.all():
+    if classes.learns.all():
         return None
     parts = []
     number = 0
-    for begin in range(0, len(kinds.of), _BLOCK):
-        rows = np.flatnonzero(kinds.learns[kinds.of[begin : begin + _BLOCK]])
+    for begin in range(0, len(classes.of), _BLOCK):
+        rows = np.flatnonzero(classes.learns[classes.of[begin : begin + _BLOCK]])
         parts.append((rows + begin).astype(np.uint32))
         number += len(rows)
-        if 2 * number > len(kinds.of):
+        if 2 * number > len(classes.of):
             return None
     return np.concatenate(parts)

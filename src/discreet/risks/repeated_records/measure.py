@@ -204,7 +204,7 @@ class RepeatedRecords(RiskMeasure):
     def _count(self, data: Microdata, original: Microdata | None) -> tuple[Persons, list[Column], PersonCounts, int]:
         """The persons, the sensitive columns, the counts in the attacker's groups, and the k of k-anonymity."""
         from discreet.engine.classes.persons import PersonCounts, count_persons, persons_of
-        from discreet.risks.repeated_records.intruders import (
+        from discreet.risks.repeated_records.attacker_groups import (
             agreeing_entries,
             group_by_all_records,
             record_count_column,
