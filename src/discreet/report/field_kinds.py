@@ -41,7 +41,7 @@ _EXTREME = re.compile(r"^(max|min|t|widest|entropy_l)$|^(max|min)_|_(max|min)$|m
 _EXTREME_MEANING = re.compile(
     r"^(the )?(largest|smallest|least|greatest|highest|lowest|fewest|most|maximum|minimum)\b", re.IGNORECASE
 )
-_AVERAGES = {"decision.worst"}
+_AVERAGES = {"associations.worst", "decision.worst", "falsehood.worst", "ncp.worst"}
 """The largest of several averages, which is not the risk of a single record."""
 
 

@@ -38,8 +38,8 @@ class Associations(LossMeasure):
     """The change of pairwise associations, and of regression effects that the owner names.
 
     The association of two attributes is Cramér's V (two categories), the correlation ratio (a category and a number) or
-    Pearson's correlation (two numbers), in the original and in the release, over the records in which both are present. ``loss``
-    is the mean absolute change over the pairs with a changed attribute, ``worst`` the largest. Intervals count as their midpoints.
+    Pearson's correlation (two numbers), in the original and in the release, over the records in which both are present. Intervals
+    count as their midpoints. ``loss`` is the mean absolute change over the pairs with a changed attribute, ``worst`` the largest.
 
     ``analyses`` are linear regressions such as ``visits ~ sex + race + age``. Categories enter as dummy variables against the
     most frequent one; a released group counts for each of its members in part. ``effect`` is the largest change of a coefficient
@@ -54,8 +54,8 @@ class Associations(LossMeasure):
 
     name: ClassVar[str] = "associations"
     citation: ClassVar[str] = (
-        "Cramér, H. (1946). Mathematical Methods of Statistics, section 21.9; Bergsma, W. (2013). A bias-correction for Cramér's V "
-        "and Tschuprow's T. J. Korean Statistical Society 42, 323-328."
+        "Cramér, H. (1946). Mathematical Methods of Statistics, section 21.9; Bergsma, W. (2013). A bias-correction for "
+        "Cramér's V and Tschuprow's T. J. Korean Statistical Society 42, 323-328."
     )
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "worst": "low", "effect": "low", "effects_outside": "low"}
     neutral: ClassVar[Collection[str]] = ("pairs", "effects")

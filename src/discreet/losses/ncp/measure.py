@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.cells.containment import read_containment
-from discreet.engine.cells.hierarchies import hierarchy_of
-from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.cells.comparison import LinkedRows, compare_cells, is_unchanged, link_rows
+from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.losses.ncp.summary import PenaltyStatistics, PenaltySums, summarize, tabulate_attributes
@@ -51,11 +50,15 @@ class Ncp(LossMeasure):
         "Orooji, M. & Knapp, G. M. (2018). Improving suppression to reduce disclosure risk and enhance data utility, eq. 4-5."
     )
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.losses.ncp.spark:ncp", (QUANTILES, MANY_COARSE))
-    better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "suppressed": "low", "records_lost": "low"}
+    better: ClassVar[Mapping[str, Direction]] = {
+        "loss": "low", "worst": "low", "masked": "low", "suppressed": "low", "records_lost": "low",
+    }  # fmt: skip
 
     neutral: ClassVar[Collection[str]] = ("values",)
     meaning: ClassVar[Mapping[str, str]] = {
         "loss": "mean penalty per value, 0 (unchanged) to 1 (suppressed)",
+        "worst": "largest mean penalty of an attribute",
+        "masked": "mean penalty of a value over the attributes of which a value was changed",
         "suppressed": "values suppressed",
         "values": "values compared: records x attributes",
         "records_lost": "original records that are not in the release",
@@ -74,20 +77,20 @@ class Ncp(LossMeasure):
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         names = self.compared_attributes(original)
         weights = self.normalised_weights(names)
-        is_linked, rows, link = _link_records(original, masked)
-        if not is_linked:
+        rows = link_rows(original, masked)
+        if rows is None:
             return self.score_unlinked(original, masked)
-        penalties = np.zeros(len(link))
+        penalties = np.zeros(len(rows))
         sums = []
         for name, weight in zip(names, weights.tolist(), strict=True):
-            penalty, suppressed = _attribute_penalties(original, masked, name, rows, link)
+            penalty, suppressed = _attribute_penalties(original, masked, name, rows)
             penalties += weight * penalty
             sums.append(PenaltySums(name, weight, float(penalty.sum()), int(suppressed.sum()), int((penalty > 0).sum())))
         is_released = np.zeros(len(original), dtype=np.bool_)
-        is_released[link] = True
+        is_released[rows.original] = True
         per_record = np.full(len(masked), np.nan)
-        per_record[rows] = penalties
-        statistics = PenaltyStatistics(len(link), int((~is_released).sum()), sums)
+        per_record[rows.masked] = penalties
+        statistics = PenaltyStatistics(len(rows), int((~is_released).sum()), sums)
         return Score(
             self.name,
             summarize(statistics),
@@ -99,7 +102,8 @@ class Ncp(LossMeasure):
         """The score of tables whose records are not linked: no numbers, but a note."""
         sizes = f"{masked.source} has {len(masked):,} records, {original.source} {len(original):,}"
         note = f"{sizes}, and nothing links them"
-        return Score(self.name, {"loss": None, "suppressed": None, "values": 0, "records_lost": None}, notes=(note,))
+        missing = dict.fromkeys(("loss", "worst", "masked", "suppressed"))
+        return Score(self.name, {**missing, "values": 0, "records_lost": None}, notes=(note,))
 
     def compared_attributes(self, original: Microdata) -> list[str]:
         """The attributes of the parameters; default: the keys, or if there are none, those with a known probability."""
@@ -128,71 +132,24 @@ class Ncp(LossMeasure):
         return np.asarray(weights / weights.sum())
 
 
-def _link_records(original: Microdata, masked: Microdata) -> tuple[bool, NDArray[np.int64], NDArray[np.int64]]:
-    """Whether the tables can be compared, the masked rows that have an original, and the row of each original."""
-    if len(masked) != len(original) and masked.source != original.source and masked.is_initial:
-        return False, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    if original.is_initial:
-        rows = np.flatnonzero((masked.records >= 0) & (masked.records < len(original)))
-        return True, rows, masked.records[rows]
-    order = np.argsort(original.records, kind="stable")
-    positions = np.searchsorted(original.records[order], masked.records)
-    candidates = order[np.minimum(positions, max(len(order) - 1, 0))] if len(order) else positions
-    rows = np.flatnonzero(original.records[candidates] == masked.records) if len(order) else np.zeros(0, dtype=np.int64)
-    rows = rows[masked.records[rows] >= 0]  # a negative number marks a simulated record
-    return True, rows, candidates[rows]
-
-
-# rows, link: for each linked record its row in the masked and in the original table. old, new: the codes of its original and its
-# masked value. Cells are read once per distinct masked value, so the cost per record is a few look-ups.
+# Cells are read once per distinct masked value, so the cost per record is a few look-ups.
 def _attribute_penalties(
-    original: Microdata, masked: Microdata, name: str, rows: NDArray[np.int64], link: NDArray[np.int64]
+    original: Microdata, masked: Microdata, name: str, rows: LinkedRows
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The penalty of each linked record in one attribute, and whether its value was suppressed."""
-    (before,) = encode(original, [name])
-    old = before.codes[link]
-    known = ~before.is_null[link]
     if name not in masked.columns:
+        known = ~encode(original, [name])[0].is_null[rows.original]
         return known.astype(np.float64), known
-    if len(rows) == len(link) == len(original) == len(masked) and original.is_initial and masked.is_initial:
-        series_before, series_after = original.frame[name], masked.frame[name]
-        if series_before is series_after or (series_before.dtype == series_after.dtype and series_before.equals(series_after)):
-            return np.zeros(len(link)), np.zeros(len(link), dtype=np.bool_)
-    level = original.level(name)
-    after = _masked_column(masked, name)
-    hierarchy = hierarchy_of(original, name) if original.attribute(name).hierarchy is not None else None
-    cells = read_containment(before, after, hierarchy, numeric=level in (Level.NUMERIC, Level.DATE), cells=masked.cells.get(name))
-    new = after.codes[rows]
-    # a label can be spelt like an original value that it does not contain
-    unchanged = (_equal_values(before, after)[new] == old) & cells.contains(new, old)
-    penalty = np.where(unchanged, 0.0, cells.share[new])
-    wrong = ~cells.contains(new, old) & ~unchanged & known
+    if is_unchanged(original, masked, name, rows):
+        return np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
+    compared = compare_cells(original, masked, name, rows)
+    cells, wrong = compared.containment, compared.false
+    penalty = np.where(compared.same, 0.0, cells.share[compared.new])
     if wrong.any():
         penalty[wrong] = 1.0
-        if level in (Level.NUMERIC, Level.DATE) and cells.range > 0:
-            value = cells.numbers[old[wrong]]
-            low, high = cells.low[new[wrong]], cells.high[new[wrong]]
+        if original.level(name) in (Level.NUMERIC, Level.DATE) and cells.range > 0:
+            new = compared.new[wrong]
+            value, low, high = cells.numbers[compared.old[wrong]], cells.low[new], cells.high[new]
             distance = np.maximum(np.maximum(low - value, value - high), 0.0) / cells.range
-            penalty[wrong] = np.where(np.isnan(distance), 1.0, np.minimum(1.0, cells.share[new[wrong]] + distance))
-    return np.where(known, penalty, 0.0), cells.blank[new] & known
-
-
-def _masked_column(masked: Microdata, name: str) -> Column:
-    """The encoded masked column, without the order of the policy, which lists original values only."""
-    from discreet.engine.encoding.columns import encode_series
-
-    if masked.attribute(name).order is None:
-        return encode(masked, [name])[0]
-    return encode_series(masked.frame[name])
-
-
-def _equal_values(before: Column, after: Column) -> NDArray[np.int64]:
-    """For each masked code the original code of the same value, or -1; values of different types are compared as text."""
-    original_codes = np.full(after.cardinality, -1, dtype=np.int64)
-    if before.values.dtype == after.values.dtype:
-        code_by_value = {value: code for code, value in enumerate(before.values.to_list())}
-        original_codes[: len(after.values)] = [code_by_value.get(value, -1) for value in after.values.to_list()]
-    else:
-        code_by_text = {str(value): code for code, value in enumerate(before.values.to_list())}
-        original_codes[: len(after.values)] = [code_by_text.get(str(value), -1) for value in after.values.to_list()]
-    return original_codes
+            penalty[wrong] = np.where(np.isnan(distance), 1.0, np.minimum(1.0, cells.share[new] + distance))
+    return np.where(compared.known, penalty, 0.0), cells.blank[compared.new] & compared.known

@@ -36,10 +36,19 @@ def summarize(statistics: PenaltyStatistics) -> dict[str, int | float]:
     """The fields of the summary: NCP = sum over attributes of weight x mean penalty."""
     return {
         "loss": float(sum(sums.weight * statistics.mean_penalty(sums) for sums in statistics.sums)),
+        "worst": max(map(statistics.mean_penalty, statistics.sums), default=0.0),
+        "masked": _mean_of_masked(statistics),
         "suppressed": sum(sums.suppressed for sums in statistics.sums),
         "values": statistics.records * len(statistics.sums),
         "records_lost": statistics.records_lost,
     }
+
+
+def _mean_of_masked(statistics: PenaltyStatistics) -> float:
+    """The mean penalty over the attributes of which a value was changed, so that it is not diluted by those left alone."""
+    masked = [sums for sums in statistics.sums if sums.changed]
+    weight = sum(sums.weight for sums in masked)
+    return sum(sums.weight * statistics.mean_penalty(sums) for sums in masked) / weight if weight else 0.0
 
 
 def tabulate_attributes(statistics: PenaltyStatistics) -> pl.DataFrame:
