@@ -115,7 +115,7 @@ def test_the_log_counts_suppressed_values_and_a_warning_names_unsafe_records():
     data = table({"sex": ["f", "f", "m", "m"], "town": ["A", "A", "A", "B"]}, key=["sex", "town"])
     method, keys = LocalSuppression(k=2), ["sex", "town"]
     masked = method.mask(data, keys, DRAW)
-    assert "of 8 values blanked" in method.notes(data, masked, keys)[0]
+    assert "of 8 values suppressed" in method.notes(data, masked, keys)[0]
     assert method.broken(data, masked, masked, keys) == []
     assert "agree with fewer than 2" in method.broken(data, masked, data, keys)[0]
     assert method.notes(data, data, keys) == []

@@ -1,4 +1,4 @@
-"""Local suppression: blanking the values that make records rare."""
+"""Local suppression: suppressing the values that make records rare."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LocalSuppression(MaskingMethod):
         "Kowarik, A. & Meindl, B. (2015). Statistical disclosure control for micro-data using the R package sdcMicro. JSS 67(4)."
     )
     scope: ClassVar[Scope] = Scope.TABLE
-    preserves: ClassVar[str] = "Every value that is not blanked; all attributes but the keys."
+    preserves: ClassVar[str] = "Every value that is not suppressed; all attributes but the keys."
     inherits: ClassVar[Mapping[str, tuple[str, ...]]] = {"columns": ("k_anonymity.keys",)}
 
     k: Annotated[int, Field(ge=1)] | None = Field(
@@ -99,20 +99,16 @@ class LocalSuppression(MaskingMethod):
         return data.with_columns(changed) if changed else data
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        blanked = {name: after.frame[name].null_count() - before.frame[name].null_count() for name in columns}
-        by_attribute = ", ".join(f"{name} {number:,}" for name, number in blanked.items() if number)
-        total = f"{sum(blanked.values()):,} of {len(before) * len(columns):,} values blanked"
-        return (
-            [Note(f"{total}: {by_attribute}", total)] if by_attribute else []
-        )  # the public text leaves out the counts by attribute, which may be small
+        suppressed = {name: after.frame[name].null_count() - before.frame[name].null_count() for name in columns}
+        by_attribute = ", ".join(f"{name} {number:,}" for name, number in suppressed.items() if number)
+        total = f"{sum(suppressed.values()):,} of {len(before) * len(columns):,} values suppressed"
+        # the public text leaves out the counts by attribute, which may be small
+        return [Note(f"{total}: {by_attribute}", total)] if by_attribute else []
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
         present = [name for name in columns if name in final.columns]
-        if (
-            present == list(columns)
-            and len(final) == len(after)
-            and final.frame.select(present).equals(after.frame.select(present))
-        ):
+        complete = present == list(columns) and len(final) == len(after)
+        if complete and final.frame.select(present).equals(after.frame.select(present)):
             return []
         if not present or not len(final):
             return []
