@@ -51,7 +51,7 @@ def test_the_sample_that_breaks_the_groups_is_warned_of_by_name_and_no_other_is(
         assert release.warnings == ()
     else:
         (warning,) = release.warnings
-        assert warning.startswith("step 2 (microaggregation): its groups of at least 2 records with equal Age are broken")
+        assert warning.startswith("step 2 (microaggregation): its groups of at least 2 records with equal Age no longer exist")
         assert f"{alone} record" in warning
 
 

@@ -28,7 +28,7 @@ def encode_shared(left: pl.DataFrame, right: pl.DataFrame, pairs: Sequence[tuple
 
     >>> left, right = pl.DataFrame({"age": [44, None]}), pl.DataFrame({"years": [55.0, 44.0]})
     >>> encode_shared(left, right, [("age", "years")])[0]
-    Shared(left=array([0, 2], dtype=uint8), right=array([1, 0], dtype=uint8), cardinality=3, null=2)
+    SharedCodes(left=array([0, 2], dtype=uint8), right=array([1, 0], dtype=uint8), cardinality=3, null=2)
     """
     shared = []
     for name, right_name in pairs:

@@ -66,9 +66,9 @@ class Naming:
 def look_up_name(name: str) -> Naming:
     """The kind of attribute that a column name matches.
 
-    >>> naming("dateOfBirth").kind.name, naming("username").kind.name, look_up_name("diagnosis_id").kind.name
+    >>> look_up_name("dateOfBirth").kind.name, look_up_name("username").kind.name, look_up_name("diagnosis_id").kind.name
     ('birth date', "person's name", 'disease')
-    >>> naming("wage_per_hour").kind.name, naming("school id").kind.name, look_up_name("colour").kind
+    >>> look_up_name("wage_per_hour").kind.name, look_up_name("school id").kind.name, look_up_name("colour").kind
     ('income', 'school', None)
     """
     plain = _without_accents(name)
