@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.convert import convert, read_source, write_target
 from discreet.convert.files.formats import format_of
@@ -21,6 +21,9 @@ from discreet.web.jobs.labels import read_with_labels, write_labels
 from discreet.web.jobs.messages import MessageWriter
 from discreet.web.projects.paging import describe_columns
 from discreet.web.projects.policy_sandbox import FOLDER
+
+if TYPE_CHECKING:
+    from discreet.selection.trials import Trial
 
 JobInputs = dict[str, Any]
 Message = dict[str, Any]
@@ -91,7 +94,15 @@ def select(inputs: JobInputs, messages: MessageWriter) -> Message:
     if "limits" in parameters:
         policy = load_policy({**inputs, "policy": {**inputs["policy"], "limits": parameters["limits"]}})
     data = load_data(inputs, policy)
-    search = verbs.select(data, on_trial=lambda trial: messages.send("point", point=trial.to_dict()), **options)
+    hierarchies = _missing_hierarchies(data)
+
+    def send_plan(trial: Trial) -> None:
+        point = trial.to_dict()
+        if trial.number == 1 and hierarchies:  # the plans refer to their levels, so whoever adopts one needs them too
+            point["hierarchies"] = hierarchies
+        messages.send("point", point=point)
+
+    search = verbs.select(data, on_trial=send_plan, **options)
     result = search.to_dict() | {
         "placed": [point.to_dict() for point in search.placed],
         "limits_wanted": dict(policy.limits),
@@ -101,6 +112,18 @@ def select(inputs: JobInputs, messages: MessageWriter) -> Message:
     return {
         "result": result,
         "sentence": f"{search.tried + search.tried_on_sample:,} plans were evaluated; the selected one {outcome}",
+    }
+
+
+def _missing_hierarchies(data: Microdata) -> dict[str, Any]:
+    """The hierarchies that a search adds to the policy, by attribute."""
+    from discreet.selection.proposals import add_missing_hierarchies
+
+    attributes = add_missing_hierarchies(data).attributes
+    return {
+        name: attribute.hierarchy.model_dump(mode="json", exclude_defaults=True)
+        for name, attribute in attributes.items()
+        if attribute.hierarchy is not None and data.attribute(name).hierarchy is None
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.selection.frontier import MapPoint, mark_dominated
@@ -47,6 +47,8 @@ class PlanSearch:
     reasons: list[str]
     met: bool | None
     """Whether the chosen plan meets every limit; None while the search runs."""
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    """The hierarchies that the search added to the policy, by attribute: the plans refer to their levels."""
 
     @property
     def table_rows(self) -> list[CandidatePlan]:
@@ -103,6 +105,7 @@ def read_search(job: Job) -> PlanSearch:
         _axis_name(result, "loss", job) or "ncp.loss",
         [str(reason) for reason in result.get("why", [])],
         result.get("met"),
+        next((trial["hierarchies"] for trial in trials if trial.get("hierarchies")), {}),
     )
 
 

@@ -82,7 +82,8 @@ def use_plan(request: Request, core: ServerCore, session: CurrentSession, form: 
             plan = Policy.from_dict({"plan": chosen.plan}, origin="the wizard's plan").plan
             settings = {"order": policy.plan.order, "identifiers": policy.plan.identifiers}
             new_plan = plan.model_copy(update=settings)
-            editing.save_plan(connection, session.user, project, base, new_plan, f"the wizard's plan {plan_number} adopted")
+            what = f"the wizard's plan {plan_number} adopted"
+            editing.save_plan(connection, session.user, project, base, new_plan, what, hierarchies=search.hierarchies)
     except Conflict as error:
         return conflicts.conflict_page(request, session, project, "methods", error, form)
     return redirect(f"/projects/{number}/methods#plan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
@@ -29,10 +30,24 @@ def begin_edit(connection: Connection, project: Project, form: FormData) -> tupl
     return conflicts.compared_revision(form), policies.parse_document(document, project)
 
 
-def save_plan(connection: Connection, user: User, project: Project, base: int, plan: Plan, what: str) -> int:
-    """Save the plan."""
-    content = plan.model_dump(mode="json", exclude_defaults=True)
-    return policies.edit(connection, user, project, base, {"plan": content or None}, what)
+def save_plan(
+    connection: Connection,
+    user: User,
+    project: Project,
+    base: int,
+    plan: Plan,
+    what: str,
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> int:
+    """Save the plan, with the hierarchies that it refers to of attributes that have none."""
+    sections: dict[str, Any] = {"plan": plan.model_dump(mode="json", exclude_defaults=True) or None}
+    attributes = policies.policy_document(connection, project).get("attributes", {})
+    for name, hierarchy in (hierarchies or {}).items():
+        attribute = attributes.get(name) or {}
+        if "hierarchy" not in attribute:
+            sections[f"attributes.{name}"] = {**attribute, "hierarchy": hierarchy}
+    return policies.edit(connection, user, project, base, sections, what)
 
 
 def save_section(connection: Connection, user: User, project: Project, base: int, section: str, content: Any, what: str) -> int:
