@@ -63,7 +63,8 @@ def find_person_column(facts: Sequence[Facts], keys: Sequence[Facts]) -> PersonC
             continue
         records_each = candidate.present / candidate.distinct
         evidence = f"; {len(stabilities)} keys hardly vary within a value (median stability {median:.3f})" if stabilities else ""
-        reason = f"{candidate.distinct:,} values in {candidate.present:,} records ({records_each:.2f} records on average){evidence}"
+        average = f"{records_each:.2f} records on average"
+        reason = f"{candidate.distinct:,} values in {candidate.present:,} records ({average}){evidence}"
         rank = (named_as_id, median, candidate.distinct, -position)
         if best is None or rank > best[0]:
             best = rank, PersonColumn(candidate.name, reason)
