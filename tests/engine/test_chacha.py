@@ -71,8 +71,8 @@ def test_a_small_table_is_masked_without_loading_the_compiler() -> None:
 def test_bits_are_uniform_in_every_byte_and_differ_between_neighbours() -> None:
     bits = KeyedDraw(bytes(range(32)), 1, "noise").bits(np.arange(200_000), "income")
     assert len(np.unique(bits)) == len(bits)
-    for place in range(8):
-        counts = np.bincount(((bits >> np.uint64(8 * place)) & np.uint64(255)).astype(np.int64), minlength=256)
+    for byte in range(8):
+        counts = np.bincount(((bits >> np.uint64(8 * byte)) & np.uint64(255)).astype(np.int64), minlength=256)
         expected = len(bits) / 256
         assert ((counts - expected) ** 2 / expected).sum() < 360  # chi-squared, 255 degrees of freedom: one in 100,000
     changed = np.unpackbits((bits[1:] ^ bits[:-1]).view(np.uint8)).mean()

@@ -69,8 +69,8 @@ def test_plain_and_compiled_sums_agree(texts: list[str | None], numbers: list[in
     plain = mixing._sum_cells(mixing._fold_texts(offsets, letters, key), nulls, records, key)
     assert plain == mixing_kernels.sum_texts(offsets, letters, nulls, records, key)
     words, blank = np.array([n or 0 for n in numbers], dtype=np.uint64), np.array([n is None for n in numbers], dtype=np.bool_)
-    places = np.arange(len(numbers))
-    assert mixing._sum_cells(words, blank, places, key) == mixing_kernels.sum_words(words, blank, places, key)
+    number_records = np.arange(len(numbers))
+    assert mixing._sum_cells(words, blank, number_records, key) == mixing_kernels.sum_words(words, blank, number_records, key)
 
 
 def test_the_width_of_a_type_does_not_matter_but_its_kind_does() -> None:

@@ -117,7 +117,7 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 
 
 @pytest.mark.parametrize(
-    ("columns", "method", "words"),
+    ("columns", "method", "message"),
     [
         ({"x": ["a", "b"]}, Noise(level=1), "needs numbers"),
         ({"x": [None, None]}, Noise(level=1), "needs"),
@@ -127,6 +127,6 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
         ({"x": [1, 2, None], "y": [None, 2, 1]}, Noise(level=1, how="kim"), "at least 2 records"),
     ],
 )
-def test_unsuitable_data_are_an_error_before_anything_changes(columns, method, words):
-    with pytest.raises(DiscreetError, match=words):
+def test_unsuitable_data_are_an_error_before_anything_changes(columns, method, message):
+    with pytest.raises(DiscreetError, match=message):
         method.check(table(columns, key=list(columns)), list(columns))

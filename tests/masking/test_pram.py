@@ -14,9 +14,9 @@ from discreet.registry import create
 from discreet.testing import table
 
 N = 60_000
-WORDS = np.array(["a", "b", "c", "d"])
+CATEGORIES = np.array(["a", "b", "c", "d"])
 DATA = table(
-    {"k": WORDS[np.random.default_rng(4).choice(4, size=N, p=[0.5, 0.3, 0.15, 0.05])], "s": ["x", "y", "y"] * (N // 3)},
+    {"k": CATEGORIES[np.random.default_rng(4).choice(4, size=N, p=[0.5, 0.3, 0.15, 0.05])], "s": ["x", "y", "y"] * (N // 3)},
     key=["k", "s"],
 )
 MATRIX = {"a": {"a": 0.7, "b": 0.3}, "b": {"b": 1.0}, "c": {"a": 0.5, "c": 0.5}, "d": {"d": 0.9, "c": 0.1}}
@@ -24,7 +24,7 @@ MATRIX = {"a": {"a": 0.7, "b": 0.3}, "b": {"b": 1.0}, "c": {"a": 0.5, "c": 0.5},
 
 def crossed(masked: pl.DataFrame) -> np.ndarray:
     """Shares of the new categories by old one."""
-    old, new = (np.searchsorted(WORDS, frame["k"].to_numpy()) for frame in (DATA.frame, masked))
+    old, new = (np.searchsorted(CATEGORIES, frame["k"].to_numpy()) for frame in (DATA.frame, masked))
     table_ = np.bincount(old * 4 + new, minlength=16).reshape(4, 4)
     return table_ / table_.sum(axis=1, keepdims=True)
 
@@ -42,7 +42,7 @@ def test_retention_keeps_that_share_and_spreads_the_rest_evenly():
 
 
 def counted(frame: pl.DataFrame) -> np.ndarray:
-    return np.bincount(np.searchsorted(WORDS, frame["k"].to_numpy()), minlength=4)
+    return np.bincount(np.searchsorted(CATEGORIES, frame["k"].to_numpy()), minlength=4)
 
 
 @pytest.mark.parametrize("parameters", [{"retention": 0.5}, {"matrix": MATRIX}])
@@ -124,7 +124,7 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 
 
 @pytest.mark.parametrize(
-    ("values", "method", "words"),
+    ("values", "method", "message"),
     [
         (["a", "b"], Pram(matrix={"a": {"a": 0.5, "z": 0.5}, "b": {"b": 1}}), "names 'z', which is not a category of 'x'"),
         (["a", "b"], Pram(matrix={"a": {"a": 1}}), "no row for the category 'b'"),
@@ -134,6 +134,6 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
         (["a", "b"], Pram(strata=("x",)), "the step itself changes"),
     ],
 )
-def test_unsuitable_data_are_an_error_before_anything_changes(values, method, words):
-    with pytest.raises(DiscreetError, match=words):
+def test_unsuitable_data_are_an_error_before_anything_changes(values, method, message):
+    with pytest.raises(DiscreetError, match=message):
         method.check(table({"x": values}, key=["x"]), ["x"])

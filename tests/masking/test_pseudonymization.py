@@ -108,15 +108,15 @@ def test_an_invalid_parameter_is_named_in_the_error_and_a_key_is_not_repeated(pa
 
 
 @pytest.mark.parametrize(
-    ("method", "words"),
+    ("method", "message"),
     [
         (Pseudonymization(key=SecretStr("short")), "at least 16"),
         (Pseudonymization(key_env="NOT_SET_ANYWHERE"), "not set"),
         (Pseudonymization(key_file="no/such/file"), "cannot be read"),
     ],
 )
-def test_an_unusable_key_is_an_error_before_anything_changes(method, words):
-    with pytest.raises(DiscreetError, match=words):
+def test_an_unusable_key_is_an_error_before_anything_changes(method, message):
+    with pytest.raises(DiscreetError, match=message):
         method.check(table({"p": [1]}, person=["p"]), ["p"])
     with pytest.raises(DiscreetError, match="role person"):
         method.check(table({"p": [1]}), [])

@@ -100,7 +100,7 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
         create("masking", "rounding", parameters)
 
 
-@pytest.mark.parametrize(("values", "words"), [(["a"], "needs numbers"), ([None], "needs"), ([float("inf")], "infinite")])
-def test_unsuitable_data_are_an_error_before_anything_changes(values, words):
-    with pytest.raises(DiscreetError, match=words):
+@pytest.mark.parametrize(("values", "message"), [(["a"], "needs numbers"), ([None], "needs"), ([float("inf")], "infinite")])
+def test_unsuitable_data_are_an_error_before_anything_changes(values, message):
+    with pytest.raises(DiscreetError, match=message):
         Rounding(base=5).check(table({"x": values}, key=["x"]), ["x"])

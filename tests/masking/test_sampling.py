@@ -71,7 +71,7 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 
 
 @pytest.mark.parametrize(
-    ("values", "method", "words"),
+    ("values", "method", "message"),
     [
         (["a"], Sampling(fraction=0.3), "leaves the release empty"),
         (["a"] * 30 + ["b"], Sampling(fraction=0.1, strata=("s",)), "leaves the stratum s = b empty; set least"),
@@ -79,8 +79,8 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
         (["a"], Sampling(fraction=0.9, least=2), "needs strata"),
     ],
 )
-def test_unsuitable_data_are_an_error_before_anything_changes(values, method, words):
-    with pytest.raises(DiscreetError, match=words):
+def test_unsuitable_data_are_an_error_before_anything_changes(values, method, message):
+    with pytest.raises(DiscreetError, match=message):
         method.check(table({"s": values}, key=["s"]), [])
 
 

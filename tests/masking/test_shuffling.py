@@ -75,7 +75,7 @@ def test_the_release_does_not_depend_on_the_order_of_the_rows_and_nulls_and_marg
 
 
 @pytest.mark.parametrize(
-    ("columns", "method", "words"),
+    ("columns", "method", "message"),
     [
         ({"x": ["a", "b"]}, Shuffling(), "needs an order"),
         ({"x": [None, None]}, Shuffling(), "null in every record"),
@@ -85,6 +85,6 @@ def test_the_release_does_not_depend_on_the_order_of_the_rows_and_nulls_and_marg
         ({"x": list(range(60)), "g": [f"g{i}" for i in range(60)]}, Shuffling(given=("g",)), "at most 50 categories"),
     ],
 )
-def test_unsuitable_data_are_an_error_before_anything_changes(columns, method, words):
-    with pytest.raises(DiscreetError, match=words):
+def test_unsuitable_data_are_an_error_before_anything_changes(columns, method, message):
+    with pytest.raises(DiscreetError, match=message):
         method.check(table(columns, key=["x"]), ["x"])

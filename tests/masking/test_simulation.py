@@ -108,11 +108,11 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 
 
 def test_unsuitable_data_are_an_error_before_anything_changes():
-    for data, columns, words in [
+    for data, columns, message in [
         (table({"x": [1, 2], "n": ["a", "b"]}, identifier=["n"]), [], "'n' has the role identifier"),
         (table({"x": [1]}), [], "there is 1"),
         (table({"x": [1, 2]}), [], "adds no record"),
         (table({"x": [1, 2]}), ["x"], "whole records"),
     ]:
-        with pytest.raises(DiscreetError, match=words):
+        with pytest.raises(DiscreetError, match=message):
             Simulation(factor=0.1).check(data, columns)

@@ -44,7 +44,7 @@ def test_rank_swapping_stays_within_the_window_and_keeps_the_margin():
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.none() | st.integers(0, 9), st.sampled_from("ab")), min_size=4, max_size=30), st.randoms())
-def test_the_release_does_not_depend_on_how_the_rows_lie_and_margins_stay(rows, random):
+def test_the_release_does_not_depend_on_the_order_of_the_rows_and_margins_stay(rows, random):
     data = table({"x": [a for a, _ in rows], "s": [b for _, b in rows], "t": [a == 1 for a, _ in rows]}, key=["x", "s", "t"])
     if all(a is None for a, _ in rows):
         return
@@ -56,13 +56,13 @@ def test_the_release_does_not_depend_on_how_the_rows_lie_and_margins_stay(rows, 
         (Swapping(how="targeted", keys=("x",), smaller_than=3), ["s"]),
     ]
     for method, columns in cases:
-        one = method.mask(data, columns, KeyedDraw(5)).frame
-        other = method.mask(data.take(np.array(order)), columns, KeyedDraw(5)).frame
-        assert one[order].equals(other)
+        masked = method.mask(data, columns, KeyedDraw(5)).frame
+        masked_shuffled = method.mask(data.take(np.array(order)), columns, KeyedDraw(5)).frame
+        assert masked[order].equals(masked_shuffled)
         for name in data.columns:
-            assert one[name].sort().equals(data.frame[name].sort(), null_equal=True)
+            assert masked[name].sort().equals(data.frame[name].sort(), null_equal=True)
         if method.how == "rank":
-            assert one["x"].is_null().equals(data.frame["x"].is_null())
+            assert masked["x"].is_null().equals(data.frame["x"].is_null())
 
 
 def test_random_swaps_stay_in_their_stratum_move_columns_together_and_reach_the_requested_share():
@@ -125,7 +125,7 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 
 
 @pytest.mark.parametrize(
-    ("values", "method", "words_"),
+    ("values", "method", "message"),
     [
         ([1, 2, 3], Swapping(window=5), "less than 1 rank"),
         ([1], Swapping(), "at least 2 records"),
@@ -135,6 +135,6 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
         ([1, 2], Swapping(how="targeted"), "role key"),
     ],
 )
-def test_unsuitable_data_are_an_error_before_anything_changes(values, method, words_):
-    with pytest.raises(DiscreetError, match=words_):
+def test_unsuitable_data_are_an_error_before_anything_changes(values, method, message):
+    with pytest.raises(DiscreetError, match=message):
         method.check(table({"x": values}, key=["x"]), ["x"])

@@ -87,6 +87,6 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 
 
 def test_unsuitable_data_are_an_error_before_anything_changes():
-    for values, words in [(["a"], "needs numbers"), ([None], "needs"), ([3, 3, 3], "is not below")]:
-        with pytest.raises(DiscreetError, match=words):
+    for values, message in [(["a"], "needs numbers"), ([None], "needs"), ([3, 3, 3], "is not below")]:
+        with pytest.raises(DiscreetError, match=message):
             code(TopBottomCoding(top_share=0.3, bottom_share=0.3), values)
