@@ -37,6 +37,7 @@ def select(
     from discreet.convert import load_policy
     from discreet.convert.writing.atomic import write_text
     from discreet.convert.writing.destinations import check_targets, format_place
+    from discreet.selection.comments import read_comments
     from discreet.selection.reasons import format_step
 
     loaded_policy = load_policy(policy)
@@ -48,7 +49,8 @@ def select(
     with output.show_progress():
         data = verbs.read(source, policy)
         selection = verbs.select(data, seconds=seconds, trials=trials, seed=seed, resume=resume)
-    write_text(out, selection.to_yaml(out.parent), private=True, overwrite=overwrite)
+    comments = read_comments(policy.read_text(encoding="utf-8"))
+    write_text(out, selection.to_yaml(out.parent, comments=comments), private=True, overwrite=overwrite)
     if report is not None:
         content = gather_evidence(
             selection.release.original, selection.release, selection.assessment, source, None,

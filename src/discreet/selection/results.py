@@ -11,6 +11,7 @@ from typing import Any
 from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
 from discreet.model.showing import Plottable
+from discreet.selection.comments import Comments
 from discreet.selection.frontier import MapPoint
 
 
@@ -51,13 +52,15 @@ class Selection(Plottable):
         """Why the verdict is not met: the limits that are not met, or the gaps in the evidence."""
         return f"limits not met: {', '.join(self.standing)}" if self.standing else "; ".join(self.assessment.gaps)
 
-    def to_yaml(self, folder: str | Path | None = None) -> str:
+    def to_yaml(self, folder: str | Path | None = None, *, comments: Comments | None = None) -> str:
         """The policy file with which ``discreet mask`` makes the same release; the reasons are comments at the top.
 
-        ``folder`` is the folder of the file to write: paths of hierarchy files are made relative to it.
+        ``folder`` is the folder of the file to write: paths of hierarchy files are made relative to it. ``comments`` are those of
+        the policy file that the search began with.
         """
         heading = "".join(f"# {' '.join(sentence.split())}\n" for sentence in self.sentences)
-        return heading + (self.policy if folder is None else rebase_policy(self.policy, Path(folder))).to_yaml()
+        text = (self.policy if folder is None else rebase_policy(self.policy, Path(folder))).to_yaml()
+        return heading + (comments.insert(text) if comments is not None else text)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
