@@ -119,4 +119,4 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if not choices:
         return "there are none"
     shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
-    return f"known names: {shown}"
+    return f"known: {shown}"
