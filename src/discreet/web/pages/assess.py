@@ -91,7 +91,9 @@ def map_points(connection: Connection, project: Project, risk: str, loss: str) -
     """The releases as points of the map, with the dominated ones marked."""
     points = releases.risk_loss_points(connection, project, risk, loss)
     signs = [-1.0 if registry.resolve_limit(name)[3] == "high" else 1.0 for name in (risk, loss)]
-    marked = mark_dominated([MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points])
+    marked = mark_dominated(
+        [MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points]
+    )
     return [point | {"dominated": mark.dominated} for point, mark in zip(points, marked, strict=True)]
 
 

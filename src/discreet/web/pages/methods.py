@@ -113,7 +113,11 @@ def _change_step(
     if action in ("up", "down", "move"):
         new_plan, what, anchor = plan.move(position, target), f"step {position} became step {target}", f"step-{target}"
     elif action == "delete":
-        new_plan, what, anchor = plan.delete(position), f"step {position} deleted: {format_step(plan.steps[position - 1])}", "plan"
+        new_plan, what, anchor = (
+            plan.delete(position),
+            f"step {position} deleted: {format_step(plan.steps[position - 1])}",
+            "plan",
+        )
     else:
         new_plan = plan.disable(position) if action == "disable" else plan.enable(position)
         what, anchor = f"step {position} {action}d", f"step-{position}"

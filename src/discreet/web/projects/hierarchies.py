@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.hierarchies import build_hierarchy, leaf_codes, leaf_text
+from discreet.engine.cells.hierarchies import hierarchy_from_spec, leaf_codes, leaf_text
 from discreet.engine.encoding.columns import Column, encode
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Attribute
@@ -88,7 +88,7 @@ def build_hierarchy(values: ValueCounts, attribute: Attribute) -> Hierarchy | No
         raise DiscreetError(
             f"the hierarchy is in the file {attribute.hierarchy.file}, which the server does not read; enter it as groups instead"
         )
-    hierarchy = build_hierarchy(values.column, attribute.hierarchy, values.data)
+    hierarchy = hierarchy_from_spec(values.column, attribute.hierarchy, values.data)
     leaf_codes(values.column, hierarchy)
     return hierarchy
 
