@@ -150,8 +150,8 @@ class Associations(LossMeasure):
             raise ParameterError(
                 f"associations.analyses: '{formula}' has {len(designs[0]):,} effects; at most {_MOST_EFFECTS} can be compared"
             )
-        before, after = (fit_effects(response[side], designs[side]) for side in (0, 1))
-        return [(f"{formula}: effect of {label}", before[label], after[label]) for label in designs[0]]
+        effects_before, effects_after = (fit_effects(response[side], designs[side]) for side in (0, 1))
+        return [(f"{formula}: effect of {label}", effects_before[label], effects_after[label]) for label in designs[0]]
 
 
 def _is_number(data: Microdata, name: str) -> bool:

@@ -48,12 +48,12 @@ def association(first: Variable, second: Variable) -> float:
         return 0.0
     left, right = first.values[both], second.values[both]
     if first.is_number and second.is_number:
-        return _correlation(left, right)
+        return _correlation(left.astype(np.float64), right.astype(np.float64))
     if not first.is_number and not second.is_number:
         return _cramers_v(left.astype(np.int64), first.categories, right.astype(np.int64), second.categories)
     if first.is_number:
-        return _correlation_ratio(right.astype(np.int64), second.categories, left)
-    return _correlation_ratio(left.astype(np.int64), first.categories, right)
+        return _correlation_ratio(right.astype(np.int64), second.categories, left.astype(np.float64))
+    return _correlation_ratio(left.astype(np.int64), first.categories, right.astype(np.float64))
 
 
 def _correlation(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
