@@ -143,6 +143,9 @@ def test_mask_warns_of_a_step_that_undoes_the_guarantee_of_an_earlier_one(folder
     arguments = ["mask", "data.csv", "release.csv", "-p", "policy.yaml"]
     done = RUN.invoke(app, arguments)
     assert done.exit_code == 0, done.output
-    assert "warning: step 2 (sampling): removes or adds records, so the equivalence classes of step 1 (generalization) may" in done.stderr
+    assert (
+        "warning: step 2 (sampling): removes or adds records, so the equivalence classes of step 1 (generalization) may"
+        in done.stderr
+    )
     warnings = json.loads(RUN.invoke(app, [*arguments, "--overwrite", "--json"]).stdout)["warnings"]
     assert any("may become smaller" in sentence for sentence in warnings)

@@ -151,7 +151,9 @@ def test_a_folder_of_another_account_is_a_clear_error(tmp_path: Path, monkeypatc
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setattr(Path, "chmod", not_ours)
-    with pytest.raises(SourceError, match=r"home: other accounts can read it, and its permissions cannot be changed .*chmod go-rwx"):
+    with pytest.raises(
+        SourceError, match=r"home: other accounts can read it, and its permissions cannot be changed .*chmod go-rwx"
+    ):
         create_private_folder(folder)
 
 

@@ -86,7 +86,9 @@ class GrowingColumn:
     def finish(self, attribute: Attribute | None = None, labelled: bool = False) -> Column:
         """The complete column, with codes in the order of its values."""
         if self._first is not None:
-            return self._first if attribute is None or attribute.order is None else reorder_codes(self._first, attribute, labelled)
+            return (
+                self._first if attribute is None or attribute.order is None else reorder_codes(self._first, attribute, labelled)
+            )
         known = self._known
         assert known is not None, "a column without chunks"
         known = known.sort("value")

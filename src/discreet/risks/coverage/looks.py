@@ -189,7 +189,7 @@ def looks_like_birth_years(facts: Facts) -> bool:
     if facts.naming.kind is None or facts.naming.kind.name not in _BIRTH_NAMES or not facts.is_whole or facts.is_text:
         return False
     low, high = (int(end) for end in facts.extremes)
-    return facts.distinct >= _LEAST_BIRTH_YEARS and _FIRST_BIRTH_YEAR <= low and high <= _LAST_BIRTH_YEAR
+    return facts.distinct >= _LEAST_BIRTH_YEARS and low >= _FIRST_BIRTH_YEAR and high <= _LAST_BIRTH_YEAR
 
 
 def looks_like_postal_codes(facts: Facts) -> bool:

@@ -90,7 +90,6 @@ class LDiversity(RiskMeasure):
             diversity = (distinct_values(by_class), entropy_l(by_class), recursive_l(by_class, self.c))
             numbers = dict(zip(FIELDS, diversity, strict=True))
             for field, values in numbers.items():
-
                 worst[field] = np.fmin(worst[field], values)
             by_attribute[column.name] = {field: _least(values) for field, values in numbers.items()}
         records = {field: values[ids] for field, values in worst.items()}
