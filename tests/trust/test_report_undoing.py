@@ -67,14 +67,8 @@ KEYS: dict[str, Any] = {
     "town": {"role": "key", "known": 0.61},
     "job": {"role": "key", "known": 0.37},
     "income": {"role": "confidential", "known": 0.013, "sensitivity": 0.5},
-    "illness": {
-        "role": "confidential",
-        "sensitivity": 1.0,
-        "values": {"gout": 1.0, "flu": 0.4},
-        "default": 0.1,
-        "allow_absent": True,
-    },
-}  # fmt: skip
+    "illness": {"role": "confidential", "sensitivity": 1.0, "values": {"gout": 1.0, "flu": 0.4}, "default": 0.1},
+}
 ROUNDED: list[dict[str, Any]] = [{"method": "rounding", "columns": ["income"], "base": 10000}]
 SHAPES: dict[str, dict[str, Any]] = {
     "few records": {"records": 14, "risk": {"known_sets": {}, "k_anonymity": {}}, "steps": ROUNDED},

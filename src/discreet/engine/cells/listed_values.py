@@ -2,13 +2,13 @@
 
 A listed value that matches nothing weighs nothing, so that a typing error would make the risk 0 silently. Errors are:
 
-* a listed value or interval that matches nothing, if it weighs more than a value that is not listed;
-* a listed value that does not occur where one does that differs by a misspelling only and is not listed itself, also in the
-  groups of a hierarchy or of a step;
-* a group of which no value occurs.
+* no listed value or interval of an attribute matches a value that occurs;
+* a listed value does not occur where one does that differs by a misspelling only and is not listed itself, also in the groups of
+  a hierarchy or of a step;
+* no value of a group of a step occurs.
 
-Any other listed value that does not occur gives a warning. ``allow_absent: true`` at the attribute turns both off, for a policy
-that serves several tables.
+Any other listed value that does not occur gives a warning: a list of weights for all diagnoses is used for small tables too.
+``allow_absent: true`` at the attribute turns both off.
 """
 
 from __future__ import annotations
@@ -73,14 +73,10 @@ def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origi
     texts = {text for value in values if attribute.listed_key(value) is None for text in text_forms(value)[:1]}
     where = f"{name}.values"
     _find_slips(where, [key for key in absent if parse_interval(key) is None], texts, origin, every=attribute.values)
-    weighing = [key for key in absent if attribute.values[key] > attribute.unlisted] if matched else absent
-    if weighing and initial:
-        matching = f"names {_quoted(weighing)}, which {_verb(weighing)} not occur in this table"
-        if not matched:
-            matching = f"matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur"
+    if not matched and initial:
         raise PolicyError(
-            f"{origin}: '{where}' {matching}; {nearest(weighing[0], texts or matched)}; "
-            f"set allow_absent: true at '{name}' if that is right"
+            f"{origin}: '{where}' matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur; "
+            f"{nearest(absent[0], texts)}; set allow_absent: true at '{name}' if that is right"
         )
     suggestion = f"; {nearest(absent[0], texts)}" if texts else ""
     return [f"'{where}' names {_quoted(absent)}, which {_verb(absent)} not occur in this table{suggestion}"]
