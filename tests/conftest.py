@@ -52,9 +52,15 @@ _TIERS = {
 """For each tier of tests, the fixtures that put a test into it."""
 
 
+_SLOW = frozenset((Path(__file__).with_name("slow_tests.txt")).read_text(encoding="utf-8").split())
+"""Tests that take seconds, measured by tools/slow_tests.py."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they start, so that ``make check`` can leave it out."""
+    """Mark tests by what they start and how long they take, so that ``make check`` can leave them out."""
     for item in items:
+        if item.nodeid.partition("[")[0] in _SLOW:
+            item.add_marker("slow")
         for tier, fixtures in _TIERS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(tier)
