@@ -70,6 +70,8 @@ def mask(
             write_report(evidence, out=report, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
     warnings = [*(finding.sentence for finding in findings), *release.warnings]
+    if judged is not None:
+        warnings += [warning for warning in judged.warnings if warning not in warnings]
     if link is not None and "://" in link:
         warnings.append("the link table inherits the permissions of its database; restrict access to it")
     if identifiers := ", ".join(unmasked_identifiers(release)):

@@ -38,6 +38,8 @@ _MOST_DRAWS_PER_PLAN = 6
 """A point whose plan was tried before costs nothing and does not count as a trial; this bounds how many are drawn."""
 _LONGEST_PLAN_SHARE = 0.2
 """Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
+_LONGEST_PLAN_MEASUREMENTS = 3.0
+"""The same in multiples of the time that measuring the original took, if that is longer."""
 _MUTATIONS_TRIED = 20
 """Attempts to find a neighbouring point whose plan is new."""
 
@@ -151,7 +153,7 @@ class Search:
         while budget.allows_another(len(self.tried), expected_seconds, best_seconds) and self.draws < most_draws:
             tried_before = len(self.tried)
             self._report_progress(budget)
-            longest = None if budget.deadline is None else _LONGEST_PLAN_SHARE * (budget.deadline - began)
+            longest = None if budget.deadline is None else self._longest_plan(budget.deadline - began)
             try:
                 is_new = self._try_next_point(starts, budget.search_end(best_seconds), longest)
             except OutOfTimeError:
@@ -171,6 +173,11 @@ class Search:
                 break  # a search with a time limit alone that finds nothing new to try
         self.seconds += time.monotonic() - began
         return self.tried
+
+    def _longest_plan(self, seconds: float) -> float:
+        """How long a plan may take in a search of so many seconds: a share of them, but time enough to measure what it did."""
+        measuring = self.evaluate.measuring + self.evaluate.measuring_informed
+        return max(_LONGEST_PLAN_SHARE * seconds, _LONGEST_PLAN_MEASUREMENTS * measuring)
 
     def _try_next_point(self, starts: Sequence[Point], end: float, longest: float | None) -> bool:
         """Draw a point and try its plan; False if the plan was tried before."""
