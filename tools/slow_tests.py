@@ -23,7 +23,7 @@ _LINE = re.compile(r"^\s*(\d+\.\d+)s (?:setup|call|teardown)\s+(\S+?)(?:\[.*)?$"
 def slow_tests(log: str) -> list[str]:
     """The slow tests of a log, in alphabetical order.
 
-    >>> slow_tests("1.50s call     tests/a.py::test_b[x]\\n0.70s setup    tests/a.py::test_b[y]\\n0.10s call     tests/a.py::test_c")
+    >>> slow_tests("1.50s call   tests/a.py::test_b[x]\\n0.70s setup  tests/a.py::test_b[y]\\n0.10s call   tests/a.py::test_c")
     ['tests/a.py::test_b']
     """
     seconds: dict[str, float] = defaultdict(float)
