@@ -24,7 +24,7 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/python tools/borders.py
 
-check: lint # without servers, browser, Spark and whatever takes long
+check: lint # without servers, browser, Spark and whatever takes seconds
 	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not servers and not browser and not spark"
 
 test: lint # everything
