@@ -10,6 +10,7 @@ import numpy as np
 from discreet.engine.cells.containment import Containment, read_containment
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.encoding.columns import Column, encode, encode_series
+from discreet.engine.encoding.record_links import positions_of_records
 from discreet.model.attribute import Level
 from discreet.model.microdata import Microdata
 
@@ -56,16 +57,9 @@ def link_rows(original: Microdata, masked: Microdata) -> LinkedRows | None:
     """
     if len(masked) != len(original) and masked.source != original.source and masked.is_initial:
         return None
-    if original.is_initial:
-        rows = np.flatnonzero((masked.records >= 0) & (masked.records < len(original)))
-        return LinkedRows(rows, masked.records[rows])
-    order = np.argsort(original.records, kind="stable")
-    if not len(order):
-        return LinkedRows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    ranks = np.searchsorted(original.records[order], masked.records)
-    candidates = order[np.minimum(ranks, len(order) - 1)]
-    rows = np.flatnonzero((original.records[candidates] == masked.records) & (masked.records >= 0))
-    return LinkedRows(rows, candidates[rows])
+    positions = positions_of_records(masked.records, original.records)
+    rows = np.flatnonzero(positions >= 0)
+    return LinkedRows(rows, positions[rows])
 
 
 def is_unchanged(original: Microdata, masked: Microdata, name: str, rows: LinkedRows) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 3
 """Records in which both values are present that are needed to speak of an association."""
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _cramers_v(left: NDArray[np.int64], rows: int, right: NDArray[np.int64], col
         return 0.0
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / records
     phi2 = float(((table - expected) ** 2 / expected).sum()) / records
-    phi2 = max(0.0, phi2 - (rows - 1) * (columns - 1) / (records - 1))
+    phi2 = _without_rounding(phi2 - (rows - 1) * (columns - 1) / (records - 1))
     row_size, column_size = rows - (rows - 1) ** 2 / (records - 1), columns - (columns - 1) ** 2 / (records - 1)
     smaller = min(row_size, column_size) - 1
     return float(min(1.0, np.sqrt(phi2 / smaller))) if smaller > 0 else 0.0
@@ -88,4 +89,9 @@ def _correlation_ratio(codes: NDArray[np.int64], categories: int, numbers: NDArr
     sums = np.bincount(codes, weights=numbers - numbers.mean(), minlength=categories)
     between = float((sums[counts > 0] ** 2 / counts[counts > 0]).sum())
     share = 1 - (1 - between / spread) * (len(numbers) - 1) / (len(numbers) - groups)
-    return float(np.sqrt(np.clip(share, 0.0, 1.0)))
+    return float(np.sqrt(min(1.0, _without_rounding(share))))
+
+
+def _without_rounding(share: float) -> float:
+    """A share of which rounding errors are taken away: their square root would look like a small association."""
+    return share if share > _ROUNDING else 0.0
