@@ -103,7 +103,7 @@ class Coverage(RiskMeasure):
         sample = draw_sample(paired, {name: hidden[name] for name in targets}, self.sample)
         found.sampled = (len(sample), len(paired))
         evidence = gather_evidence(paired, sample)
-        groups = groupings(paired, evidence.determinants, len(sample))
+        groups = groupings(paired, evidence.determinants, sample)
         for number, name in enumerate(targets):
             report_progress("coverage", len(targets) + number, 2 * len(targets))
             back = restore(name, evidence, Needed(self.restored, self.gain))

@@ -7,8 +7,10 @@ that are still visible in its group agree, and agree with its own. Counted exact
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +30,8 @@ _IN_COMPANY = 0.1
 _CONSTANT = 0.9
 _LEAST_NEIGHBOURS = 10
 _DEVIATIONS = 3.0
+_PROBED_NEIGHBOURS, _PROBED_DEVIATIONS = 100, 5.0
+"""Neighbours in the sample from which a grouping is ruled out, and by how many standard errors: one in three million by chance."""
 
 
 @dataclass(frozen=True)
@@ -44,31 +48,59 @@ class ReadBack:
 class Grouping:
     """The paired records in the order of a grouping column; ``starts`` are the first places of the groups."""
 
-    name: str
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
-    told: bool
+
+
+@dataclass(frozen=True, eq=False)
+class GroupColumn:
+    """A released column that groups the paired records; all of them are ordered by it only where a sample does not rule it out."""
+
+    column: Column
+    rows: NDArray[np.int64]
+    sample: NDArray[np.int64]
+    declared: bool
     """Whether the policy itself says that the column stands for persons or households."""
 
+    @property
+    def name(self) -> str:
+        return self.column.name
 
-def groupings(paired: Paired, determinants: Sequence[Determinant], sampled: int) -> list[Grouping]:
+    @cached_property
+    def probe(self) -> Grouping | None:
+        """The sampled records in the order of the column."""
+        return _grouping(self.column, self.rows, self.sample)
+
+    @cached_property
+    def whole(self) -> Grouping | None:
+        """All paired records in the order of the column; None where hardly any of them shares its group with another."""
+        if len(self.sample) == len(self.rows):
+            grouping = self.probe
+        else:
+            grouping = _grouping(self.column, self.rows, np.arange(len(self.rows)))
+        if grouping is None or float(grouping.lengths[grouping.lengths > 1].sum()) < _IN_COMPANY * len(grouping.order):
+            return None
+        return grouping
+
+
+def groupings(paired: Paired, determinants: Sequence[Determinant], sample: NDArray[np.int64]) -> list[GroupColumn]:
     """The released columns that group the records: persons and households first, then those with many small groups.
 
     A column with as many groups as that shows many different values in any sample, so most are ruled out by the sample.
     """
-    told = set(paired.data.named(Role.PERSON, Role.HOUSEHOLD))
-    fewest = 0.3 * min(sampled, len(paired.data) / _MOST_MEAN)
-    asked = {one.source for one in determinants if one.label == one.source and one.column.cardinality >= fewest} | told
-    found = []
-    for column in encode(paired.data, [name for name in paired.data.columns if name in asked]):
-        named = column.name in told
-        if named or _may_group(column):
-            found.append(_grouping(column, paired.rows, named))
-    return sorted((one for one in found if one is not None), key=lambda one: not one.told)
+    declared = set(paired.data.named(Role.PERSON, Role.HOUSEHOLD))
+    fewest = 0.3 * min(len(sample), len(paired.data) / _MOST_MEAN)
+    many = {one.source for one in determinants if one.label == one.source and one.column.cardinality >= fewest} | declared
+    columns = [
+        GroupColumn(column, paired.rows, sample, column.name in declared)
+        for column in encode(paired.data, [name for name in paired.data.columns if name in many])
+        if column.name in declared or _may_group(column)
+    ]
+    return sorted(columns, key=lambda one: not one.declared)
 
 
-def read_back(paired: Paired, target: str, groups: Sequence[Grouping]) -> ReadBack | None:
+def read_back(paired: Paired, target: str, groups: Sequence[GroupColumn]) -> ReadBack | None:
     """The grouping that gives back most cells of one masked column, if any does."""
     hidden = paired.hidden(target)
     masked = int(hidden.sum())
@@ -80,9 +112,11 @@ def read_back(paired: Paired, target: str, groups: Sequence[Grouping]) -> ReadBa
     chance = float(np.square(np.bincount(codes[known], minlength=1) / max(int(known.sum()), 1)).sum())
     best: ReadBack | None = None
     for one in groups:
-        if one.name == target or not _constant(one, codes, known, chance):
+        if one.name == target or _varies_in_sample(one, codes, known) or one.whole is None:
             continue
-        cells = int(_given_back(one, codes, known & ~hidden, hidden, truth.cardinality).sum())
+        if not _constant(one.whole, codes, known, chance, declared=one.declared):
+            continue
+        cells = int(_given_back(one.whole, codes, known & ~hidden, hidden, truth.cardinality).sum())
         if cells and (best is None or cells > best.cells):
             best = ReadBack(target, one.name, cells, masked)
     return best
@@ -94,30 +128,40 @@ def _may_group(column: Column) -> bool:
     return number >= _LEAST_GROUPS and number < present <= _MOST_MEAN * number
 
 
-def _grouping(column: Column, rows: NDArray[np.int64], named: bool) -> Grouping | None:
-    codes = column.codes[rows].astype(np.int64)
-    present = np.flatnonzero(~column.is_null[rows])
+def _grouping(column: Column, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Grouping | None:
+    """The paired records at some places in the order of a column; None where it is null in all of them."""
+    codes = column.codes[rows[places]]
+    present = np.flatnonzero(~column.is_null[rows[places]])
     order = present[np.argsort(codes[present], kind="stable")]
     if not len(order):
         return None
-    starts = np.flatnonzero(np.append(True, np.diff(codes[order]) != 0))
-    lengths = np.diff(np.append(starts, len(order)))
-    if float(lengths[lengths > 1].sum()) < _IN_COMPANY * len(order):
-        return None
-    return Grouping(column.name, order, starts, lengths, named)
+    starts = np.flatnonzero(np.append(True, codes[order][1:] != codes[order][:-1]))
+    return Grouping(places[order], starts, np.diff(np.append(starts, len(order))))
 
 
-def _constant(group: Grouping, codes: NDArray[np.int64], known: NDArray[np.bool_], chance: float) -> bool:
-    """Whether neighbours within a group hold the same true value far more often than two records of the table do."""
+def _agreeing_neighbours(group: Grouping, codes: NDArray[np.int64], known: NDArray[np.bool_]) -> tuple[int, float]:
+    """The pairs of neighbours within a group whose true values are known, and the share of them that hold the same value."""
     ordered, sure = codes[group.order], known[group.order]
-    inside = np.ones(len(ordered), dtype=np.bool_)
-    inside[group.starts] = False
-    inside[1:] &= sure[1:] & sure[:-1]
+    inside = sure[1:] & sure[:-1]
+    inside[group.starts[1:] - 1] = False
     number = int(inside.sum())
-    if number < _LEAST_NEIGHBOURS and not group.told:
+    return number, float((ordered[1:] == ordered[:-1])[inside].mean()) if number else 0.0
+
+
+def _varies_in_sample(group: GroupColumn, codes: NDArray[np.int64], known: NDArray[np.bool_]) -> bool:
+    """Whether the sampled records show already that the true values differ within the groups."""
+    if group.probe is None:
         return False
-    agreeing = float((ordered[1:] == ordered[:-1])[inside[1:]].mean()) if number else 0.0
-    deviation = np.sqrt(chance * (1 - chance) / max(number, 1))
+    number, agreeing = _agreeing_neighbours(group.probe, codes, known)
+    return number >= _PROBED_NEIGHBOURS and agreeing + _PROBED_DEVIATIONS * math.sqrt(0.25 / number) < _CONSTANT
+
+
+def _constant(group: Grouping, codes: NDArray[np.int64], known: NDArray[np.bool_], chance: float, *, declared: bool) -> bool:
+    """Whether neighbours within a group hold the same true value far more often than two records of the table do."""
+    number, agreeing = _agreeing_neighbours(group, codes, known)
+    if number < _LEAST_NEIGHBOURS and not declared:
+        return False
+    deviation = math.sqrt(chance * (1 - chance) / max(number, 1))
     # half of the disagreement that chance leaves must be gone, so that a column that hardly varies anywhere proves nothing
     return agreeing >= _CONSTANT and 1 - agreeing <= 0.5 * (1 - chance) and agreeing - chance > _DEVIATIONS * deviation
 

@@ -276,15 +276,14 @@ def _factors(terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.fl
     width = min(len(terms), _FACTORS)
     if len(rows) < _LEAST_ROWS or len(np.unique(truth[rows])) < 3:
         return None
-    values, sought = table[rows, :width], truth[rows]
+    values, sought = np.ascontiguousarray(table[rows, :width].T), truth[rows]  # [terms, records]: medians run along the records
     for power, text in ((1, "x"), (-1, "/"), (-2, "/"), (2, "x")):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            right = values**power
-            results = values[:, :, None] * right[:, None, :]
+            results = values[:, None, :] * (values**power)[None, :, :]
             results[~np.isfinite(results)] = np.nan
-            scales = np.nan_to_num(_medians(sought[:, None, None] / results), nan=0.0, posinf=0.0, neginf=0.0)
+            scales = np.nan_to_num(_medians(sought / results), nan=0.0, posinf=0.0, neginf=0.0)
             scales = np.where(np.abs(scales - 1) < 0.02, 1.0, scales)
-            close = (np.abs(results * scales - sought[:, None, None]) <= tolerance).mean(axis=0)
+            close = (np.abs(results * scales[:, :, None] - sought) <= tolerance).mean(axis=2)
         for flat in np.argsort(-close, axis=None, kind="stable")[:3]:
             one, other = divmod(int(flat), width)
             if one == other or close[one, other] < _HOLDS:
@@ -301,8 +300,10 @@ def _factors(terms: list[Term], table: NDArray[np.float64], truth: NDArray[np.fl
 
 
 def _medians(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Medians over the first axis without a warning for columns of nothing."""
-    return np.asarray(np.sort(values, axis=0)[len(values) // 2])  # NaN sorts last
+    """Upper medians over the last axis, NaN where half of the values or more are NaN; reorders ``values``."""
+    middle = values.shape[-1] // 2
+    values.partition(middle, axis=-1)  # NaN comes last
+    return values[..., middle]
 
 
 def _product(scale: float, power: int) -> Callable[[Sequence[NDArray[np.float64]]], NDArray[np.float64]]:
