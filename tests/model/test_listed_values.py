@@ -48,10 +48,26 @@ def test_a_list_that_matches_nothing_is_an_error() -> None:
     assert any("Leukemia" in note for note in discreet.risk(data)["known_sets"].notes)
 
 
-def test_one_listed_value_that_does_not_occur_is_reported() -> None:
-    """It may be missing from a small table, so it is no error where others of the list do occur."""
-    score = discreet.risk(_data(ILL, {"values": {"Leukemia": 1.0, "HIV": 0.9}}))["known_sets"]
+def test_one_listed_value_that_does_not_occur_is_an_error_beside_others_that_do() -> None:
+    """It may be any value of the table in another spelling, so that its weight would be lost without a word."""
+    data = _data(ILL, {"values": {"Leukemia": 1.0, "HIV": 0.9}})
+    for verb in (discreet.mask, lambda table: discreet.assess(table, table), lambda table: discreet.risk(_without_plan(table))):
+        with pytest.raises(
+            PolicyError, match=r"'x\.values' names 'Leukemia', which does not occur; known: flu, none; set allow_"
+        ):
+            verb(data)
+    # a table that is measured alone under a plan may be its release, in which the value does not occur any more
+    score = discreet.risk(data)["known_sets"]
     assert any("'x.values' names 'Leukemia', which does not occur in this table" in note for note in score.notes)
+    assert discreet.mask(_data(ILL, {"values": {"Leukemia": 1.0, "HIV": 0.9}, "allow_absent": True})).masked is not None
+
+
+def test_a_weight_that_matches_nothing_is_an_error_among_very_many_values() -> None:
+    """A column of numbers with over a hundred thousand values is checked like any other."""
+    column = [number + 0.5 for number in range(100_002)]
+    assert discreet.risk(_without_plan(_data(column, {"values": {"17.5": 1.0, "<9": 0.5}})))["known_sets"]["max"] > 0
+    with pytest.raises(PolicyError, match=r"'x\.values' names '17', which does not occur; it has 100,001 values"):
+        discreet.risk(_without_plan(_data(column, {"values": {"17": 1.0, "17.5": 0.2}})))
 
 
 @pytest.mark.parametrize(
@@ -108,14 +124,20 @@ def test_a_code_with_a_zero_is_no_number(column: list[Any], key: str) -> None:
         discreet.mask(_data(column, {"values": {key: 1.0}}))
 
 
-def test_an_interval_that_holds_nothing_is_reported_and_is_no_error_beside_others() -> None:
-    score = discreet.risk(_data([1, 2, 3, 2], {"values": {"<0": 1.0, "1..3": 0.5}}))["known_sets"]
-    assert any("'<0'" in note for note in score.notes)
+def test_an_interval_that_holds_nothing_is_no_error_beside_others_but_leaves_the_verdict_incomplete() -> None:
+    data = _data([1, 2, 3, 2], {"values": {"<0": 1.0, "1..4": 0.5}})
+    assert any("'<0'" in note for note in discreet.risk(_without_plan(data))["known_sets"].notes)
+    data = data.with_policy(data.policy.with_(limits={"known_sets.max": 1.0}, plan=Policy().plan))
+    assessment = discreet.assess(data, data)
+    assert any("'x.values' names '<0'" in gap for gap in assessment.gaps)
+    assert assessment.status == "incomplete"
 
 
 def test_codes_that_differ_by_a_sign_are_two_values() -> None:
-    score = discreet.risk(_data(["I20", "I22", "I22", "I25"], {"values": {"I21": 1.0, "I22": 0.5}}))["known_sets"]
-    assert any("'I21'" in note for note in score.notes)
+    """Neither is taken for a slip of the other, but a weight for a code that nobody has is an error all the same."""
+    data = _data(["I20", "I22", "I22", "I25"], {"values": {"I21": 1.0, "I22": 0.5}})
+    with pytest.raises(PolicyError, match=r"'x\.values' names 'I21', which does not occur; did you mean 'I25'\?"):
+        discreet.mask(data)
 
 
 def test_order_and_groups_are_looked_at_too() -> None:

@@ -67,7 +67,13 @@ KEYS: dict[str, Any] = {
     "town": {"role": "key", "known": 0.61},
     "job": {"role": "key", "known": 0.37},
     "income": {"role": "confidential", "known": 0.013, "sensitivity": 0.5},
-    "illness": {"role": "confidential", "sensitivity": 1.0, "values": {"gout": 1.0, "flu": 0.4}, "default": 0.1},
+    "illness": {
+        "role": "confidential",
+        "sensitivity": 1.0,
+        "values": {"gout": 1.0, "flu": 0.4},
+        "default": 0.1,
+        "allow_absent": True,
+    },
 }
 ROUNDED: list[dict[str, Any]] = [{"method": "rounding", "columns": ["income"], "base": 10000}]
 SHAPES: dict[str, dict[str, Any]] = {

@@ -25,7 +25,7 @@ def assess_release(
     """Risks before and after, losses, and the verdict against the policy's limits; see :func:`discreet.verbs.assess`."""
     table, doubts = link_to_original(masked, original)
     policy = original.policy
-    warnings = check_listed(original)
+    warnings = check_listed(original)  # weights that match nothing: the risk may be too low, so they leave a gap as well
     names = [name for name in measures_for_limits("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
     risks = registry.bind_to_engine("risk", make_measures("risk", names, policy), original, table)
     loss_measures = make_measures("loss", measures_for_limits("loss", policy), policy)
@@ -38,8 +38,10 @@ def assess_release(
     if plan.seed is not None:
         from discreet.keys.choose import SEED_GAP
 
-        warnings, assessment = [*warnings, SEED_GAP], replace(assessment, gaps=(*assessment.gaps, SEED_GAP))
-    return replace(assessment, warnings=(*assessment.warnings, *warnings)) if warnings else assessment
+        warnings = [*warnings, SEED_GAP]
+    if not warnings:
+        return assessment
+    return replace(assessment, warnings=(*assessment.warnings, *warnings), gaps=(*assessment.gaps, *warnings))
 
 
 def _as_written(masked: Microdata | Release, table: Microdata) -> Microdata:

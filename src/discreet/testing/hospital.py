@@ -76,13 +76,20 @@ def hospital_policy() -> Policy:
                     "hierarchy": {"groups": [{"alone": ["single", "widowed", "divorced"], "together": ["married"]}]},
                 },
                 "admission_date": {"role": "key", "known": 0.05, "hierarchy": {"dates": ["week", "year"]}},
-                "diagnosis": {"role": "confidential", "known": 0.001, "sensitivity": 1.0, "values": _diagnosis_weights()},
+                "diagnosis": {
+                    "role": "confidential",
+                    "known": 0.001,
+                    "sensitivity": 1.0,
+                    "values": _diagnosis_weights(),
+                    "allow_absent": True,  # a small table does not hold every diagnosis
+                },
                 "income": {
                     "role": "confidential",
                     "known": 0.005,
                     "sensitivity": 0.9,
                     "values": {"<40000": 1.0, "40000..70000": 0.7},
                     "default": 0.0,
+                    "allow_absent": True,
                 },
                 "bill": {"role": "confidential", "known": 0.002, "sensitivity": 0.3},
                 "days": {"role": "confidential", "known": 0.01, "sensitivity": 0.1},

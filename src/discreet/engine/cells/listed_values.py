@@ -1,14 +1,15 @@
 """Values that a policy lists and the table does not hold: a typing error, or a value that does not occur in this table.
 
-A listed value that matches nothing weighs nothing, so that a typing error would make the risk 0 silently. Errors are:
+A listed value that matches nothing weighs nothing, so that a typing error would lower a risk silently. Errors are:
 
-* no listed value or interval of an attribute matches a value that occurs;
-* a listed value does not occur where one does that differs by a misspelling only and is not listed itself, also in the groups of
-  a hierarchy or of a step;
+* a listed weight of a value that does not occur;
+* a list of weights of which nothing matches a value that occurs;
+* a value of ``order`` or of the groups of a hierarchy or step that does not occur, where one does that differs by a misspelling
+  only and is not listed itself;
 * no value of a group of a step occurs.
 
-Any other listed value that does not occur gives a warning: a list of weights for all diagnoses is used for small tables too.
-``allow_absent: true`` at the attribute turns both off.
+An interval that holds no value of the table, beside listed ones that do occur, gives a warning: intervals divide a range, and a
+small table need not reach into each of its parts. ``allow_absent: true`` at the attribute turns all of this off.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ _MANY = 100_000
 
 
 def check_listed_values(data: Microdata, *, initial: bool = True) -> list[str]:
-    """Warnings of listed values that do not occur; raises PolicyError where that is a typing error.
+    """Warnings of listed values that do not occur; raises PolicyError where that may be a typing error.
 
-    A table that may be a release (not ``initial``) may have lost all listed values of an attribute by masking: that is told.
+    A table that may be a release (not ``initial``) may have lost listed values of an attribute by masking: that gives a warning.
     """
     warnings: list[str] = []
     for name in data.columns:
@@ -48,12 +49,14 @@ def check_listed_values(data: Microdata, *, initial: bool = True) -> list[str]:
 def check_column(column: Column, attribute: Attribute, origin: str, *, initial: bool = True) -> list[str]:
     """The same for one column by its dictionary."""
     values = column.values.to_list()
-    if attribute.allow_absent or not values or len(values) > _MANY:
+    if attribute.allow_absent or not values:
         return []
     if any(isinstance(value, str) and (parse_group(value) or parse_interval(value)) for value in values):
         return []  # cells of a release stand for values that do not occur any more
     warnings = _check_weights(column.name, values, attribute, origin, initial=initial)
     groups = attribute.hierarchy.groups[0] if attribute.hierarchy is not None and attribute.hierarchy.groups else {}
+    if not (attribute.order or groups) or len(values) > _MANY:
+        return warnings
     texts = {text for value in values for text in text_forms(value)}
     for where, listed in (
         ("order", attribute.order or ()),
@@ -64,22 +67,44 @@ def check_column(column: Column, attribute: Attribute, origin: str, *, initial: 
 
 
 def _check_weights(name: str, values: Sequence[Any], attribute: Attribute, origin: str, *, initial: bool) -> list[str]:
-    if not attribute.values:
-        return []
-    matched = {key for value in values if (key := attribute.listed_key(value)) is not None}
-    absent = [key for key in attribute.values if key not in matched]
+    absent = _find_absent_keys(values, attribute)
     if not absent:
         return []
     texts = {text for value in values if attribute.listed_key(value) is None for text in text_forms(value)[:1]}
     where = f"{name}.values"
-    _find_slips(where, [key for key in absent if parse_interval(key) is None], texts, origin, every=attribute.values)
-    if not matched and initial:
+    single = [key for key in absent if parse_interval(key) is None]
+    if len(texts) <= _MANY:
+        _find_slips(where, single, texts, origin, every=attribute.values)
+    if initial and len(absent) == len(attribute.values):
         raise PolicyError(
             f"{origin}: '{where}' matches no value of '{name}': {_quoted(absent)} {_verb(absent)} not occur; "
-            f"{nearest(absent[0], texts)}; set allow_absent: true at '{name}' if that is right"
+            f"{_hint(absent[0], texts)}; set allow_absent: true at '{name}' if that is right"
         )
-    suggestion = f"; {nearest(absent[0], texts)}" if texts else ""
+    if initial and single:
+        raise PolicyError(
+            f"{origin}: '{where}' names {_quoted(single)}, which {_verb(single)} not occur; {_hint(single[0], texts)}; set "
+            f"allow_absent: true at '{name}' if the list is for other tables too"
+        )
+    suggestion = f"; {_hint(absent[0], texts)}" if texts else ""
     return [f"'{where}' names {_quoted(absent)}, which {_verb(absent)} not occur in this table{suggestion}"]
+
+
+def _find_absent_keys(values: Sequence[Any], attribute: Attribute) -> list[str]:
+    """The listed weights that no value has; ends with the value that matches the last of them."""
+    absent = dict.fromkeys(attribute.values)
+    for value in values:
+        if not absent:
+            break
+        if (key := attribute.listed_key(value)) is not None:
+            absent.pop(key, None)
+    return list(absent)
+
+
+def _hint(key: str, texts: set[str]) -> str:
+    """The value that may be meant, or some of the values that are not listed; without a search among very many."""
+    if not texts:
+        return "every value of the table is listed"
+    return nearest(key, texts) if len(texts) <= _MANY else f"it has {len(texts):,} values that are not listed"
 
 
 def check_groups(column: Column, groups: Mapping[str, Sequence[str]], attribute: Attribute, method: str) -> None:

@@ -31,7 +31,7 @@ _CONSTANT = 0.9
 _LEAST_NEIGHBOURS = 10
 _DEVIATIONS = 3.0
 _PROBED_NEIGHBOURS, _PROBED_DEVIATIONS = 100, 5.0
-"""Neighbours in the sample from which a grouping is ruled out, and by how many standard errors: one in three million by chance."""
+"""Sampled neighbours from which a grouping is ruled out, and by how many standard errors: one in three million by chance."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Grouping:
 
 @dataclass(frozen=True, eq=False)
 class GroupColumn:
-    """A released column that groups the paired records; all of them are ordered by it only where a sample does not rule it out."""
+    """A released column that groups the paired records; all of them are ordered by it only where no sample rules it out."""
 
     column: Column
     rows: NDArray[np.int64]
