@@ -89,17 +89,17 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
     aside = ""
     if worst == KNOWS_ORIGINALS and alone is not None:
         aside = f" for an intruder who knows the original values ({show_number(alone.number)} on the release alone)"
-    told = _sentence(limit, required, better, number, status, aside)
+    sentence = _sentence(limit, required, better, number, status, aside)
     if status == "not met":
-        told += _undecided_records(_scores_of(evidence, worst, measure), "; ")
+        sentence += _undecided_records(_scores_of(evidence, worst, measure), "; ")
     elif status == "incomplete" and not meets(number, required, better):
-        told = _undecided_sentence(limit, required, better, measured[worst], aside, _scores_of(evidence, worst, measure))
+        sentence = _undecided_sentence(limit, required, better, measured[worst], aside, _scores_of(evidence, worst, measure))
     elif status == "incomplete":
         missing = next(who for who in numbers if who not in measured)
         whose = "on the release alone" if missing == RELEASE_ALONE else "for an intruder who knows the original values"
         why = f": {evidence.missing[measure]}" if measure in evidence.missing else ""
-        told = f"{told}, but {whose} it could not be measured{why}"
-    return Verdict(limit, required, number, status, told, worst, *both)
+        sentence = f"{sentence}, but {whose} it could not be measured{why}"
+    return Verdict(limit, required, number, status, sentence, worst, *both)
 
 
 def _measured(evidence: Evidence, scores: Mapping[str, Score], measure: str, name: str, better: Direction) -> _Measured | None:

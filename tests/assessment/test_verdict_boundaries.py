@@ -1,0 +1,67 @@
+"""Verdicts at the limit itself: what is met by equality, what bounds on both sides of a limit say, and what a sentence names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from discreet.assessment.verdicts import Evidence, judge_limit
+from discreet.model.results import KNOWS_ORIGINALS
+from discreet.model.score import Score
+
+UNDECIDED = "known_sets.high_risk"
+
+
+def _evidence(number: float, low: float, high: float, **more: Any) -> Evidence:
+    fields = {"high_risk": number, "effective_k_min": number, **more}
+    return Evidence(release={"known_sets": Score("known_sets", fields, bounds=dict.fromkeys(fields, (low, high)))})
+
+
+@pytest.mark.parametrize(("loss", "status"), [(0.05, "met"), (0.0500001, "not met"), (None, "incomplete")])
+def test_a_limit_on_loss_is_met_by_equality_and_incomplete_without_a_number(loss: float | None, status: str) -> None:
+    verdict = judge_limit("ncp.loss", 0.05, Evidence(losses={"ncp": Score("ncp", {"loss": loss})}))
+    assert (verdict.status, verdict.found) == (status, loss)
+
+
+@pytest.mark.parametrize(("k", "status"), [(5, "met"), (4, "not met")])
+def test_a_limit_on_k_is_met_by_equality(k: int, status: str) -> None:
+    verdict = judge_limit("k_anonymity.k", 5, Evidence(release={"k_anonymity": Score("k_anonymity", {"k": k})}))
+    assert verdict.status == status
+
+
+def test_a_number_that_is_surely_beyond_its_limit_is_the_measured_one() -> None:
+    verdict = judge_limit(UNDECIDED, 3, _evidence(7, 5, 12))
+    assert (verdict.status, verdict.found) == ("not met", 7)
+
+
+def test_a_number_that_seems_to_meet_a_limit_which_its_bounds_surely_miss_is_given_by_its_best_bound() -> None:
+    verdict = judge_limit(UNDECIDED, 3, _evidence(2, 5, 12))
+    assert (verdict.status, verdict.found) == ("not met", 5)
+
+
+def test_bounds_on_both_sides_of_a_limit_name_the_limit_and_its_direction() -> None:
+    high = judge_limit(UNDECIDED, 6, _evidence(5, 5, 12))
+    assert high.status == "incomplete"
+    assert high.sentence.endswith("it is between 5 and 12 over all known sets; at most 6 is required")
+    low = judge_limit("known_sets.effective_k_min", 6, _evidence(5, 5, 12))
+    assert low.status == "incomplete"
+    assert low.sentence.endswith("it is between 5 and 12 over all known sets; at least 6 is required")
+
+
+@pytest.mark.parametrize(
+    ("undecided", "text"), [(1, "(1 record is undecided)"), (1_200, "(1,200 records are undecided)"), (0, "is not decided:")]
+)
+def test_the_undecided_records_are_counted_in_the_sentence(undecided: int, text: str) -> None:
+    assert text in judge_limit(UNDECIDED, 6, _evidence(5, 5, 12, undecided=undecided)).sentence
+
+
+def test_a_measure_without_a_count_of_undecided_records_has_none_in_its_sentence() -> None:
+    assert "undecided" not in judge_limit(UNDECIDED, 6, _evidence(5, 5, 12, undecided=None)).sentence
+
+
+def test_the_number_of_the_stronger_intruder_is_beside_that_of_the_release_alone() -> None:
+    scores = [{"known_sets": Score("known_sets", {"max": number})} for number in (0.1, 0.4)]
+    verdict = judge_limit("known_sets.max", 0.2, Evidence(release=scores[0], informed=scores[1]))
+    assert (verdict.status, verdict.intruder, verdict.found) == ("not met", KNOWS_ORIGINALS, 0.4)
+    assert "for an intruder who knows the original values (0.1 on the release alone)" in verdict.sentence
