@@ -78,20 +78,22 @@ def count_agreeing_rows(
     table: Sequence[NDArray[Any]],
     cardinalities: Sequence[int],
     nulls: Sequence[int | None],
-    weights: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+    weights: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """For each query the number of rows of the table that agree with it on all attributes that neither of them lacks.
 
     Both sides are code arrays over shared dictionaries, one array per attribute; ``nulls`` are the codes that agree with
-    anything, and ``weights`` the multiplicity of each row. The count is exact and goes by patterns of nulls: rows that lack the
-    same attributes are counted together, so the cost is (patterns of the queries) x (patterns of the table) groupings of distinct
-    rows. Where comparing each query with the rows that share its rarest value is cheaper, that is done instead.
+    anything, and ``weights`` the multiplicity (an integer) or the weight (a float) of each row. The count is exact and goes by
+    patterns of nulls: rows that lack the same attributes are counted together, so the cost is (patterns of the queries) x
+    (patterns of the table) groupings of distinct rows. Where comparing each query with the rows that share its rarest value is
+    cheaper, that is done instead.
     """
     if not queries:
         raise DataError("counting needs at least one attribute")
     query_rows, query_index = distinct_rows(queries, cardinalities)
     table_rows, table_index = distinct_rows(table, cardinalities)
-    multiplicities = np.bincount(table_index, weights=weights, minlength=len(table_rows[0])).astype(np.int64)
+    kind = np.float64 if weights is not None and weights.dtype.kind == "f" else np.int64
+    multiplicities = np.bincount(table_index, weights=weights, minlength=len(table_rows[0])).astype(kind)
     query_patterns = rows_by_null_pattern(query_rows, nulls)
     table_patterns = rows_by_null_pattern(table_rows, nulls)
     if len(query_patterns) * len(table_patterns) > _FEW_PATTERN_PAIRS:
@@ -106,7 +108,7 @@ def count_agreeing_rows(
                 f"nulls stand in {len(query_patterns):,} and {len(table_patterns):,} different patterns, too many to compare; "
                 "use missing: category, or fewer attributes"
             )
-    totals = np.zeros(len(query_rows[0]), dtype=np.int64)
+    totals = np.zeros(len(query_rows[0]), dtype=kind)
     for table_pattern, rows_of_pattern in table_patterns.items():
         for query_pattern, queries_of_pattern in query_patterns.items():
             known_to_both = [
@@ -124,7 +126,7 @@ def count_agreeing_rows(
             ]
             ids, number = group_ids(stacked, len(rows_of_pattern) + len(queries_of_pattern))
             counts = np.bincount(ids[: len(rows_of_pattern)], weights=multiplicities[rows_of_pattern], minlength=number)
-            totals[queries_of_pattern] += counts[ids[len(rows_of_pattern) :]].astype(np.int64)
+            totals[queries_of_pattern] += counts[ids[len(rows_of_pattern) :]].astype(kind)
     return totals[query_index]
 
 

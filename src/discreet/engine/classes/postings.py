@@ -40,9 +40,9 @@ def count_by_postings(
     table: Sequence[NDArray[Any]],
     cardinalities: Sequence[int],
     nulls: Sequence[int | None],
-    times: NDArray[np.int64],
+    times: NDArray[Any],
     attribute: NDArray[np.int64],
-) -> NDArray[np.int64]:
+) -> NDArray[Any]:
     """For each query the sum of ``times`` over the rows that agree with it, where a null on either side agrees with anything."""
     missing = np.array([-1 if null is None else null for null in nulls], dtype=np.int64)
     rows: list[NDArray[np.int64]] = []
@@ -58,7 +58,7 @@ def count_by_postings(
     counts = _count_agreeing_rows(
         query_codes, row_codes, times, missing, np.concatenate(rows), np.concatenate(edges), np.array(bases, np.int64), attribute
     )
-    return np.asarray(counts, dtype=np.int64)
+    return np.asarray(counts, dtype=times.dtype)
 
 
 # query_codes[query, column] and row_codes[row, column]: codes over shared dictionaries. missing[column]: code of null, -1 for
@@ -71,7 +71,7 @@ def _count_agreeing_rows(
 ) -> Ints:
     number, width = query_codes.shape
     everyone = times.sum()
-    counts = np.zeros(number, np.int64)
+    counts = np.zeros(number, times.dtype)
     for query in range(number):
         chosen = attribute[query]
         if chosen < 0:

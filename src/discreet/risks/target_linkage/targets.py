@@ -13,6 +13,7 @@ from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.encoding.policy_tables import load_table
 from discreet.engine.encoding.record_links import original_rows, positions_of_records
 from discreet.engine.linkage.comparisons import Comparison, Fuzzy, compare
+from discreet.engine.statistics.sampling_weights import read_sampling_weights
 from discreet.errors import DataError, nearest
 from discreet.model.attribute import Role
 from discreet.model.hierarchy import Hierarchy
@@ -21,6 +22,7 @@ from discreet.model.microdata import Microdata
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_NAME = "target_linkage"
 _NEVER_KNOWN = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
 
 
@@ -86,20 +88,12 @@ def _inclusion(
         return np.full(frame.height, fraction)
     for name in data.named(Role.WEIGHT)[:1]:
         if name in frame.columns:
-            return 1 / _weights(frame[name], name)
-        return np.full(frame.height, min(1.0, real / float(_weights(data.frame[name], name).sum())))
+            return 1 / read_sampling_weights(frame[name], _NAME)
+        return np.full(frame.height, min(1.0, real / float(read_sampling_weights(data.frame[name], _NAME).sum())))
     if original is not None and len(original):
         links = original_rows(data, original)
         return np.full(frame.height, min(1.0, (real if links is None else int((links >= 0).sum())) / len(original)))
     return np.ones(frame.height)
-
-
-def _weights(series: pl.Series, name: str) -> NDArray[np.float64]:
-    if not series.dtype.is_numeric() or series.null_count() or (len(series) and (series < 1).any()):
-        raise DataError(
-            f"target_linkage: the sampling weights '{name}' must be numbers of at least 1, because 1/weight is a probability"
-        )
-    return series.cast(pl.Float64).to_numpy()
 
 
 def compare_attributes(

@@ -1,0 +1,161 @@
+"""Individual risk in a sample with sampling weights: the probability that a record is re-identified by its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, group_columns, refuse_wildcards_beside_original
+from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.statistics.sampling_weights import read_sampling_weights
+from discreet.errors import DataError
+from discreet.model.attribute import Attribute, Role
+from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.model.score import Score
+from discreet.risks.individual_risk.benedetti_franconi import household_risk, individual_risk
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+class Partial(BaseModel):
+    """How much a record counts that agrees with another only because one of them has a null (alpha of sdcMicro)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    partial: Annotated[float, Field(ge=0, le=1)] = Field(description="1: fully, as with wildcard; 0: not at all")
+
+
+class IndividualRisk(RiskMeasure):
+    """The probability that a record of a sample is re-identified by an attacker who knows the keys of a person.
+
+    The attacker does not know who is in the sample (journalist). With f the records of the equivalence class and F the sum of
+    their sampling weights, the risk of a record is the expected value of 1/F (Benedetti & Franconi); for a sample unique with
+    weight w it is log(w) / (w - 1). Where an attribute has the role household, ``household_risk`` is the probability that at
+    least one member of the record's household is re-identified.
+
+    >>> from discreet.testing import table
+    >>> data = table({"age": [44, 44, 55], "w": [10.0, 10.0, 20.0]}, key=["age"], weight=["w"])
+    >>> [round(risk, 4) for risk in IndividualRisk().measure(data).per_record["risk"]]
+    [0.0827, 0.0827, 0.1577]
+    """
+
+    name: ClassVar[str] = "individual_risk"
+    citation: ClassVar[str] = (
+        "Benedetti, R. & Franconi, L. (1998). Statistical and technological solutions for controlled data dissemination. "
+        "Pre-proceedings of New Techniques and Technologies for Statistics, 225-232; Franconi, L. & Polettini, S. (2004). "
+        "Individual risk estimation in mu-Argus: a review. Privacy in Statistical Databases, 262-272."
+    )
+    better: ClassVar[Mapping[str, Direction]] = {
+        "expected": "low", "mean": "low", "max": "low", "high_risk": "low", "household_expected": "low", "household_max": "low",
+    }  # fmt: skip
+    worst: ClassVar[Mapping[str, float]] = {"mean": 1.0, "max": 1.0, "household_max": 1.0}
+    meaning: ClassVar[Mapping[str, str]] = {
+        "expected": "expected number of re-identified records: sum of the individual risks",
+        "mean": "mean individual risk (global risk)",
+        "max": "largest individual risk",
+        "high_risk": "records with an individual risk above the threshold",
+        "household_expected": "expected number of records in households of which a member is re-identified",
+        "household_max": "largest household risk",
+    }
+    record_meaning: ClassVar[Mapping[str, str]] = {
+        "class_size": "records in the record's equivalence class",
+        "population_size": "estimated size of its class in the population: sum of the sampling weights of the class",
+        "risk": "probability that the record is re-identified",
+        "household_risk": "probability that a member of the record's household is re-identified",
+    }
+    original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
+
+    keys: tuple[str, ...] = Field(
+        default=(), description="quasi-identifiers that form the equivalence classes; default: role key"
+    )
+    missing: Literal["category", "wildcard"] | Partial = Field(
+        default="category",
+        description="a null is one more value, or agrees with anything on either side, fully or in part ({partial: 0.5})",
+    )
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(default=0.2, description="risk above which a record is high-risk")
+    sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None, description="share of the population that is in the sample; default: the weights of the role weight"
+    )
+
+    @classmethod
+    def example_data(cls) -> Microdata:
+        columns = {
+            "age": [34, 34, 34, 51, 51, 60], "sex": ["f", "f", "m", "m", None, "f"], "hh": [1, 1, 2, 2, 3, 3],
+            "w": [12.0, 9.5, 20.0, 1.0, 3.0, 100.0],
+        }  # fmt: skip
+        roles = {"age": Role.KEY, "sex": Role.KEY, "hh": Role.HOUSEHOLD, "w": Role.WEIGHT}
+        return Microdata(pl.DataFrame(columns), Policy(attributes={name: Attribute(role=role) for name, role in roles.items()}))
+
+    def uses_original(self, data: Microdata) -> bool:
+        """Only nulls that agree with anything give an attacker who knows the original values more than the release does."""
+        return self.missing != "category"
+
+    def examines(self, data: Microdata) -> list[str]:
+        return list(self.keys) or data.named(Role.KEY)
+
+    def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
+        return 90.0 * records
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        keys = list(self.keys) or data.named(Role.KEY)
+        if not keys:
+            raise DataError(f"individual_risk needs at least one attribute with the role key in {data.source}")
+        columns = encode(data, keys)
+        if self.missing != "category":
+            refuse_wildcards_beside_original(self.name, columns, "wildcard", original)
+        sizes, weighted = self._count(columns, self._read_weights(data))
+        risks = individual_risk(sizes, weighted)
+        summary: dict[str, int | float | None] = {
+            "expected": float(risks.sum()),
+            "mean": float(risks.mean()) if len(risks) else 0.0,
+            "max": float(risks.max(initial=0.0)),
+            "high_risk": int((risks > self.threshold).sum()),
+            "household_expected": None,
+            "household_max": None,
+        }
+        per_record = {"class_size": sizes, "population_size": weighted, "risk": risks}
+        households = data.named(Role.HOUSEHOLD)
+        if households:
+            together = household_risk(risks, *_number_households(encode(data, households[:1])[0]))
+            summary |= {"household_expected": float(together.sum()), "household_max": float(together.max(initial=0.0))}
+            per_record["household_risk"] = together
+        return Score(self.name, summary, pl.DataFrame(per_record))
+
+    def _read_weights(self, data: Microdata) -> Floats:
+        if self.sampling_fraction is not None:
+            return np.full(len(data), 1 / self.sampling_fraction)
+        named = data.named(Role.WEIGHT)
+        if not named:
+            raise DataError(
+                f"individual_risk needs the sampling weights of {data.source}: give an attribute the role weight, or the measure "
+                "its sampling_fraction"
+            )
+        return read_sampling_weights(data.frame[named[0]], self.name)
+
+    def _count(self, columns: list[Column], weights: Floats) -> tuple[Floats, Floats]:
+        """The records of each record's class and the sum of their weights."""
+        size = len(weights)
+        ids, number = group_columns(columns, size)
+        sizes = np.bincount(ids, minlength=number)[ids].astype(np.float64) if size else np.zeros(0)
+        weighted = np.bincount(ids, weights=weights, minlength=number)[ids] if size else np.zeros(0)
+        if self.missing == "category" or not any(column.has_null for column in columns):
+            return sizes, weighted
+        share = self.missing.partial if isinstance(self.missing, Partial) else 1.0
+        codes, nulls = [column.codes for column in columns], [column.null_code for column in columns]
+        agreeing = class_sizes(columns, size, wildcard=True)
+        persons = count_agreeing_rows(codes, codes, [column.cardinality for column in columns], nulls, weights)
+        return sizes + share * (agreeing - sizes), weighted + share * (persons - weighted)
+
+
+def _number_households(column: Column) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], int]:
+    """A number per record; a record without a household is one of its own."""
+    codes = column.codes.astype(np.int64)
+    alone = np.flatnonzero(column.is_null)
+    codes[alone] = len(column.values) + np.arange(len(alone))
+    return codes, len(column.values) + len(alone)
