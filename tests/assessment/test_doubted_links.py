@@ -1,4 +1,4 @@
-"""What an assessment says where it is not certain which released row comes from which original, and that coverage is part of it."""
+"""What an assessment says where it is not certain which released row comes from which original."""
 
 from __future__ import annotations
 
