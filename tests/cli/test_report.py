@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import run_command
 from patience import patient
 
 from discreet.report.browser import find_chromium
@@ -38,11 +39,7 @@ plan:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *arguments]
-    home = {"DISCREET_HOME": str(folder / "home"), "COLUMNS": "200"}
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=patient(120), env=os.environ | home
-    )
+    return run_command(*arguments, folder=folder, environment={"DISCREET_HOME": str(folder / "home"), "COLUMNS": "200"})
 
 
 @pytest.fixture(scope="module")
