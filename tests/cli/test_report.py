@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from command_line import run_command
-from patience import patient
 
 from discreet.report.browser import find_chromium
 from discreet.testing import hospital

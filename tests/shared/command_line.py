@@ -1,4 +1,4 @@
-"""The command line in this process: what a user would get, without the seconds that a new process needs to import and to load kernels."""
+"""The command line in this process: what a user would get, without the seconds that a new process needs to import everything."""
 
 from __future__ import annotations
 
