@@ -292,7 +292,7 @@ def settled() -> Callable[[Any], None]:
 
 
 def _wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
-    for _ in range(600):
+    for _ in range(int(10 * patient(60))):
         output = log.read_text(errors="replace")
         if link := re.search(r"http://\S+/welcome/\S+", output):
             return link[0]

@@ -18,7 +18,7 @@ from discreet.reproduce.appendix import patients
 from discreet.testing import hospital
 from discreet.web.pages import routes
 
-LONG = 120_000
+LONG = 1_000 * patient(120)
 SIZE = {"width": 1280, "height": 900}
 STEPS = [{"method": "microaggregation", "columns": ["Age"], "size": 2}, {"method": "sampling", "fraction": 0.8}]
 LIMITS = {"k_anonymity.k": 2}

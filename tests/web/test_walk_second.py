@@ -8,8 +8,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from patience import patient
 
-LONG = 120_000
+LONG = 1_000 * patient(120)
 pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 
 
