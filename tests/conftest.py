@@ -65,7 +65,6 @@ _SLOW = frozenset((Path(__file__).with_name("slow_tests.txt")).read_text(encodin
 """Tests that take seconds, measured by tools/slow_tests.py."""
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they start and how long they take, so that ``make check`` can leave them out; put long files first."""
     for item in items:

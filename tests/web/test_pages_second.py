@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from patience import patient
 from fastapi.testclient import TestClient
+from patience import patient
 from sqlalchemy import insert
 from starlette.datastructures import FormData
 
