@@ -209,8 +209,13 @@ def postgresql() -> Iterator[str]:
         warnings.simplefilter("ignore")  # pgserver asks for a runtime folder that not every machine has
         import pgserver
 
+    import psycopg
+
     server = pgserver.get_server(folder / "data", cleanup_mode="delete")
     try:
+        with psycopg.connect(server.get_uri(), autocommit=True) as link:
+            link.execute("ALTER SYSTEM SET fsync = off")  # these data need not survive a power failure
+            link.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
     finally:
         server.cleanup()
@@ -247,6 +252,7 @@ def mysql() -> Iterator[str]:
         f"--port={port}",
         "--bind-address=127.0.0.1",
         f"--pid-file={folder}/pid",
+        "--innodb-flush-log-at-trx-commit=0",
     ]
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen([program, "--no-defaults", *options, *user], stdout=log, stderr=log)
