@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 STAMP := $(VENV)/installed
 
+# two workers; files in the order of tests/shared/sharing.py, the longest first
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 .PHONY: demo lint check test docs setup bench trust clean
 
 demo: setup
@@ -25,11 +28,11 @@ lint: setup
 	$(BIN)/python tools/borders.py
 
 check: lint # without servers, browser, Spark and whatever takes seconds
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow and not servers and not browser and not spark"
+	$(PYTEST) -m "not slow and not servers and not browser and not spark"
 
 test: lint # everything
 	bash tools/servers.sh
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(PYTEST)
 
 docs: setup
 	$(BIN)/mkdocs build --strict --quiet

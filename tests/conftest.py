@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -22,6 +25,7 @@ import pytest
 from hypothesis import settings
 from patience import make_requests_patient, patient
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from sharing import BySession, put_long_units_first
 
 from discreet.report.browser import find_chromium
 
@@ -29,10 +33,15 @@ from discreet.report.browser import find_chromium
 settings.register_profile("discreet", deadline=None, print_blob=True)
 settings.load_profile("discreet")
 
+collect_ignore = ["shared/spark"]  # run by Spark's own processes
+
 # one answer to how wide a terminal is and whether it has colours, whoever runs the tests
 os.environ["COLUMNS"] = "120"
 os.environ["NO_COLOR"] = "1"
 os.environ.pop("FORCE_COLOR", None)
+
+# every Spark that a test starts, here or in a process of its own, takes its settings from this folder
+os.environ["SPARK_CONF_DIR"] = str(Path(__file__).with_name("shared") / "spark")
 
 # keys that tests draw go into a ring of their own, never into the user's
 os.environ["DISCREET_HOME"] = tempfile.mkdtemp(prefix="discreet-home-")
@@ -57,13 +66,20 @@ _SLOW = frozenset((Path(__file__).with_name("slow_tests.txt")).read_text(encodin
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they start and how long they take, so that ``make check`` can leave them out."""
+    """Mark tests by what they start and how long they take, so that ``make check`` can leave them out; put long files first."""
     for item in items:
         if item.nodeid.partition("[")[0] in _SLOW:
             item.add_marker("slow")
         for tier, fixtures in _TIERS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(tier)
+    put_long_units_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One worker runs all Spark tests, so that Spark starts once; other files go to whichever worker is free."""
+    return BySession(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 INSTALL = "these tests open pages in a real browser; as root run:  apt-get update && apt-get install -y chromium"
@@ -74,18 +90,34 @@ QUIET = (
 _AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """This machine's Chromium; a test that cannot have it fails.
-
-    A module's own, because Playwright holds the thread's event loop while it runs, and nothing else could have one.
-    """
+@pytest.fixture(scope="session")
+def browser_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where this machine's Chromium listens to Playwright, started once; a test that cannot have it fails."""
     path = find_chromium()
     assert path, INSTALL
+    options = tmp_path_factory.mktemp("browser") / "options.json"
+    options.write_text(json.dumps({"executablePath": path, "args": QUIET, "host": "127.0.0.1"}), encoding="utf-8")
+    command = [sys.executable, "-m", "playwright", "launch-server", "--browser", "chromium", "--config", str(options)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as server:
+        assert server.stdout is not None
+        try:
+            address = server.stdout.readline().strip()
+            assert address.startswith("ws://"), f"Chromium did not start: {address}"
+            yield address
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)  # Playwright's own child, too, which ends Chromium
+
+
+@pytest.fixture(scope="module")
+def browser(browser_address: str) -> Iterator[Browser]:
+    """The running Chromium.
+
+    A module's own connection, because Playwright holds the thread's event loop meanwhile, and nothing else could have one.
+    """
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=QUIET)
-        yield opened
-        opened.close()
+        connected = playwright.chromium.connect(browser_address)
+        yield connected
+        connected.close()
 
 
 @dataclass
@@ -177,8 +209,13 @@ def postgresql() -> Iterator[str]:
         warnings.simplefilter("ignore")  # pgserver asks for a runtime folder that not every machine has
         import pgserver
 
+    import psycopg
+
     server = pgserver.get_server(folder / "data", cleanup_mode="delete")
     try:
+        with psycopg.connect(server.get_uri(), autocommit=True) as link:
+            link.execute("ALTER SYSTEM SET fsync = off")  # these data need not survive a power failure
+            link.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
     finally:
         server.cleanup()
@@ -215,6 +252,7 @@ def mysql() -> Iterator[str]:
         f"--port={port}",
         "--bind-address=127.0.0.1",
         f"--pid-file={folder}/pid",
+        "--innodb-flush-log-at-trx-commit=0",
     ]
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen([program, "--no-defaults", *options, *user], stdout=log, stderr=log)

@@ -7,17 +7,14 @@ may say ``exit=1`` (the last command's status, 0 where it does not) or ``no-run`
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from patience import patient
+from command_line import run_command
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples" / "plugin" / "README.md"]
@@ -60,11 +57,7 @@ def run_console(path: Path, block: Block, folder: Path) -> None:
     )
     for number, match in enumerate(commands, 1):
         words = shlex.split(match[1].replace("\\\n", " "), comments=True)
-        environment = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
-        done = subprocess.run(
-            [sys.executable, "-c", "from discreet.cli import main; main()", *words[1:]],
-            cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=patient(300),
-        )  # fmt: skip
+        done = run_command(*words[1:], folder=folder, environment={"COLUMNS": "120", "NO_COLOR": "1"})
         wanted = next((int(word[5:]) for word in block.words if word.startswith("exit=")), 0) if number == len(commands) else 0
         where = f"{path.name}, line {block.line}: {' '.join(words)}"
         assert done.returncode == wanted, f"{where} ends with {done.returncode}, not {wanted}:\n{done.stdout}{done.stderr}"

@@ -1,6 +1,6 @@
 """Which tests are slow: writes tests/slow_tests.txt from the durations of a full run, so that ``make check`` leaves them out.
 
-    pytest -n 2 --dist loadfile --durations=0 --durations-min=0.1 > log
+    pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=0 --durations-min=0.1 > log
     python tools/slow_tests.py log
 
 A test is slow if all its cases together take more than two seconds, setup included. Tests that start a server, a browser or Spark

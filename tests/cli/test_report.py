@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from patience import patient
+from command_line import run_command
 
 from discreet.report.browser import find_chromium
 from discreet.testing import hospital
@@ -38,11 +37,7 @@ plan:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *arguments]
-    home = {"DISCREET_HOME": str(folder / "home"), "COLUMNS": "200"}
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=patient(120), env=os.environ | home
-    )
+    return run_command(*arguments, folder=folder, environment={"DISCREET_HOME": str(folder / "home"), "COLUMNS": "200"})
 
 
 @pytest.fixture(scope="module")

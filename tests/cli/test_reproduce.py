@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+from command_line import run_command
 
 from discreet.reproduce.papers import PAPERS, reproduce
-from discreet.reproduce.results import Comparison, Generators
+from discreet.reproduce.results import Comparison, Generators, Reproduction
 from discreet.testing import items, patients, students
 
 GENERATORS = Generators(students, patients, items)
 
 
+@cache
+def reproduce_paper(number: str) -> Reproduction:
+    """A paper on 1,500 generated records, computed once for all tests: it takes seconds."""
+    return reproduce(number, GENERATORS, 1_500)
+
+
 def comparisons_by_figure(number: str) -> dict[str, Comparison]:
-    return {row.figure: row for row in reproduce(number, GENERATORS, 1_500).comparisons}
+    return {row.figure: row for row in reproduce_paper(number).comparisons}
 
 
 @pytest.mark.parametrize("number", PAPERS)
 def test_every_paper_is_reproduced_and_its_charts_are_written(number: str, tmp_path: Path) -> None:
-    result = reproduce(number, GENERATORS, 1_500)
+    result = reproduce_paper(number)
     assert result.comparisons
     assert all(row.figure and row.paper and row.ours and row.explanation for row in result.comparisons)
     assert "generated" in result.data
@@ -30,7 +36,7 @@ def test_every_paper_is_reproduced_and_its_charts_are_written(number: str, tmp_p
 
 
 def test_the_worked_example_of_the_risk_measure_is_reproduced() -> None:
-    rows = reproduce("000", GENERATORS, 1_500).comparisons
+    rows = reproduce_paper("000").comparisons
     assert [(row.paper, row.ours) for row in rows[:3]] == [
         ("0.084", "0.084"), ("1.63", "1.63"), ("134,217,728", "134,217,728"),
     ]  # fmt: skip
@@ -49,19 +55,18 @@ def test_the_reduction_that_is_not_reproduced_is_reported_with_the_whole_sweep()
 
 
 def test_the_probabilities_of_table_2_are_those_printed() -> None:
-    for row in reproduce("003", GENERATORS, 1_500).comparisons[:8]:
+    for row in reproduce_paper("003").comparisons[:8]:
         assert row.paper == row.ours
 
 
 def test_an_unknown_paper_ends_with_one_sentence(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", "reproduce", "009"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run_command("reproduce", "009", folder=tmp_path)
     assert done.returncode == 2
     assert "there is no paper '009'" in done.stderr
 
 
 def test_figure_3_is_reproduced_with_every_privacy_model() -> None:
-    result = reproduce("001", GENERATORS, 1_500)
+    result = reproduce_paper("001")
     rows = {row.figure: row for row in result.comparisons}
     assert rows["Figure 3: the smallest loss"].ours == "the same"
     assert rows["Figure 3: k-anonymity as k grows"].ours == "loses more"

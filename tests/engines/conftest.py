@@ -38,13 +38,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
-        "spark.driver.host": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.adaptive.enabled": "false",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.python.daemon.module": "warm_daemon",
+        "spark.executorEnv.PYTHONPATH": os.environ["SPARK_CONF_DIR"],
+        # no Java is written and compiled for each plan of a few rows; other Sparks (Connect, the tutorial) do that as ever
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     builder = SparkSession.builder.master("local[2,4]").appName("discreet's tests")
     for name, value in settings.items():

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 import discreet
 from discreet.errors import PolicyError, SourceError
@@ -110,7 +111,7 @@ def test_a_key_can_be_exported_to_another_machine(home: Path, tmp_path: Path) ->
 def test_concurrent_processes_can_write_to_one_ring(home: Path) -> None:
     script = "import sys; from discreet.keys.ring import KeyRing\nfor _ in range(40): KeyRing().add(bytes(32))"
     processes = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(4)]
-    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
+    assert [process.wait(patient(60)) for process in processes] == [0, 0, 0, 0]
     assert len(KeyRing().entries()) == 160
 
 

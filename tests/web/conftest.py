@@ -20,6 +20,8 @@ from fastapi.testclient import TestClient
 from patience import patient
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy import create_engine, text
 
 from discreet.reproduce.appendix import patients
@@ -39,6 +41,7 @@ LONG = 1_000 * patient(120)
 """Maximum duration of a job in milliseconds on a slow, busy machine."""
 PASSWORD = "a longer password than most"
 _numbers = itertools.count()
+_PRODUCT_HASHER = accounts._hasher
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,25 @@ def table_a1(tmp_path: Path) -> TableA1:
     data = patients()
     data.frame.write_csv(tmp_path / "patient.csv")
     return TableA1(tmp_path / "patient.csv", {name: attribute.role.value for name, attribute in data.policy.attributes.items()})
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _cheap_password_hashes() -> Iterator[None]:
+    """Argon2 at its lowest cost in this process: a hash of the real cost takes longer than most of these tests.
+
+    Servers in processes of their own keep the real one.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+        patch.setattr(accounts, "_hasher", hasher)
+        patch.setattr(accounts, "_dummy_hash", hasher.hash(PASSWORD[::-1]))
+        yield
+
+
+@pytest.fixture
+def product_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed as the product does."""
+    monkeypatch.setattr(accounts, "_hasher", _PRODUCT_HASHER)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -189,7 +211,7 @@ def server_on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server_on_postgresql(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``discreet serve`` on an empty database of a real PostgreSQL."""
     address = new_database(postgresql)
@@ -214,26 +236,28 @@ def visit(server: Server, watched: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures of the pages go: DISCREET_SCREENSHOTS, or a temporary folder."""
+def screenshots() -> Path | None:
+    """Where pictures of the pages go: DISCREET_SCREENSHOTS. Without it none are taken, for nobody would see them."""
     configured = os.environ.get("DISCREET_SCREENSHOTS")
-    folder = Path(configured) if configured else tmp_path_factory.mktemp("screenshots")
+    if not configured:
+        return None
+    folder = Path(configured)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 @pytest.fixture
-def look(server: Server, screenshots: Path, axe_faults: Callable[..., list[str]]) -> Callable[..., None]:
-    """Look at a page in light, dark and on a phone: pictures, no barrier, nothing wider than the screen, nothing from outside."""
+def look(server: Server, screenshots: Path | None, axe_faults: Callable[..., list[str]]) -> Callable[..., None]:
+    """Look at a page in light, dark and on a phone: no barrier, nothing wider than the screen, nothing from outside, pictures."""
 
-    def at(seen: Any, name: str, *, pictures: bool = True) -> None:
+    def at(seen: Any, name: str) -> None:
         page = seen.page
         size = page.viewport_size
         # the pages look the same on every database, so they are looked at on one
         for kind, scheme, width in () if server.database else WAYS:
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 844} if width else size)
-            picture = screenshots / f"{name}-{kind}.png" if pictures else None
+            picture = screenshots / f"{name}-{kind}.png" if screenshots else None
             faults, room = _judged(page, axe_faults, COLOURS if scheme == "dark" else (), picture)
             assert faults == [], f"{name}, {kind}"
             assert room[0] <= room[1], f"{name}, {kind}: the page is {room[0]} wide on a screen of {room[1]}"
@@ -268,7 +292,7 @@ def settled() -> Callable[[Any], None]:
 
 
 def _wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
-    for _ in range(600):
+    for _ in range(int(10 * patient(60))):
         output = log.read_text(errors="replace")
         if link := re.search(r"http://\S+/welcome/\S+", output):
             return link[0]

@@ -42,10 +42,14 @@ def test_weak_passwords_are_refused(store: Store, bad: str) -> None:
 
 
 @pytest.mark.trust("Nobody in", "Passwords are kept as memory-hard hashes, and no secret is in the database")
-def test_the_password_is_kept_as_a_memory_hard_hash(store: Store, anna: User) -> None:
+def test_the_password_is_kept_as_a_memory_hard_hash(product_hashes: None, store: Store, anna: User) -> None:
     with store.read() as connection:
         stored = connection.execute(select(users.c.password).where(users.c.id == anna.id)).scalar_one()
-    assert stored.startswith("$argon2id$")
+    algorithm, _, cost = stored.split("$")[1:4]
+    costs = dict(part.split("=") for part in cost.split(","))
+    assert algorithm == "argon2id"
+    assert int(costs["m"]) >= 19 * 1024, "OWASP's lowest: 19 MiB with two passes"
+    assert int(costs["t"]) >= 2
     assert PASSWORD not in stored
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,10 +18,8 @@ from discreet.reproduce.appendix import patients
 from discreet.testing import hospital
 from discreet.web.pages import routes
 
-LONG = 120_000
+LONG = 1_000 * patient(120)
 SIZE = {"width": 1280, "height": 900}
-PICTURES = bool(os.environ.get("DISCREET_SCREENSHOTS"))
-"""The other browser tests always take pictures; this one only on request."""
 STEPS = [{"method": "microaggregation", "columns": ["Age"], "size": 2}, {"method": "sampling", "fraction": 0.8}]
 LIMITS = {"k_anonymity.k": 2}
 PLACE = "/projects/{number}"
@@ -166,7 +163,7 @@ def test_every_page_is_accessible(
         seen.page.goto(address)
         drop_refusals(seen)
         name = route.strip("/").replace("/", "-").replace("{number}-", "") or "projects"
-        look(seen, f"every-{name}-{place}", pictures=PICTURES)
+        look(seen, f"every-{name}-{place}")
 
 
 def test_a_running_search_is_accessible(
@@ -179,10 +176,10 @@ def test_a_running_search_is_accessible(
         seen.page.goto(f"{server.url}{filled.names['busy']}/methods/wizard/{search}")
         seen.page.locator("#chart svg a").first.wait_for(timeout=LONG)
         assert seen.page.locator("#search").get_attribute("data-state") == "running"
-        look(seen, "every-search-running", pictures=PICTURES)
+        look(seen, "every-search-running")
         seen.page.goto(f"{server.url}{filled.names['busy']}")
         seen.page.get_by_role("button", name="Cancel").first.wait_for()
-        look(seen, "every-project-running", pictures=PICTURES)
+        look(seen, "every-project-running")
     finally:
         filled.client.cancel(project, search)
 
@@ -196,7 +193,7 @@ def test_error_messages_are_accessible(
     def check_message(seen: Any, name: str, message: str) -> None:
         seen.page.get_by_text(message).first.wait_for()
         drop_refusals(seen)
-        look(seen, f"every-refused-{name}", pictures=PICTURES)
+        look(seen, f"every-refused-{name}")
 
     page.goto(f"{server.url}/login")
     page.get_by_label("Name").fill("nobody")

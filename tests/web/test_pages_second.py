@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from fastapi.testclient import TestClient
+from patience import patient
 from sqlalchemy import insert
 from starlette.datastructures import FormData
 
@@ -271,7 +272,7 @@ def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(s
 
 def wait(client: TestClient, project: int) -> None:
     """Wait until all jobs of the project have ended."""
-    for _ in range(600):
+    for _ in range(int(10 * patient(60))):
         jobs = client.get(f"/api/v1/projects/{project}/jobs").json()
         if all(job["state"] not in ("queued", "running") for job in jobs):
             assert jobs[0]["state"] == "done", jobs[0]["what"]

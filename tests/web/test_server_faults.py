@@ -74,7 +74,7 @@ class Killable:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(patient(30))
 
 
 def settled(client: Client, project: int, job: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 from patience import patient
 from playwright.sync_api import Page, expect
 
-LONG = 120_000
+LONG = 1_000 * patient(120)
 pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from patience import patient
 from sqlalchemy import exc, update
 
 from discreet.errors import SourceError
@@ -177,7 +178,7 @@ class TestOutcomes:
         ended = desk.wait(job)
         assert (ended.state, ended.what) == ("cancelled", "cancelled")
         assert ended.partial[0]["number"] == 1
-        reader.join(120)
+        reader.join(patient(120))
         assert followed[0].startswith("event: progress\ndata: {")
         assert followed[-1].startswith("event: end\n")
         assert json.loads(followed[-1].split("data: ")[1])["state"] == "cancelled"
