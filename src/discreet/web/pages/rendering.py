@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from discreet import __version__
 from discreet.web.auth.sessions import Session
+from discreet.web.projects import roles
 from discreet.web.projects.projects import Project
 
 WORKFLOW = (
@@ -39,10 +40,11 @@ def environment() -> Environment:
         "bytes": _format_bytes,
         "path": lambda text: quote(str(text), safe=""),
         "type_label": _describe_type,
+        "role_label": roles.label,
         "plain_number": lambda value: f"{value:.12g}",
         "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
-    templates.globals |= {"version": __version__, "workflow": WORKFLOW}
+    templates.globals |= {"version": __version__, "workflow": WORKFLOW, "role_meanings": roles.ROLES}
     return templates
 
 
