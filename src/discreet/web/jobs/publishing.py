@@ -20,8 +20,9 @@ from discreet.web.projects import published_tables
 
 def publish_release(inputs: dict[str, Any]) -> dict[str, Any]:
     """Write the table of an approved release, which replaces that of the release published before."""
-    release, published, table_name = inputs["release"], inputs["published"], inputs["project"]["table_name"]
+    release = inputs["release"]
     refuse_seed((release["policy"].get("plan") or {}).get("seed"))
+    published, table_name = inputs["published"], inputs["project"]["table_name"]
     file = Path(inputs["folder"]) / release["file"]
     if sha256(file) != release["sha256"]:
         raise SourceError(f"the file of release {release['number']} is not the one that was approved (its SHA-256 differs)")

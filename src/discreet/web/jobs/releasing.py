@@ -115,7 +115,7 @@ def refuse_seed(seed: int | None) -> None:
 
 def write_report(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     """Write the report on a release in another format."""
-    from discreet.web.projects.releases import report_name
+    from discreet.web.projects.release_files import report_name
 
     parameters = inputs["parameters"]
     masked = Path(inputs["folder"]) / inputs["release"]["file"]

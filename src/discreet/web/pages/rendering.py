@@ -71,6 +71,9 @@ def redirect(address: str) -> Response:
 
 def error_page(request: Request, status: int, message: str, detail: dict[str, Any]) -> Response:
     """Render an error; a visitor who is not logged in is redirected to the login page and back."""
+    if status == 401 and (kept := getattr(request.state, "kept_form", None)) is not None:
+        message = "Your session has expired. What you entered is kept; you can send it after the login."
+        return render_page(request, "login.html", status=401, next="/", name="", message=message, kept=kept.to_text())
     if status == 401 and request.url.path != "/login":
         requested = request.url.path if request.method == "GET" else "/"
         return RedirectResponse(f"/login?next={quote(requested, safe='/')}", status_code=303)

@@ -7,6 +7,7 @@ supersedes it, or until the release is withdrawn, which drops the table.
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
@@ -40,7 +41,7 @@ def publish(connection: Connection, user: User, project: Project, number: int) -
     return queue.submit(connection, user, project, "publish", {"release": number})
 
 
-def record_publication(connection: Connection, job: Row[object], table_name: str) -> None:
+def record_publication(connection: Connection, job: Row[Any], table_name: str) -> None:
     """Record that a release is published, and that it supersedes the one that was; in the transaction that ends its job."""
     user = accounts.get(connection, job.user_id)
     project = projects.get(connection, user, job.project_id, "owner")
@@ -105,7 +106,7 @@ def drop_unpublished(store: Store, settings: Settings) -> None:
             connection.execute(update(releases).where(*stale).values(table_name=""))
 
 
-def _active_publication(connection: Connection, project: Project) -> Row[tuple[str, dict[str, object]]] | None:
+def _active_publication(connection: Connection, project: Project) -> Row[Any] | None:
     query = select(jobs.c.id, jobs.c.parameters).where(
         jobs.c.project_id == project.id, jobs.c.kind == "publish", jobs.c.state.in_(queue.ACTIVE)
     )
