@@ -60,7 +60,7 @@ def prepare(published: str) -> None:
             connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{SCHEMA}"'))
     else:
         quoted = identifier_quoter("mysql")(str(url.database))
-        engine = create_engine(url.set(drivername=DRIVERS["mysql"], database=None), poolclass=NullPool, hide_parameters=True)
+        engine = create_engine(url.set(drivername=DRIVERS["mysql"], database=""), poolclass=NullPool, hide_parameters=True)
         with engine.begin() as connection:
             connection.exec_driver_sql(f"CREATE DATABASE IF NOT EXISTS {quoted} CHARACTER SET utf8mb4")
 
@@ -157,7 +157,7 @@ def _exists(published: str) -> bool:
         return Path(str(url.database)).exists()
     if _system(published) == "postgresql":
         return True
-    engine = create_engine(url.set(drivername=DRIVERS["mysql"], database=None), poolclass=NullPool, hide_parameters=True)
+    engine = create_engine(url.set(drivername=DRIVERS["mysql"], database=""), poolclass=NullPool, hide_parameters=True)
     with engine.begin() as connection:
         return url.database in inspect(connection).get_schema_names()
 
