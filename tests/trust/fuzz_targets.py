@@ -240,7 +240,7 @@ def _rest(folder: Path) -> FuzzedFunction:
 
 _CONVERT = ("discreet.convert", "discreet.model.policy", "discreet.model.microdata")
 _BODIES = (
-    {"name": "Patients"}, {"name": "fuzz", "scopes": ["read"], "days": 3}, {"name": "hans", "admin": False}, {"role": "reader"},
+    {"name": "Patients"}, {"name": "fuzz", "scopes": ["read"], "days": 3}, {"name": "hans", "admin": False}, {"role": "approver"},
     {"base": 0, "sections": {"attributes.age": {"role": "key"}, "limits": {"k_anonymity.k": 2}}},
     {"base": 0, "document": {"attributes": {"age": {"role": "key"}}}}, {"kind": "generate", "parameters": {}},
     {"kind": "import", "parameters": {"upload": "x.csv", "name": "x"}}, {"note": "fit for release", "name": "anna"},

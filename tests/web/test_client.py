@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +11,10 @@ from fastapi.testclient import TestClient
 
 import discreet
 from discreet.errors import DataError, SourceError
+from discreet.web.auth import tokens
+from discreet.web.auth.accounts import User
 from discreet.web.client import Client, ServerError
+from discreet.web.db.store import Store
 
 
 class _InProcessTransport:
@@ -44,7 +47,7 @@ def program(logged_in: TestClient) -> Iterator[Client]:
         yield client
 
 
-def test_a_program_can_upload_mask_download_and_sign_off(program: Client, tmp_path: Path) -> None:
+def test_a_program_can_upload_mask_download_and_submit(program: Client, tmp_path: Path) -> None:
     source = tmp_path / "patients.csv"
     pl.DataFrame({"name": [f"P{n}" for n in range(20)], "age": [20 + n for n in range(20)]}).write_csv(source)
     assert program.me()["name"] == "anna"
@@ -72,7 +75,12 @@ def test_a_program_can_upload_mask_download_and_sign_off(program: Client, tmp_pa
     assert masked.columns == ["age"]
     assert masked["age"].value_counts()["count"].to_list() == [5] * 4
     assert program.report(project, release, tmp_path / "report.html").read_text().startswith("<!doctype html>")
-    assert program.sign(project, release, "Anna Berg", "for the test")["signed_by"]
+    assert program.submit_release(project, release, "for the test")["state"] == "submitted"
+    with pytest.raises(ServerError, match="another approver or owner") as refused:
+        program.approve(project, release, "I made it myself")
+    assert refused.value.status == 403
+    assert program.return_release(project, release, "not yet")["state"] == "returned"
+    assert program.set_release_settings(project, retention_days=90)["limits"] == {"k_anonymity.k": 5}
     assert [row["release"] for row in program.projects() if row["project"]["id"] == project] == [release]
     local = discreet.mask(discreet.read(source, program.policy(project)["policy"]))
     assert sorted(local.masked.frame["age"].to_list()) == sorted(masked["age"].to_list()), "the same as without a server"
@@ -89,3 +97,27 @@ def test_refusals_failed_jobs_and_missing_servers_raise_errors(program: Client, 
         program.upload(project, source)
     with Client("http://127.0.0.1:9", "token") as nobody, pytest.raises(SourceError, match="does not respond"):
         nobody.me()
+
+
+def test_a_program_passes_the_gate_with_a_second_account(
+    program: Client, logged_in: TestClient, tmp_path: Path, add_user: Callable[..., User], store: Store
+) -> None:
+    carl = add_user("carl")
+    with store.write() as connection:
+        _, secret = tokens.create(connection, carl, "approvals", ["read", "release"])
+    source = tmp_path / "patients.csv"
+    pl.DataFrame({"age": [20 + n // 5 for n in range(20)]}).write_csv(source)
+    project = program.create_project("Clinic")["id"]
+    program.upload(project, source)
+    program.edit(project, {"attributes.age": {"role": "key"}, "limits": {"k_anonymity.k": 5}})
+    release = program.run(project, "generate")["release"]
+    program.share(project, "carl", "approver")
+    program.submit_release(project, release)
+    with Client("http://testserver", secret, transport=_InProcessTransport(logged_in)) as approver:  # type: ignore[arg-type]
+        reason = "" if program.release(project, release)["status"] == "met" else "ages alone"
+        assert approver.approve(project, release, reason)["approval"]["by"] == "carl"
+    assert program.publish(project, release)["state"] == "published"
+    assert program.purge(project) == {"originals": 1, "drafts": 0, "links": 1}
+    assert program.withdraw(project, release, "a test")["state"] == "withdrawn"
+    with pytest.raises(ServerError, match="is withdrawn"):
+        program.publish(project, release)

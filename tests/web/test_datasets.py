@@ -101,8 +101,8 @@ class TestReceiving:
             datasets.receive_upload(settings, ours, iter([b"1"]), "x.csv")
         assert uploads(settings, ours) == []
 
-    def test_readers_may_not_upload(self, tmp_path: Path, ours: Project) -> None:
-        reader = Project(**{**vars(ours), "role": "reader"})
+    def test_approvers_may_not_upload(self, tmp_path: Path, ours: Project) -> None:
+        reader = Project(**{**vars(ours), "role": "approver"})
         with pytest.raises(Forbidden):
             datasets.receive_upload(small(tmp_path), reader, iter([b"1"]), "x.csv")
 

@@ -52,9 +52,11 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/methods/wizard": ["{full}/methods/wizard", "{empty}/methods/wizard"],
     f"{PLACE}/methods/wizard/{{job}}": ["{full}/methods/wizard/{search}"],
     f"{PLACE}/people": ["{full}/people"],
+    f"{PLACE}/purge": ["{full}/purge"],
     f"{PLACE}/policy": ["{full}/policy"],
     f"{PLACE}/policy.yaml": ["{full}/policy.yaml"],
     f"{PLACE}/release": ["{full}/release", "{empty}/release"],
+    f"{PLACE}/release-settings": ["{full}/release-settings"],
     f"{PLACE}/releases/{{release}}/download": ["{full}/releases/1/download?format=csv"],
     f"{PLACE}/releases/{{release}}/policy.yaml": ["{full}/releases/1/policy.yaml"],
     f"{PLACE}/releases/{{release}}/report": ["{full}/releases/1/report"],
@@ -109,9 +111,10 @@ def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> I
         )
         client.edit(full, {"plan": {"steps": STEPS}})
         risk = client.submit(full, "risk")
-        for _ in range(2):
-            client.run(full, "generate")
-        client.sign(full, 1, "Dr. Anna Muster", "For the teaching course.")
+        client.run(full, "generate")
+        client.edit(full, {"plan": {"steps": STEPS, "release": 2}})
+        client.run(full, "generate")
+        client.submit_release(full, 1, "For the teaching course.")
         search = client.submit(full, "select", {"trials": 4})
         large = hospital(2000)
         large.frame.write_parquet(folder / "hospital.parquet")

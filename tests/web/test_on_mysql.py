@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
-from sqlalchemy import Connection, insert, inspect
+from sqlalchemy import Connection, insert
 
+from discreet.convert import write_target
+from discreet.model.microdata import Microdata
 from discreet.web.auth import accounts, sessions, tokens
 from discreet.web.db import audit
 from discreet.web.db.store import Store
 from discreet.web.db.tables import releases
 from discreet.web.errors import Conflict
 from discreet.web.jobs import queue
-from discreet.web.projects import policies, projects, removal
+from discreet.web.projects import policies, projects, published_tables, removal
 from discreet.web.settings import Settings
 
 PASSWORD = "a longer password than most"
@@ -57,17 +60,21 @@ def test_the_store_works_on_mysql(mysql: str, tmp_path: object) -> None:
 
 
 def _delete(store: Store, settings: Settings, user: accounts.User, project: projects.Project) -> None:
-    """The masked table goes with its project, though MySQL ends a transaction where a table is dropped."""
+    """The published table is in a database of its own, and goes with its project."""
     row = {
         "project_id": project.id, "number": 1, "dataset_id": 1, "job_id": "", "revision": 1, "policy": {}, "file": "",
         "sha256": "", "records": 1, "table_name": project.table_name, "assessment": {}, "created": 0.0, "user_id": user.id,
     }  # fmt: skip
-    with store.write() as connection:
-        connection.exec_driver_sql(f"CREATE TABLE {project.table_name} (age INTEGER)")
+    published_tables.prepare(settings.published)
+    assert settings.published.endswith("/test_data_releases")
+    address = published_tables.table_address(settings.published, project.table_name)
+    write_target(Microdata(pl.DataFrame({"age": [30, 40]})), address)
+    published_tables.set_grants(settings.published, project.table_name, [])
+    assert published_tables.list_tables(settings.published) == [project.table_name]
     with store.write() as connection:
         connection.execute(insert(releases).values(**row))
     removal.delete_project(store, settings, user, project)
     with store.read() as connection:
         assert projects.list_projects(connection, user) == []
-        assert project.table_name not in inspect(connection).get_table_names()
         assert audit.verify_chain(connection) is None
+    assert published_tables.list_tables(settings.published) == []

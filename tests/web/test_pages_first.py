@@ -118,11 +118,11 @@ def test_every_page_requires_a_login_and_every_form_a_csrf_token(client, project
         assert (answer.status_code, answer.headers["location"].split("?")[0]) == (303, "/login"), page
 
 
-def test_a_reader_can_view_but_not_change_and_a_non_member_sees_nothing(web, post, project, plant, add_user, document):
+def test_an_approver_can_view_but_not_change_and_a_non_member_sees_nothing(web, post, project, plant, add_user, document):
     plant(PATIENTS)
     add_user("rita")
     add_user("otto")
-    assert post(f"/projects/{project.id}/people", {"name": "rita", "role": "reader"}).status_code == 303
+    assert post(f"/projects/{project.id}/people", {"name": "rita", "role": "approver"}).status_code == 303
     log_in_as(web, "rita")
     before = document()
     for page in PAGES:
@@ -284,7 +284,7 @@ def test_the_policy_file_is_shown_uploaded_downloaded_and_restored(web, post, pr
 def test_members_are_added_and_removed_and_deleting_a_project_requires_its_name(web, post, project, add_user):
     address = f"/projects/{project.id}"
     add_user("otto")
-    assert post(f"{address}/people", {"name": "nobody", "role": "reader"}).status_code == 404
+    assert post(f"{address}/people", {"name": "nobody", "role": "approver"}).status_code == 404
     assert post(f"{address}/people", {"name": "otto", "role": "editor"}).status_code == 303
     assert "Role of otto" in web.get(address).text
     assert post(f"{address}/people", {"name": "otto", "role": "none"}).status_code == 303

@@ -185,10 +185,10 @@ def test_a_conflicting_edit_of_the_plan_shows_both_versions(send, add_user, stor
     assert [step.method for step in current_plan(store, anna, filled).steps] == ["microaggregation"]
 
 
-def test_a_reader_can_view_but_not_change_and_a_non_member_sees_nothing(client, add_user, store, anna, filled):
+def test_an_approver_can_view_but_not_change_and_a_non_member_sees_nothing(client, add_user, store, anna, filled):
     add_user("rita"), add_user("sven")
     with store.write() as connection:
-        projects.set_role(connection, anna, filled, "rita", "reader")
+        projects.set_role(connection, anna, filled, "rita", "approver")
     for name, expected in (("rita", (200, 403)), ("sven", (404, 404))):
         client.cookies.clear()
         client.post("/login", data={"name": name, "password": "a longer password than most"})
@@ -199,7 +199,7 @@ def test_a_reader_can_view_but_not_change_and_a_non_member_sees_nothing(client, 
             assert 'class="primary"' not in page.text, (name, address)
         for address, values in (
             ("methods", {"do": "delete", "step": 1}), ("methods/steps/1", {"p_size": 5}), ("methods/wizard", {"amount": 5}),
-            ("generate", {}), ("release", {"release": 1, "name": "Rita"}),
+            ("generate", {}), ("release", {"release": 1, "action": "publish"}),
         ):  # fmt: skip
             answer = client.post(f"/projects/{filled.id}/{address}", data={"csrf": csrf, "base": filled.revision, **values})
             assert answer.status_code == expected[1], (name, address)
@@ -236,7 +236,7 @@ def test_a_search_marks_dominated_plans_and_chooses_none_measured_on_a_sample(st
     assert read_search(replace(job, partial=None)).plans == []
 
 
-def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(send, logged_in, store, anna, filled):
+def test_two_releases_are_generated_compared_mapped_downloaded_and_submitted_once(send, logged_in, store, anna, filled):
     home = f"/projects/{filled.id}"
     send("/methods", do="limit", limit="k_anonymity.k", wanted="1")
     for fraction in ("0.5", "0.9"):
@@ -251,7 +251,7 @@ def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(s
         assert "<script>alert" not in page.text, name
         assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=", page.text), name
     assert "release 2" in pages["assess"].text
-    assert "can read it as table" in html.unescape(pages["generate"].text)
+    assert "Download the draft" in pages["generate"].text
     assert 'class="changed' in pages["table"].text
     drawn = logged_in.get(f"{home}/charts/map.svg?risk=k_anonymity.classes&loss=ncp.loss")
     assert drawn.headers["content-type"] == "image/svg+xml"
@@ -261,13 +261,16 @@ def test_two_releases_are_generated_compared_mapped_downloaded_and_signed_once(s
     assert logged_in.get(f"{home}/releases/2/download?format=exe").status_code == 422
     assert "sandbox" in logged_in.get(f"{home}/releases/2/report").headers["content-security-policy"]
     assert "microaggregation" in logged_in.get(f"{home}/releases/2/policy.yaml").text
-    assert send("/release", release=2, name=" ").status_code == 422
-    assert send("/release", release=2, name="Dr. Anna Muster", note="for the course").status_code == 303
-    again = send("/release", release=2, name="Somebody else")
-    assert again.status_code == 409
+    assert send("/release", release=2, action="sign").status_code == 422
+    assert send("/release", release=2, action="publish").status_code == 409
+    assert send("/release", release=2, action="submit", note="for the course").status_code == 303
+    assert send("/release", release=2, action="submit").status_code == 409
+    refused = send("/release", release=2, action="approve", note="I am <b>sure</b>")
+    assert refused.status_code == 403
+    assert "another approver or owner" in refused.text
     page = logged_in.get(f"{home}/release").text
-    assert "Dr. Anna Muster (anna)" in page
-    assert 'name="note"' not in page, "release 1 came before the signed one"
+    assert "for the course" in page
+    assert "an owner has to add an approver" in page
 
 
 def wait(client: TestClient, project: int) -> None:

@@ -48,14 +48,14 @@ def test_roles_limit_what_members_may_do(store: Store, anna: User, project: Proj
         with pytest.raises(NotFound):
             projects.get(connection, bert, project.id)
         assert projects.list_projects(connection, bert) == []
-        projects.set_role(connection, anna, project, "bert", "reader")
+        projects.set_role(connection, anna, project, "bert", "approver")
         shared = projects.get(connection, bert, project.id)
         with pytest.raises(Forbidden, match="editor"):
             policies.edit(connection, bert, shared, 0, {"limits": {"k_anonymity.k": 3}})
         with pytest.raises(Forbidden):
             projects.set_role(connection, bert, shared, "bert", "owner")
         with pytest.raises(Conflict, match="only owner"):
-            projects.set_role(connection, anna, project, "anna", "reader")
+            projects.set_role(connection, anna, project, "anna", "release_reader")
         projects.set_role(connection, anna, project, "bert", "editor")
         shared = projects.get(connection, bert, project.id)
         assert policies.edit(connection, bert, shared, 0, {"limits": {"k_anonymity.k": 3}}) == 1
@@ -138,7 +138,7 @@ def test_replace_sets_the_whole_policy(store: Store, anna: User, project: Projec
     assert content == {"attributes": {"sex": {"role": "key"}}, "plan": {"seed": 5}}
 
 
-def test_a_project_without_signed_releases_can_be_deleted(store: Store, anna: User, project: Project) -> None:
+def test_a_project_without_public_releases_can_be_deleted(store: Store, anna: User, project: Project) -> None:
     with store.write() as connection:
         projects.delete_project_rows(connection, anna, project)
         with pytest.raises(NotFound):

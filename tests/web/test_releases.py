@@ -1,17 +1,14 @@
-"""Releases: published before they are recorded, signed once, then only superseded."""
+"""Releases: drafts in a private store, exported with their reports, reproducible by their key."""
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
-import psycopg
 import pytest
-from sqlalchemy import create_engine, inspect, select, update
 from sqlalchemy.exc import OperationalError
+from web_jobs import CONTENT, STEPS, pass_gate, published_rows, run
 
 import discreet
 from discreet.errors import DiscreetError, PolicyError, SourceError
@@ -19,137 +16,14 @@ from discreet.keys.ring import KeyRing
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store
-from discreet.web.db.tables import jobs
-from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
-from discreet.web.jobs import outcomes, queue, releasing
-from discreet.web.jobs.inputs import gather_inputs
-from discreet.web.jobs.messages import MessageWriter
-from discreet.web.jobs.results import store_result
-from discreet.web.jobs.worker import run_job
-from discreet.web.projects import datasets, policies, projects, releases, removal
+from discreet.web.errors import Conflict, InvalidRequest, NotFound
+from discreet.web.jobs import publishing, queue, releasing
+from discreet.web.projects import datasets, policies, projects, publication, published_tables, release_files, releases, removal
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
-CONTENT = "name,age,town\n" + "".join(f"person{at},{20 + at},{'AB'[at % 2]}\n" for at in range(12))
-POLICY = {
-    "attributes.name": {"role": "identifier"},
-    "attributes.age": {"role": "key", "known": 0.3},
-    "attributes.town": {"role": "key", "known": 0.3},
-    "risk": {"k_anonymity": {}},
-    "plan": {"steps": [{"method": "remove_identifiers"}, {"method": "rounding", "columns": ["age"], "base": 10}]},
-}
 
-
-def run(settings: Settings, store: Store, user: User, project: Project, kind: str, **parameters: Any) -> dict[str, Any]:
-    """A job from queue to rows without a process of its own; its result."""
-    with store.write() as connection:
-        job = queue.submit(connection, user, projects.get(connection, user, project.id), kind, parameters)
-    return work(settings, store, user, job.id)
-
-
-def work(settings: Settings, store: Store, user: User, job: str) -> dict[str, Any]:
-    this_job = jobs.c.id == job
-    with store.write() as connection:
-        inputs = gather_inputs(connection, settings, connection.execute(select(jobs).where(this_job)).one())
-        connection.execute(update(jobs).where(this_job).values(state="running", parameters=inputs["parameters"]))
-    out = io.BytesIO()
-    run_job(inputs, MessageWriter(out))
-    message = json.loads(out.getvalue().splitlines()[-1])
-    if message["event"] != "result":
-        raise DiscreetError(str(message))
-    with store.write() as connection:
-        row = connection.execute(select(jobs).where(this_job)).one()
-        result, sentence = store_result(connection, row, message, user.name)
-        outcomes.finish_job(connection, job, "done", sentence, result=result)
-        for other in queue.list_jobs(connection, projects.get(connection, user, row.project_id)):
-            if other.kind == "analyze" and other.active:
-                queue.cancel(connection, user, projects.get(connection, user, row.project_id), other.id)
-    return result
-
-
-def published(settings: Settings, table: str) -> list[tuple[Any, ...]]:
-    """What another program reads from the database of releases."""
-    if settings.published.startswith("sqlite"):
-        frame = discreet.read(f"{settings.published}#{table}").frame
-        return frame.rows()
-    with psycopg.connect(settings.published) as link:
-        return link.execute(f'SELECT * FROM "{table}"'.encode()).fetchall()
-
-
-@pytest.fixture
-def released(settings: Settings, store: Store, anna: User, project: Project) -> Project:
-    """A project with one release."""
-    uploaded = datasets.receive_upload(settings, project, iter([CONTENT.encode()]), "people.csv")
-    run(settings, store, anna, project, "import", upload=uploaded.name, name="people.csv")
-    with store.write() as connection:
-        policies.edit(connection, anna, project, 0, {**POLICY, "limits": {"k_anonymity.k": 2}})
-    run(settings, store, anna, project, "generate")
-    with store.read() as connection:
-        return projects.get(connection, anna, project.id)
-
-
-def test_a_release_is_signed_once_superseded_and_its_table_kept(
-    settings: Settings, store: Store, anna: User, released: Project
-) -> None:
-    first_rows = published(settings, released.table_name)
-    assert len(first_rows) == 12
-    with store.read() as connection:
-        first = releases.get(connection, released)
-    assert (first.number, first.ok, first.table_name, first.signed) == (1, True, released.table_name, False)
-    written = discreet.read(releases.path(settings, first))
-    assert written.columns == ["age", "town"]
-    with store.write() as connection:
-        with pytest.raises(Forbidden):
-            releases.sign(connection, anna, Project(**{**vars(released), "role": "editor"}), 1, "", "Anna A.")
-        with pytest.raises(InvalidRequest, match="the name of the person"):
-            releases.sign(connection, anna, released, 1, "", "  ")
-        signed = releases.sign(connection, anna, released, 1, "checked by hand", "Anna A.")
-    assert (signed.signed_by, signed.signed_note) == ("Anna A. (anna)", "checked by hand")
-    with store.write() as connection:
-        with pytest.raises(Conflict, match="only be superseded"):
-            releases.sign(connection, anna, released, 1, "", "Bert")
-        with pytest.raises(Conflict, match="signed release, so it cannot be deleted"):
-            projects.delete_project_rows(connection, anna, released)
-        plan = {**POLICY["plan"], "steps": POLICY["plan"]["steps"][:1]}  # type: ignore[index, dict-item]
-        policies.edit(connection, anna, released, released.revision, {"plan": plan})
-    for number in (2, 3):
-        assert run(settings, store, anna, released, "generate")["release"] == number
-    with store.read() as connection:
-        third, second, first = releases.list_releases(connection, released)
-    assert [release.table_name for release in (first, second, third)] == [f"{released.table_name}_1", "", released.table_name]
-    assert published(settings, f"{released.table_name}_1") == first_rows
-    assert published(settings, released.table_name) != first_rows
-    assert (third.ok, first.sha256, first.policy["plan"]["steps"]) == (False, signed.sha256, POLICY["plan"]["steps"])
-    with store.write() as connection:
-        with pytest.raises(Conflict, match="exists already"):
-            projects.create(connection, anna, "Another", f"{released.table_name}_1")
-        signed = releases.sign(connection, anna, released, 2, "", "anna")
-        job = queue.latest_job(connection, released, "publish", "queued")
-        assert releases.get(connection, released, 1).superseded_by == 2
-        assert audit.verify_chain(connection) is None
-    assert job is not None, "a release whose table was taken gets one of its own"
-    work(settings, store, anna, job.id)
-    with store.read() as connection:
-        assert releases.get(connection, released, 2).table_name == f"{released.table_name}_2"
-        points = releases.risk_loss_points(connection, released, "k_anonymity.k", "ncp.loss")
-    assert sorted(published(settings, f"{released.table_name}_2")) == sorted(published(settings, released.table_name))
-    assert [(release["release"], release["ok"], release["signed"]) for release in points] == [
-        (1, True, True),
-        (2, False, True),
-        (3, False, False),
-    ]
-    assert points[0]["loss"] > points[1]["loss"]
-
-
-def tables(settings: Settings) -> list[str]:
-    """What the database of releases holds that is not the server's own."""
-    engine = create_engine(settings.published.replace("postgresql://", "postgresql+psycopg://"))
-    names = [name for name in inspect(engine).get_table_names() if not name.startswith(("discreet_", "alembic"))]
-    engine.dispose()
-    return names
-
-
-def test_deleting_a_project_removes_its_table_and_files_but_not_the_audit_log(
+def test_deleting_a_project_removes_its_files_and_keys_but_not_the_audit_log(
     settings: Settings, store: Store, anna: User, released: Project
 ) -> None:
     with store.write() as connection:
@@ -159,9 +33,8 @@ def test_deleting_a_project_removes_its_table_and_files_but_not_the_audit_log(
     with store.write() as connection:
         queue.cancel(connection, anna, released, waiting.id)
         other = projects.create(connection, anna, "Other")
-    assert tables(settings) == [released.table_name]
     removal.delete_project(store, settings, anna, released)
-    assert tables(settings) == []
+    assert KeyRing(settings.home, project=f"project-{released.id}").ids() == []
     assert not (settings.home / "projects" / str(released.id)).exists()
     with store.read() as connection:
         assert [listed["project"].name for listed in projects.list_projects(connection, anna)] == [other.name]
@@ -170,36 +43,43 @@ def test_deleting_a_project_removes_its_table_and_files_but_not_the_audit_log(
     assert {"project made", "release made", "project deleted"} <= set(actions)
 
 
-def test_a_project_whose_table_cannot_be_dropped_remains(
-    settings: Settings, store: Store, anna: User, released: Project, monkeypatch: pytest.MonkeyPatch
+def test_a_release_whose_table_cannot_be_dropped_stays_published(
+    settings: Settings, store: Store, anna: User, carl: User, released: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def busy(*_: Any) -> None:
+    pass_gate(settings, store, anna, carl, released, 1)
+
+    def refuse(*_: object) -> None:
         raise OperationalError("DROP TABLE", {}, Exception("the table is being read"))
 
-    monkeypatch.setattr(removal, "_drop_each", busy)
-    with pytest.raises(Conflict, match=released.table_name):
-        removal.delete_project(store, settings, anna, released)
+    monkeypatch.setattr(published_tables, "_drop_each", refuse)
+    with pytest.raises(Conflict, match=released.table_name), store.write() as connection:
+        publication.withdraw(connection, settings, anna, released, 1, "an error")
     with store.read() as connection:
-        assert releases.get(connection, projects.get(connection, anna, released.id)).table_name == released.table_name
-    assert len(published(settings, released.table_name)) == 12
+        assert releases.get(connection, released).state == "published"
+    assert len(published_rows(settings, released.table_name)) == 12
     monkeypatch.undo()
-    with store.write() as connection:
-        releases.sign(connection, anna, released, 1, "", "Anna")
-    with pytest.raises(Conflict, match="signed release"):
+    with pytest.raises(Conflict, match="withdraw the release first"):
         removal.delete_project(store, settings, anna, released)
-    assert len(published(settings, released.table_name)) == 12
+    with store.write() as connection:
+        publication.withdraw(connection, settings, anna, released, 1, "an error")
+    removal.delete_project(store, settings, anna, released)
+    assert published_tables.list_tables(settings.published) == []
 
 
 def test_the_same_key_reproduces_a_release(settings: Settings, store: Store, anna: User, released: Project) -> None:
+    with store.write() as connection:
+        plan = {"steps": STEPS, "release": 2}
+        policies.edit(connection, anna, released, released.revision, {"plan": plan})
     run(settings, store, anna, released, "generate")
     with store.write() as connection:
+        current = projects.get(connection, anna, released.id)
         other, first = releases.list_releases(connection, released)
-        policies.edit(connection, anna, released, released.revision, {"plan": first.policy["plan"]})
+        policies.edit(connection, anna, current, current.revision, {"plan": first.policy["plan"]})
     assert other.sha256 != first.sha256
     run(settings, store, anna, released, "generate")
     with store.read() as connection:
         second, _, first = releases.list_releases(connection, released)
-    assert releases.path(settings, first).read_bytes() == releases.path(settings, second).read_bytes()
+    assert release_files.path(settings, first).read_bytes() == release_files.path(settings, second).read_bytes()
     assert first.sha256 == second.sha256
 
 
@@ -212,27 +92,27 @@ def test_a_release_can_be_exported_in_every_format_with_its_reports(
             releases.get(connection, released, 9)
         with pytest.raises(InvalidRequest, match="is not a loss"):
             releases.risk_loss_points(connection, released, "k_anonymity.k", "k_anonymity.k")
-    wanted = discreet.read(releases.path(settings, release)).frame
+    wanted = discreet.read(release_files.path(settings, release)).frame
     for form in ("csv", ".JSONL", "xlsx", "parquet"):
-        exported = releases.export(settings, release, form)
+        exported = release_files.export(settings, release, form)
         assert discreet.read(exported).frame.cast(pl.String).rows() == wanted.cast(pl.String).rows()
-    before = releases.export(settings, release, "csv").stat().st_mtime_ns
-    assert releases.export(settings, release, "csv").stat().st_mtime_ns == before, "written once"
+    before = release_files.export(settings, release, "csv").stat().st_mtime_ns
+    assert release_files.export(settings, release, "csv").stat().st_mtime_ns == before, "written once"
     for form in ("sas7bdat", "exe", "../x", ""):
         with pytest.raises(InvalidRequest, match="not a format"):
-            releases.export(settings, release, form)
-    assert "sas7bdat" not in releases.list_formats()
-    public_report = json.loads(releases.report_path(settings, release, "json").read_text())
+            release_files.export(settings, release, form)
+    assert "sas7bdat" not in release_files.list_formats()
+    public_report = json.loads(release_files.report_path(settings, release, "json").read_text())
     assert public_report["tables"]["original"]["source"] == "people.csv"
     assert public_report["made"]["by"] == "anna"
     assert public_report["confidential"] is False
     assert "riskiest" not in public_report
     assert set(public_report["tables"]["original"]) == {"source", "records", "attributes"}, "no hash of the original"
-    assert "person3" not in releases.report_path(settings, release).read_text()
+    assert "person3" not in release_files.report_path(settings, release).read_text()
     with pytest.raises(NotFound, match="a job of kind report"):
-        releases.report_path(settings, release, "html", internal=True)
+        release_files.report_path(settings, release, "html", internal=True)
     run(settings, store, anna, released, "report", release=1, internal=True)
-    assert releases.report_path(settings, release, "html", internal=True).stat().st_mode & 0o077 == 0
+    assert release_files.report_path(settings, release, "html", internal=True).stat().st_mode & 0o077 == 0
     key = discreet.Policy.from_dict(release.policy).plan.key
     assert key in KeyRing(settings.home).ids()
     assert f"key: {key}" in releases.policy_yaml(release)
@@ -255,7 +135,7 @@ def test_the_meaning_of_labels_is_stored_with_a_release(
     run(settings, store, anna, released, "report", release=2, format="json", internal=True)
     with store.read() as connection:
         release = releases.get(connection, released, 2)
-    internal_report = json.loads(releases.report_path(settings, release, "json", internal=True).read_text())
+    internal_report = json.loads(release_files.report_path(settings, release, "json", internal=True).read_text())
     assert internal_report["verdict"]["limits"] == release.assessment["verdict"]["limits"], (
         "judged on the file as on the table in memory"
     )
@@ -264,7 +144,7 @@ def test_the_meaning_of_labels_is_stored_with_a_release(
     (tmp_path / "people.csv").write_text(CONTENT)
     (tmp_path / "policy.yaml").write_text(releases.policy_yaml(release))
     original = discreet.read(tmp_path / "people.csv", tmp_path / "policy.yaml")
-    downloaded = discreet.read(releases.export(settings, release, "csv"), tmp_path / "policy.yaml")
+    downloaded = discreet.read(release_files.export(settings, release, "csv"), tmp_path / "policy.yaml")
     assert discreet.assess(original, downloaded).after["known_sets"]["mean"] > 0
 
 
@@ -308,7 +188,7 @@ def test_value_labels_are_kept_through_import_and_export(
     run(settings, store, anna, project, "generate")
     with store.read() as connection:
         release = releases.get(connection, projects.get(connection, anna, project.id))
-    again = discreet.read(releases.export(settings, release, "sav"))
+    again = discreet.read(release_files.export(settings, release, "sav"))
     assert {float(code): label for code, label in again.labels["sex"].items()} == {1.0: "female", 2.0: "male"}
     assert again.variable_labels["age"] == "Age in years"
 
@@ -320,7 +200,7 @@ def test_a_release_with_a_numeric_seed_is_refused_and_says_what_to_do(
     with pytest.raises(PolicyError, match=r"remove plan\.seed"):
         releasing.refuse_seed(discreet.Policy.from_dict({"plan": plan}).plan.seed)
     with pytest.raises(PolicyError, match="anybody can try seeds"):
-        releasing.publish_release({"release": {"policy": {"plan": plan}}})
+        publishing.publish_release({"release": {"policy": {"plan": plan}}})
 
 
 def test_an_interrupted_job_gets_the_same_key_again(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_listed_table_and_one_that_is_typed_are_imported(logged_in: TestClient
     assert sorted(job["parameters"]["table"] for job in jobs if job["kind"] == "import") == ["adults", "people"]
 
 
-def test_the_api_lists_tables_for_editors_but_not_readers(
+def test_the_api_lists_tables_for_editors_but_not_approvers(
     logged_in: TestClient, store: Store, anna: User, project: Project, add_user: Callable[..., User]
 ) -> None:
     api = f"/api/v1/projects/{project.id}/sources"
@@ -81,7 +81,7 @@ def test_the_api_lists_tables_for_editors_but_not_readers(
     assert "hunter2" not in gone.text
     add_user("rita")
     with store.write() as connection:
-        projects.set_role(connection, anna, project, "rita", "reader")
+        projects.set_role(connection, anna, project, "rita", "approver")
     logged_in.cookies.clear()
     assert logged_in.post("/login", data={"name": "rita", "password": "a longer password than most"}).status_code == 303
     assert logged_in.get(api).status_code == 403

@@ -29,8 +29,18 @@ def serve(
     source: Annotated[
         list[str] | None, typer.Option("--source", help="NAME=URL of a database whose tables projects may use; repeatable.")
     ] = None,
+    published: Annotated[
+        str | None,
+        typer.Option("--published", help="URL of the database of published tables. Default: a schema or file of its own."),
+    ] = None,
+    self_approval: Annotated[
+        bool, typer.Option("--self-approval", help="Let people approve their own releases; every report says so.")
+    ] = False,
 ) -> None:
     """Run the web application and its REST interface."""
     from discreet.web.serving import run_server
 
-    run_server(host, port, database=database, home=home, url=url, jobs=jobs, sources=source or [], say=output.print_message)
+    run_server(
+        host, port, database=database, home=home, url=url, jobs=jobs, sources=source or [], published=published,
+        self_approval=self_approval, say=output.print_message,
+    )  # fmt: skip

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet import __version__
 from discreet.errors import DiscreetError
 from discreet.web import api, pages
+from discreet.web.auth.kept_forms import read_form
 from discreet.web.auth.security import SECURITY_HEADERS, check_same_origin
 from discreet.web.core import Core
 from discreet.web.db.store import Store
@@ -143,8 +144,10 @@ def _error_response(request: Request, status: int, message: str, detail: dict[st
     return pages.error_page(request, status, message, detail or {})
 
 
-def _handle_discreet_error(request: Request, error: Exception) -> Response:
+async def _handle_discreet_error(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, WebError) else 422
+    if status == 401 and request.method == "POST" and not request.url.path.startswith("/api/"):
+        request.state.kept_form = await read_form(request)
     response = _error_response(request, status, str(error), getattr(error, "detail", {}))
     if status == 429 and isinstance(error, WebError):
         response.headers["Retry-After"] = str(int(error.detail.get("seconds", 1)) + 1)

@@ -77,7 +77,7 @@ class Client:
         return dict(self._request("GET", f"/projects/{project}"))
 
     def share(self, project: int, name: str, role: str) -> list[dict[str, Any]]:
-        """Give a user a role in a project: owner, editor or reader."""
+        """Give a user a role in a project: owner, editor, approver or release_reader."""
         return list(self._request("PUT", f"/projects/{project}/people/{quote(name, safe='')}", json={"role": role}))
 
     def policy(self, project: int, revision: int | None = None) -> dict[str, Any]:
@@ -149,7 +149,9 @@ class Client:
         progress: Callable[[str, float], None] | None = None,
     ) -> dict[str, Any]:
         """Submit a job and wait for its result; ``progress`` is called with the current step and the fraction done (0 to 1)."""
-        job = self.submit(project, kind, parameters)
+        return self._wait(project, self.submit(project, kind, parameters), kind, progress)
+
+    def _wait(self, project: int, job: str, kind: str, progress: Callable[[str, float], None] | None) -> dict[str, Any]:
         pause = 0.05
         while True:
             status = self.job(project, job)
@@ -187,9 +189,42 @@ class Client:
         self._fetch(f"/projects/{project}/releases/{number}/report", options, Path(to))
         return Path(to)
 
-    def sign(self, project: int, number: int, name: str, note: str = "") -> dict[str, Any]:
-        """Sign off a release."""
-        return dict(self._request("POST", f"/projects/{project}/releases/{number}/sign", json={"name": name, "note": note}))
+    def submit_release(self, project: int, number: int, note: str = "") -> dict[str, Any]:
+        """Submit a draft for approval."""
+        return self._move(project, number, "submit", {"note": note})
+
+    def approve(self, project: int, number: int, reason: str = "") -> dict[str, Any]:
+        """Approve a release that somebody else made; a verdict other than *met* needs a reason."""
+        return self._move(project, number, "approve", {"reason": reason})
+
+    def return_release(self, project: int, number: int, comment: str) -> dict[str, Any]:
+        """Return a submitted release to its makers, with a comment."""
+        return self._move(project, number, "return", {"comment": comment})
+
+    def publish(self, project: int, number: int) -> dict[str, Any]:
+        """Publish an approved release as the project's table, and wait until it is; returns the release."""
+        self._wait(project, str(self._request("POST", f"/projects/{project}/releases/{number}/publish")["id"]), "publish", None)
+        return self.release(project, number)
+
+    def withdraw(self, project: int, number: int, reason: str) -> dict[str, Any]:
+        """Withdraw a release; its published table is dropped."""
+        return self._move(project, number, "withdraw", {"reason": reason})
+
+    def release_settings(self, project: int) -> dict[str, Any]:
+        """The owner's settings of releases: ``limits``, ``retention_days`` and ``grants``."""
+        return dict(self._request("GET", f"/projects/{project}/release-settings"))
+
+    def set_release_settings(self, project: int, **changes: Any) -> dict[str, Any]:
+        """Change some of the settings of releases, for example ``limits={"k_anonymity.k": 5}`` or ``retention_days=30``."""
+        settings = {**self.release_settings(project), **changes}
+        return dict(self._request("PUT", f"/projects/{project}/release-settings", json=settings))
+
+    def purge(self, project: int) -> dict[str, Any]:
+        """Delete originals, drafts and links of a project with an approved release, which stays."""
+        return dict(self._request("POST", f"/projects/{project}/purge"))
+
+    def _move(self, project: int, number: int, action: str, body: dict[str, str]) -> dict[str, Any]:
+        return dict(self._request("POST", f"/projects/{project}/releases/{number}/{action}", json=body))
 
     def _rows(self, path: str, options: dict[str, Any]) -> dict[str, Any]:
         if options.get("filters") is not None:

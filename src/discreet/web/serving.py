@@ -31,6 +31,8 @@ def run_server(
     url: str | None,
     jobs: int,
     sources: Sequence[str] = (),
+    published: str | None = None,
+    self_approval: bool = False,
     say: Callable[[str], None],
 ) -> None:
     """Run the server until it is stopped."""
@@ -38,7 +40,10 @@ def run_server(
     listener = _open_listener(host, port)
     port = listener.getsockname()[1]
     url_host = f"[{host}]" if ":" in host else host
-    settings = Settings.make(home, database, url=url or f"http://{url_host}:{port}", jobs=jobs, sources=sources)
+    settings = Settings.make(
+        home, database, url=url or f"http://{url_host}:{port}", jobs=jobs, sources=sources, published=published,
+        self_approval=self_approval,
+    )  # fmt: skip
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     for noisy in ("alembic", "uvicorn.access"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -27,7 +27,7 @@ class Settings:
     database: str = field(repr=False)
     """URL of the database of users, projects and jobs, for example ``postgresql://…``."""
     published: str = field(repr=False)
-    """URL of the database to which masked tables are published, for other programs to read."""
+    """URL of the database of published tables, for other programs to read; see :mod:`discreet.web.projects.published_tables`."""
     url: str = "http://127.0.0.1:8080"
     """Public URL of the server; cookies are marked Secure if it is https."""
     jobs: int = 1
@@ -38,6 +38,8 @@ class Settings:
     """Hours after which an unused session expires."""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Connected databases (name: URL) whose tables can be imported. The URLs hold passwords and are never shown."""
+    self_approval: bool = False
+    """Whether people may approve releases that they made themselves: for installations with a single person."""
 
     @classmethod
     def make(
@@ -48,6 +50,8 @@ class Settings:
         url: str = "http://127.0.0.1:8080",
         jobs: int = 1,
         sources: Sequence[str] = (),
+        published: str | None = None,
+        self_approval: bool = False,
     ) -> Self:
         """Settings for a data directory (default: DISCREET_HOME, otherwise ``~/.discreet``), with SQLite as the default database.
 
@@ -61,7 +65,8 @@ class Settings:
         return cls(
             home=data_directory,
             database=database_address or f"sqlite:///{data_directory / 'discreet.db'}",
-            published=database_address or f"sqlite:///{data_directory / 'releases.db'}",
+            published=_published_address(data_directory, database_address, published or os.environ.get("DISCREET_PUBLISHED")),
+            self_approval=self_approval,
             url=url.rstrip("/"),
             jobs=jobs,
             sources=dict(map(_parse_source, [*os.environ.get("DISCREET_SOURCES", "").split(), *sources])),
@@ -76,6 +81,27 @@ class Settings:
         """The folder of a project's tables and results, created if it does not exist."""
         project_folder = self.home / "projects" / str(project)
         return create_private_folder(project_folder)
+
+
+def _published_address(home: Path, database: str | None, published: str | None) -> str:
+    """The address of the database of published tables: never that of the server's own tables, except a schema of its own."""
+    system, _, _ = (database or "sqlite").partition(":")
+    if published is not None:
+        check_address(published)
+        if system.partition("+")[0] not in ("postgresql", "postgres") and published == (
+            database or f"sqlite:///{home / 'discreet.db'}"
+        ):
+            raise SourceError(
+                "published tables need a database of their own, not that of users, jobs and originals; name another"
+            )
+        return published
+    if system.startswith("postgres"):
+        return str(database)
+    if system.startswith(("mysql", "mariadb")):
+        check_address(str(database))
+        address, question, options = str(database).partition("?")
+        return f"{address}_releases{question}{options}"
+    return f"sqlite:///{home / 'releases.db'}"
 
 
 def _parse_source(text: str) -> tuple[str, str]:

@@ -56,9 +56,9 @@ class TestQueue:
         with store.write() as connection:
             assert queue.cancel(connection, anna, project, first.id).state == "cancelled"
             with pytest.raises(Forbidden):
-                queue.submit(connection, anna, replace(project, role="reader"), "analyze")
+                queue.submit(connection, anna, replace(project, role="approver"), "analyze")
             with pytest.raises(Forbidden):
-                queue.cancel(connection, anna, replace(project, role="reader"), first.id)
+                queue.cancel(connection, anna, replace(project, role="approver"), first.id)
             with pytest.raises(NotFound):
                 queue.get(connection, project, "nothing")
             latest = queue.latest_job(connection, project, "analyze", "cancelled")
@@ -108,7 +108,13 @@ class TestQueue:
 
 def test_changes_of_a_project_are_sent_as_events(store: Store, anna: User, project: Project, desk: Any) -> None:
     before = events.project_snapshots(store, [project.id])[project.id]
-    assert (before["revision"], before["by"], before["jobs"], before["release"], before["signed"]) == (0, "anna", [], None, 0)
+    assert (before["revision"], before["by"], before["jobs"], before["release"], before["published"]) == (
+        0,
+        "anna",
+        [],
+        None,
+        None,
+    )
     desk.submit("analyze")
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"missing": ["n/a"]})

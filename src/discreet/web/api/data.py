@@ -16,7 +16,7 @@ from discreet.web.api.routing import Number, ProjectId, create_router
 from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.core import Core
 from discreet.web.errors import InvalidRequest, TooLarge
-from discreet.web.projects import datasets
+from discreet.web.projects import access_log, datasets
 
 data_router = create_router("data")
 
@@ -87,7 +87,10 @@ def get_dataset(core: ServerCore, access: Caller, project_id: ProjectId, dataset
     """A dataset with its columns and the Analyzer's proposal."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return DatasetOut.model_validate(datasets.get(connection, project, dataset))
+        selected = datasets.get(connection, project, dataset)
+    if selected.profile is not None:  # it names values
+        access_log.record_original(core.store, access.user, project, selected.id, what="profile")
+    return DatasetOut.model_validate(selected)
 
 
 @data_router.post("/projects/{project_id}/datasets/{dataset}/choose", response_model=DatasetOut)
@@ -121,7 +124,9 @@ def dataset_rows(core: ServerCore, access: Caller, project_id: ProjectId, datase
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
         selected = datasets.get(connection, project, dataset)
-    return row_query.read(core, datasets.path(core.settings, selected))
+    file = datasets.path(core.settings, selected)
+    access_log.record_original(core.store, access.user, project, selected.id, rows=row_query.options["offset"])
+    return row_query.read(core, file)
 
 
 def parse_filters(text: str | None) -> dict[str, str] | None:

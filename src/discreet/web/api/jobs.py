@@ -13,8 +13,11 @@ from discreet.web.api.projects import authorize_project
 from discreet.web.api.routing import ProjectId, create_router
 from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.jobs import events, queue
+from discreet.web.projects import access_log
 
 jobs_router = create_router("jobs")
+RESULTS_WITH_VALUES = ("analyze", "risk", "select")
+"""Kinds of jobs whose results name values or records of the initial microdata."""
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 
 
@@ -45,7 +48,12 @@ def get_job(core: ServerCore, access: Caller, project_id: ProjectId, job: JobId)
     """The state of a job, with its result once it is done."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return JobOut.model_validate(queue.get(connection, project, job))
+        requested_job = queue.get(connection, project, job)
+    if requested_job.result is not None and requested_job.kind in RESULTS_WITH_VALUES:
+        access_log.record_original(
+            core.store, access.user, project, requested_job.parameters.get("dataset"), what=f"{requested_job.kind} result"
+        )
+    return JobOut.model_validate(requested_job)
 
 
 @jobs_router.delete("/projects/{project_id}/jobs/{job}", response_model=JobOut)

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from discreet.web.projects.release_states import State
+
 Revision = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Line = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^\x00-\x1f\x7f]+$")]
 """A text without line breaks."""
@@ -65,6 +67,9 @@ class Invitation(BaseModel):
 Status = Literal["met", "not met", "incomplete"]
 """The verdict on a release; ``incomplete``: the evidence does not cover every limit."""
 
+Role = Literal["owner", "editor", "approver", "release_reader"]
+Note = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")]
+
 Scope = Literal["read", "write", "release", "admin"]
 
 
@@ -109,7 +114,7 @@ class ProjectOut(ResponseModel):
     name: str
     table_name: str
     owner: str
-    role: str
+    role: Role
     created: float
     updated: float
     revision: int
@@ -117,27 +122,27 @@ class ProjectOut(ResponseModel):
 
 
 class ProjectRow(BaseModel):
-    """A project with the verdict of its latest release."""
+    """A project with the verdict and the state of its latest release."""
 
     project: ProjectOut
     release: int | None
     ok: bool | None
     status: Status | None
     released: float | None
-    signed_by: str | None
+    state: State | None
 
 
 class Member(BaseModel):
     """A member of a project."""
 
     name: str
-    role: Literal["owner", "editor", "reader"]
+    role: Role
 
 
 class RoleIn(RequestModel):
     """The role to assign."""
 
-    role: Literal["owner", "editor", "reader"]
+    role: Role
 
 
 class PolicyOut(BaseModel):
@@ -197,6 +202,7 @@ class DatasetOut(ResponseModel):
     profile: dict[str, Any] | None
     created: float
     user: str | None
+    purged: float | None = Field(description="When its content was deleted.")
 
 
 class Rows(ResponseModel):
@@ -233,8 +239,35 @@ class JobOut(ResponseModel):
     user: str
 
 
+class Transition(BaseModel):
+    """A state that a release was given."""
+
+    state: State
+    by: str
+    at: float
+    note: str
+
+
+class ApprovalOut(BaseModel):
+    """Who approved a release, when, on what evidence and why; the report prints it."""
+
+    by: str
+    at: float
+    reason: str
+    maker: str = Field(description="Who generated the release.")
+    submitted_by: str
+    self_approval: bool = Field(description="Whether the approver is one of the makers.")
+    self_approval_allowed: bool = Field(description="Whether the server was set up to allow that.")
+    verdict: Literal["met", "not met", "incomplete", "no limits"]
+    evidence: str
+    limits: dict[str, float] = Field(description="The owner's limits at the time.")
+    revision: int
+    records: int
+    sha256: str = Field(description="SHA-256 of the released file.")
+
+
 class ReleaseOut(ResponseModel):
-    """A masked table with the policy that produced it and its assessment."""
+    """A masked table with its state; policy and assessment are empty for release readers."""
 
     number: int
     dataset_id: int
@@ -248,17 +281,59 @@ class ReleaseOut(ResponseModel):
     status: Status
     created: float
     user: str
-    signed_by: str | None
-    signed_at: float | None
-    signed_note: str | None
+    state: State
+    history: list[Transition]
+    approval: ApprovalOut | None
     superseded_by: int | None
+    purged: float | None = Field(description="When the link to the originals, and of a draft the content, was deleted.")
 
 
-class SignIn(RequestModel):
-    """The signature on a release."""
+class SubmitIn(RequestModel):
+    """A draft for approval."""
 
-    name: Line = Field(description="The person who is responsible for the release.")
-    note: Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")] = ""
+    note: Note = Field(default="", description="What the approver should know.")
+
+
+class ApproveIn(RequestModel):
+    """An approval; the approver is the account that sends the request."""
+
+    reason: Note = Field(default="", description="Required unless the owner's limits are set and met.")
+
+
+class ReturnIn(RequestModel):
+    """A release that is not approved."""
+
+    comment: Note = Field(description="What is missing.")
+
+
+class WithdrawIn(RequestModel):
+    """A release that nobody should use any more."""
+
+    reason: Note
+
+
+class ReleaseSettingsModel(ResponseModel):
+    """What the owner decides about releases."""
+
+    model_config = ConfigDict(from_attributes=True, extra="forbid")
+
+    limits: Annotated[dict[str, float], Field(max_length=200)] = Field(
+        default_factory=dict, description="Limits for approval, MEASURE.FIELD: number; every release is judged on them."
+    )
+    retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = Field(
+        default=None, description="Days after which originals and drafts are purged; default: never."
+    )
+    grants: Annotated[list[Annotated[str, Field(min_length=1, max_length=63)]], Field(max_length=50)] = Field(
+        default_factory=list, description="Accounts of the database that may read the published table."
+    )
+
+
+class PurgeOut(ResponseModel):
+    """What a purge deleted."""
+
+    originals: int
+    drafts: int
+    links: int
 
 
 class Entry(BaseModel):

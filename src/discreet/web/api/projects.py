@@ -33,7 +33,7 @@ projects_router = create_router("projects")
 RevisionQuery = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="A revision; default: the latest.")]
 
 
-def authorize_project(core: Core, access: Access, project_id: int, scope: str = "read", role: str = "reader") -> Project:
+def authorize_project(core: Core, access: Access, project_id: int, scope: str = "read", role: str = "member") -> Project:
     """The project of a request; raises if the token lacks the scope or the user lacks the role."""
     access.require_scope(scope)
     with core.store.read() as connection:
@@ -62,12 +62,12 @@ def create_project(core: ServerCore, access: Caller, body: ProjectIn, key: Idemp
 @projects_router.get("/projects/{project_id}", response_model=ProjectOut)
 def get_project(core: ServerCore, access: Caller, project_id: ProjectId) -> ProjectOut:
     """One project."""
-    return ProjectOut.model_validate(authorize_project(core, access, project_id))
+    return ProjectOut.model_validate(authorize_project(core, access, project_id, role="release_reader"))
 
 
 @projects_router.delete("/projects/{project_id}", status_code=204)
 def delete_project(core: ServerCore, access: Caller, project_id: ProjectId) -> None:
-    """Delete a project with its data and its masked table; refused if a release is signed off or a job is active."""
+    """Delete a project with its data; refused if a release is approved or published, or a job is active."""
     project = authorize_project(core, access, project_id, "write", "owner")
     removal.delete_project(core.store, core.settings, access.user, project)
 

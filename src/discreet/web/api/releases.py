@@ -1,19 +1,22 @@
-"""Releases: assessment, masked table in every format, report and signature."""
+"""Releases: assessment, masked table in every format, and report; see :mod:`discreet.web.api.gate` for their states."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Query
-from starlette.responses import FileResponse
+from fastapi import Query, Response
+from starlette.responses import FileResponse, HTMLResponse
 
 from discreet.web.api.data import RowQueryParameters
-from discreet.web.api.idempotency import IdempotencyKey, run_once
-from discreet.web.api.models import ReleaseOut, Rows, SignIn
+from discreet.web.api.models import ReleaseOut, Rows
 from discreet.web.api.projects import authorize_project
 from discreet.web.api.routing import Number, ProjectId, create_router
+from discreet.web.auth.accounts import User
 from discreet.web.auth.security import REPORT_CSP, Caller, ServerCore
-from discreet.web.projects import releases
+from discreet.web.core import Core
+from discreet.web.projects import access_log, release_files, releases
+from discreet.web.projects.projects import Project
+from discreet.web.projects.releases import Release
 
 releases_router = create_router("releases")
 BINARY_RESPONSE: dict[int | str, dict[str, Any]] = {
@@ -23,8 +26,8 @@ BINARY_RESPONSE: dict[int | str, dict[str, Any]] = {
 
 @releases_router.get("/projects/{project_id}/releases", response_model=list[ReleaseOut])
 def list_releases(core: ServerCore, access: Caller, project_id: ProjectId) -> list[ReleaseOut]:
-    """The project's releases, newest first."""
-    project = authorize_project(core, access, project_id)
+    """The project's releases, newest first; release readers get those that are approved."""
+    project = authorize_project(core, access, project_id, role="release_reader")
     with core.store.read() as connection:
         return [ReleaseOut.model_validate(release) for release in releases.list_releases(connection, project)]
 
@@ -32,7 +35,7 @@ def list_releases(core: ServerCore, access: Caller, project_id: ProjectId) -> li
 @releases_router.get("/projects/{project_id}/releases/{number}", response_model=ReleaseOut)
 def get_release(core: ServerCore, access: Caller, project_id: ProjectId, number: Number) -> ReleaseOut:
     """One release."""
-    project = authorize_project(core, access, project_id)
+    project = authorize_project(core, access, project_id, role="release_reader")
     with core.store.read() as connection:
         return ReleaseOut.model_validate(releases.get(connection, project, number))
 
@@ -40,10 +43,12 @@ def get_release(core: ServerCore, access: Caller, project_id: ProjectId, number:
 @releases_router.get("/projects/{project_id}/releases/{number}/rows", response_model=Rows)
 def release_rows(core: ServerCore, access: Caller, project_id: ProjectId, number: Number, row_query: RowQueryParameters) -> Rows:
     """Rows of the masked table, sorted and filtered."""
-    project = authorize_project(core, access, project_id)
+    project = authorize_project(core, access, project_id, role="release_reader")
     with core.store.read() as connection:
         release = releases.get(connection, project, number)
-    return row_query.read(core, releases.path(core.settings, release))
+    file = release_files.path(core.settings, release)
+    access_log.record_release(core.store, access.user, project, release, rows=row_query.options["offset"])
+    return row_query.read(core, file)
 
 
 @releases_router.get("/projects/{project_id}/releases/{number}/table", response_class=FileResponse, responses=BINARY_RESPONSE)
@@ -57,17 +62,18 @@ def download(
     ] = "csv",
 ) -> FileResponse:
     """The masked table as a file."""
-    project = authorize_project(core, access, project_id)
+    project = authorize_project(core, access, project_id, role="release_reader")
     with core.store.read() as connection:
         release = releases.get(connection, project, number)
-    file = releases.export(core.settings, release, format)
+    file = release_files.export(core.settings, release, format)
+    access_log.record_release(core.store, access.user, project, release, "downloaded", format=format)
     name = f"{project.table_name}_{release.number}.{format}"
     return FileResponse(file, media_type="application/octet-stream", filename=name)
 
 
 @releases_router.get(
     "/projects/{project_id}/releases/{number}/report",
-    response_class=FileResponse,
+    response_class=HTMLResponse,
     responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
 )
 def report(
@@ -78,27 +84,26 @@ def report(
     internal: Annotated[
         bool, Query(description="The confidential report for the data controller, created by a job of kind report.")
     ] = False,
-) -> FileResponse:
-    """The report as one HTML file: the public one, or the internal one for users who may see the original data."""
-    project = authorize_project(core, access, project_id)  # every member of a project may see the original data
+) -> Response:
+    """The report as one HTML file: the public one, or the internal one for members who may see the original data."""
+    project = authorize_project(core, access, project_id, role="member" if internal else "release_reader")
     with core.store.read() as connection:
         release = releases.get(connection, project, number)
-    file = releases.report_path(core.settings, release, internal=internal)
-    return FileResponse(
-        file, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_CSP},
-        filename=f"{project.table_name}_{release.number}_{file.name}", content_disposition_type="inline",
-    )  # fmt: skip
+    content = release_files.report_html(core.settings, release, internal=internal)
+    record_report_view(core, access.user, project, release, internal=internal)
+    return report_response(project, release, content, internal=internal)
 
 
-@releases_router.post("/projects/{project_id}/releases/{number}/sign", response_model=ReleaseOut)
-def sign(
-    core: ServerCore, access: Caller, project_id: ProjectId, number: Number, body: SignIn, key: IdempotencyKey = None
-) -> dict[str, Any]:
-    """Sign off a release: afterwards it cannot be changed, only superseded."""
-    project = authorize_project(core, access, project_id, "release", "owner")
-    return run_once(
-        core, access, key, [project_id, number, body.model_dump(mode="json")],
-        lambda connection: ReleaseOut.model_validate(
-            releases.sign(connection, access.user, project, number, body.note, body.name)
-        ),
-    )  # fmt: skip
+def record_report_view(core: Core, user: User, project: Project, release: Release, *, internal: bool) -> None:
+    """Record who saw a report: the internal one contains originals, and that of a draft is not public yet."""
+    if internal:
+        access_log.record_original(core.store, user, project, release.dataset_id, release=release.number, report="internal")
+    elif not release.open_to_readers:
+        access_log.record_release(core.store, user, project, release, report="public")
+
+
+def report_response(project: Project, release: Release, content: str, *, internal: bool) -> Response:
+    """A report for a browser; the sandbox gives it an origin of its own."""
+    name = f"{project.table_name}_{release.number}_{release_files.report_name('html', internal=internal)}"
+    headers = {"Content-Security-Policy": REPORT_CSP, "Content-Disposition": f'inline; filename="{name}"'}
+    return HTMLResponse(content, headers=headers)

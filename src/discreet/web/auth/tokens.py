@@ -16,7 +16,7 @@ from discreet.web.errors import InvalidRequest, NotFound, Unauthenticated
 SCOPES = {
     "read": "see projects, tables, risks and releases",
     "write": "change projects, upload tables, run jobs",
-    "release": "sign off releases",
+    "release": "approve, return, publish and withdraw releases",
     "admin": "manage users (administrators only)",
 }
 PREFIX = "discreet_"

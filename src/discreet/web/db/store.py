@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,27 @@ class Store:
         except SQLAlchemyError as error:
             raise SourceError(f"{self.redacted_address}: the database schema cannot be migrated: {_first_line(error)}") from None
 
+    def reclaim(self) -> None:
+        """Rewrite the tables that held confidential content, so that no file of the database contains what was deleted."""
+        from discreet.web.db.tables import answers, datasets, jobs, releases, revisions
+
+        names = [table.name for table in (answers, datasets, jobs, releases, revisions)]
+        commands = {
+            "sqlite": ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"],
+            "postgresql": [f"VACUUM (FULL, ANALYZE) {name}" for name in names],
+            "mysql": [f"OPTIMIZE TABLE {name}" for name in names],
+        }[self.engine.dialect.name]
+        with self._write_lock or nullcontext(), closing(self.engine.raw_connection()) as connection:
+            driver_connection: Any = connection.driver_connection
+            if self.engine.dialect.name == "postgresql":
+                driver_connection.autocommit = True
+            cursor = driver_connection.cursor()
+            for command in commands:
+                cursor.execute(command)
+            cursor.close()
+            if self.engine.dialect.name == "postgresql":
+                driver_connection.autocommit = False
+
     @property
     def redacted_address(self) -> str:
         """The database URL without user name and password."""
@@ -116,7 +137,7 @@ def _create_engine(address: str) -> Engine:
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # otherwise the driver would begin transactions by itself
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=15000"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=15000", "secure_delete=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -28,26 +28,48 @@ def delete_orphaned_files(settings: Settings, store: Store) -> None:
         return
     with store.read() as connection:
         project_ids = set(connection.execute(select(projects.c.id)).scalars())
-        referenced: dict[int, set[str]] = {}
-        for table in (datasets, releases):
-            for row in connection.execute(select(table.c.project_id, table.c.file)).all():
-                referenced.setdefault(row.project_id, set()).add(row.file)
-        active = select(jobs.c.id).where(jobs.c.state.in_(("queued", "running")))
-        active_jobs = set(connection.execute(active).scalars())
     for folder in root.iterdir():
         if not folder.name.isdigit() or int(folder.name) not in project_ids:
             shutil.rmtree(folder, ignore_errors=True)
             continue
-        project_files = referenced.get(int(folder.name), set())
-        for file in _list_folder(folder / "data"):
-            if f"data/{file.name.split('.')[0]}.parquet" not in project_files:
-                file.unlink(missing_ok=True)
-        for release_folder in _list_folder(folder / "releases"):
-            if f"releases/{release_folder.name}/masked.parquet" not in project_files and release_folder.name not in active_jobs:
-                shutil.rmtree(release_folder, ignore_errors=True)
+        delete_unreferenced_files(settings, store, int(folder.name))
         for file in _list_folder(folder / "uploads"):
             if file.name.startswith(".") or time.time() - file.stat().st_mtime > UPLOAD_LIFETIME_HOURS * 3600:
                 file.unlink(missing_ok=True)
+
+
+def delete_uploads(settings: Settings, project: int) -> None:
+    """Delete the uploads of a project that are complete and were not imported."""
+    for file in _list_folder(settings.home / "projects" / str(project) / "uploads"):
+        if not file.name.startswith("."):
+            file.unlink(missing_ok=True)
+
+
+def delete_unreferenced_files(settings: Settings, store: Store, project: int) -> None:
+    """Delete the files of a project that belong to no row: of interrupted jobs, and of what was purged."""
+    folder = settings.home / "projects" / str(project)
+    # listed before the rows are read, so that the files of a job that begins meanwhile are not among them
+    data_files, release_folders = _list_folder(folder / "data"), _list_folder(folder / "releases")
+    with store.read() as connection:
+        dataset_files = set(connection.execute(select(datasets.c.file).where(datasets.c.project_id == project)).scalars())
+        stored_releases = connection.execute(
+            select(releases.c.file, releases.c.purged).where(releases.c.project_id == project)
+        ).all()
+        active = (jobs.c.project_id == project, jobs.c.state.in_(("queued", "running")))
+        active_jobs = set(connection.execute(select(jobs.c.id).where(*active)).scalars())
+    for file in data_files:
+        job = file.name.split(".")[0]
+        if f"data/{job}.parquet" not in dataset_files and job not in active_jobs:
+            file.unlink(missing_ok=True)
+    purged_files = {row.file: row.purged for row in stored_releases}
+    for release_folder in release_folders:
+        name = f"releases/{release_folder.name}/masked.parquet"
+        if name not in purged_files and release_folder.name not in active_jobs:
+            shutil.rmtree(release_folder, ignore_errors=True)
+        elif purged_files.get(name) is not None:
+            for file in _list_folder(release_folder):
+                if file.name == "link.parquet" or "confidential" in file.name:
+                    file.unlink(missing_ok=True)
 
 
 def delete_job_leftovers(settings: Settings, store: Store, job_id: str) -> None:

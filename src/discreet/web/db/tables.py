@@ -93,6 +93,9 @@ projects = Table(
     Column("updated", Double, nullable=False),
     Column("revision", Integer, nullable=False, default=0),
     Column("dataset_id", Integer, comment="the initial microdata, once there are any"),
+    Column("limits", JSON, comment="limits for approval, set by an owner"),
+    Column("retention_days", Integer, comment="days after which originals and drafts are purged"),
+    Column("grants", JSON, comment="accounts of the database that may read the published table"),
     sqlite_autoincrement=True,  # the id of a deleted project is never reused
 )
 
@@ -101,7 +104,7 @@ members = Table(
     metadata,
     Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), primary_key=True),
     Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
-    Column("role", String(20), nullable=False, comment="owner, editor or reader"),
+    Column("role", String(20), nullable=False, comment="owner, editor, approver or release_reader"),
 )
 
 revisions = Table(
@@ -129,6 +132,7 @@ datasets = Table(
     Column("profile", JSON, comment="the Analyzer's proposal with its reasons"),
     Column("created", Double, nullable=False),
     Column("user_id", ForeignKey(users.c.id)),
+    Column("purged", Double, comment="when its content was deleted"),
 )
 
 jobs = Table(
@@ -173,10 +177,11 @@ releases = Table(
     Column("ok", Boolean, comment="whether every limit is met; null without limits"),
     Column("created", Double, nullable=False),
     Column("user_id", ForeignKey(users.c.id), nullable=False),
-    Column("signed_by", String(200)),
-    Column("signed_at", Double),
-    Column("signed_note", Text),
     Column("superseded_by", Integer),
+    Column("state", String(20), nullable=False, default="draft", server_default="draft"),
+    Column("history", JSON, comment="its states so far: a list of {state, by, at, note}"),
+    Column("approval", JSON, comment="who approved it, when, on what evidence and why"),
+    Column("purged", Double, comment="when its link, and of a draft the content, was deleted"),
     UniqueConstraint("project_id", "number"),
 )
 

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs, projects, releases, revisions, users
@@ -117,7 +117,9 @@ def project_snapshots(store: Store, project_ids: Collection[int]) -> dict[int, d
     )
     release_query = (
         select(
-            releases.c.project_id, func.max(releases.c.number).label("release"), func.count(releases.c.signed_at).label("signed")
+            releases.c.project_id,
+            func.max(releases.c.number).label("release"),
+            func.max(case((releases.c.state == "published", releases.c.number))).label("published"),
         )
         .where(releases.c.project_id.in_(project_ids))
         .group_by(releases.c.project_id)
@@ -128,7 +130,7 @@ def project_snapshots(store: Store, project_ids: Collection[int]) -> dict[int, d
         for row in map(dict, connection.execute(job_query).mappings()):
             job_rows[row.pop("project_id")].append(row)
         release_rows = {row.pop("project_id"): row for row in map(dict, connection.execute(release_query).mappings())}
-    no_release = {"release": None, "signed": 0}
+    no_release = {"release": None, "published": None}
     return {
         project_id: {**row, "jobs": job_rows[project_id], **release_rows.get(project_id, no_release)}
         for project_id, row in project_rows.items()

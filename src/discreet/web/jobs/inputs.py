@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select
 
 from discreet.web.db.tables import datasets, projects, releases, revisions, users
 from discreet.web.errors import InvalidRequest, NotFound
+from discreet.web.jobs.generation import with_limits
 from discreet.web.projects import policy_sandbox
 from discreet.web.projects.datasets import display_name
+from discreet.web.projects.release_states import check_publishable
 from discreet.web.settings import Settings
 
 _KINDS_WITH_DATASET = ("analyze", "risk", "generate", "select", "report")
@@ -38,8 +39,11 @@ def gather_inputs(connection: Connection, settings: Settings, job: Row[Any]) -> 
             "number": release.number,
             "file": release.file,
             "policy": release.policy,
-            "table_name": release.table_name or _separate_table_name(connection, project, release.number),
+            "sha256": release.sha256,
         }
+        if job.kind == "publish":
+            check_publishable(release.number, release.state)
+            inputs["grants"] = list(project.grants or [])
         parameters |= {"dataset": release.dataset_id, "revision": release.revision}
     if job.kind == "import":
         inputs |= _resolve_source(settings, parameters, inputs)
@@ -53,7 +57,7 @@ def gather_inputs(connection: Connection, settings: Settings, job: Row[Any]) -> 
             **inputs["display_names"],
         }
     if job.kind == "generate":
-        inputs["signed_releases"] = _signed_releases_to_move(connection, project)
+        inputs["policy"] = with_limits(inputs["policy"], parameters.get("limits") or {})
     return inputs | {"parameters": parameters}
 
 
@@ -72,6 +76,8 @@ def _get_dataset(connection: Connection, project: Row[Any], parameters: dict[str
     if row is None:
         which = "initial microdata yet; upload a file first" if dataset_id is None else f"dataset {dataset_id}"
         raise NotFound(f"the project '{project.name}' has no {which}")
+    if not row.file:
+        raise NotFound(f"the content of the dataset '{row.name}' was purged; import the table again")
     return {"id": row.id, "name": row.name, "file": row.file}
 
 
@@ -98,24 +104,3 @@ def _get_release(connection: Connection, project: Row[Any], number: int) -> Row[
     if row is None:
         raise NotFound(f"the project '{project.name}' has no release {number}")
     return row
-
-
-def _signed_releases_to_move(connection: Connection, project: Row[Any]) -> list[dict[str, Any]]:
-    """Signed releases that are stored in the project's table, which the new release will overwrite."""
-    conditions = (
-        releases.c.project_id == project.id,
-        releases.c.signed_at.is_not(None),
-        releases.c.table_name == project.table_name,
-    )
-    rows = connection.execute(select(releases.c.number, releases.c.file).where(*conditions)).all()
-    return [
-        {"number": row.number, "file": row.file, "table_name": _separate_table_name(connection, project, row.number)}
-        for row in rows
-    ]
-
-
-def _separate_table_name(connection: Connection, project: Row[Any], number: int) -> str:
-    """A table name for a signed release when a later one takes over the project's table; not used by any project."""
-    taken = set(connection.execute(select(func.lower(projects.c.table_name))).scalars())
-    candidates = (f"{project.table_name}_{'release_' * n}{number}" for n in itertools.count())
-    return next(name for name in candidates if name.lower() not in taken)

@@ -51,7 +51,7 @@ class Risk(_Parameters):
 
 
 class Generate(_Parameters):
-    """Create a release: mask, assess, report, and publish as a table."""
+    """Create a draft of a release: mask, assess and report. The same table and policy give the same release again."""
 
     dataset: Number | None = None
     revision: Annotated[int, Field(ge=0)] | None = None
@@ -82,7 +82,7 @@ class Report(_Parameters):
 
 
 class Publish(_Parameters):
-    """Store a release as a separate table."""
+    """Publish an approved release as the project's table."""
 
     release: Number
 

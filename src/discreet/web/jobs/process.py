@@ -18,7 +18,7 @@ MAX_LINE_BYTES = 64 << 20
 STOP_SECONDS = 10.0
 """Seconds between asking a job to stop and killing its process."""
 _STDERR_BYTES = 8192
-_SECRET_VARIABLES = ("DISCREET_DATABASE", "DISCREET_SOURCES")
+_SECRET_VARIABLES = ("DISCREET_DATABASE", "DISCREET_PUBLISHED", "DISCREET_SOURCES")
 
 
 class WorkerProcess:

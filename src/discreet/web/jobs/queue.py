@@ -14,7 +14,7 @@ from discreet.web.db import audit
 from discreet.web.db.store import now
 from discreet.web.db.tables import jobs, users
 from discreet.web.errors import Conflict, NotFound, TooManyRequests
-from discreet.web.jobs import job_types
+from discreet.web.jobs import generation, job_types
 from discreet.web.projects import projects
 from discreet.web.projects.projects import Project
 
@@ -60,9 +60,13 @@ class Job:
 
 
 def submit(connection: Connection, user: User, project: Project, kind: str, parameters: Mapping[str, Any] | None = None) -> Job:
-    """Append a job to the queue."""
-    project.require_role("editor")
+    """Append a job to the queue; a release that is generated already, or is being generated, is not generated again."""
+    project.require_role("owner" if kind == "publish" else "editor")
     content = job_types.check_parameters(project, kind, dict(parameters or {}))
+    if kind == "generate":
+        content |= generation.identify(connection, project, content)
+        if (earlier := generation.find_earlier_job(connection, project, content["digest"])) is not None:
+            return get(connection, project, earlier)
     query = select(jobs.c.project_id, func.count().label("n")).where(jobs.c.state.in_(ACTIVE)).group_by(jobs.c.project_id)
     waiting = {row.project_id: row.n for row in connection.execute(query).all()}
     if waiting.get(project.id, 0) >= MAX_PER_PROJECT:

@@ -1,4 +1,4 @@
-"""Create a release: mask, store as Parquet with the confidential link table, assess, report, and publish as a table.
+"""Create a draft: mask, store as Parquet with the confidential link table in the project's private folder, assess and report.
 
 The result is determined by the dataset, the policy and the release's secret key. The key is stored in the server's key ring
 under the job's id before the work begins, so that an interrupted job produces the same release when it runs again.
@@ -63,9 +63,6 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     public = public_form(evidence)
     write_private(folder / "report.html", render(public))
     write_private(folder / "report.json", as_json(public))
-    moved_tables = [_store_release_table(inputs, signed) for signed in inputs["signed_releases"]]
-    report_progress("storing the table", 0, 1)
-    write_target(table, f"{inputs['published']}#{inputs['project']['table_name']}", private=True)
     warnings = [
         *(finding.sentence for finding in findings),
         *release.warnings,
@@ -79,7 +76,7 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     )
     row = {
         "file": f"releases/{inputs['job']}/{MASKED_FILE}", "sha256": sha256(masked), "records": len(table),
-        "table_name": inputs["project"]["table_name"], "policy": policy, "moved_tables": moved_tables,
+        "policy": policy,
         "ok": assessment.ok if assessment.verdicts else None,
         "assessment": _summarize_assessment(release, assessment, evidence) | {"warnings": warnings},
     }  # fmt: skip
@@ -118,7 +115,7 @@ def refuse_seed(seed: int | None) -> None:
 
 def write_report(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     """Write the report on a release in another format."""
-    from discreet.web.projects.releases import report_name
+    from discreet.web.projects.release_files import report_name
 
     parameters = inputs["parameters"]
     masked = Path(inputs["folder"]) / inputs["release"]["file"]
@@ -147,25 +144,9 @@ def _name_tables(evidence: dict[str, Any], inputs: Mapping[str, Any]) -> None:
     evidence["tables"]["masked"]["source"] = inputs["project"]["table_name"]
 
 
-def publish_release(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Store a release as a separate table, which later releases do not overwrite."""
-    refuse_seed((inputs["release"]["policy"].get("plan") or {}).get("seed"))
-    stored = _store_release_table(inputs, inputs["release"])
-    return {"result": stored, "sentence": f"release {stored['number']} is stored as the table {stored['table_name']}"}
-
-
 def write_private(file: Path, content: str | bytes) -> None:
     """Write a file atomically, readable only by its owner."""
     write_bytes(file, content.encode() if isinstance(content, str) else content, private=True)
-
-
-def _store_release_table(inputs: Mapping[str, Any], release: Mapping[str, Any]) -> dict[str, Any]:
-    name = str(release["table_name"])
-    report_progress(f"storing release {release['number']} as {name}", 0, 1)
-    write_target(
-        read_with_labels(Path(inputs["folder"]) / release["file"], Policy()), f"{inputs['published']}#{name}", private=True
-    )
-    return {"number": release["number"], "table_name": name}
 
 
 def _reading_policy(policy: Policy) -> Policy:

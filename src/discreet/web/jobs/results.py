@@ -1,6 +1,6 @@
 """Database rows for the result of a job, written in one transaction with the job's state ``done``.
 
-By then the files are on disk and the table is published, so that the database never refers to something missing.
+By then the files are on disk, and a published release is in its table, so that the database never refers to something missing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet.web.db.tables import datasets, releases
 from discreet.web.db.tables import projects as project_table
 from discreet.web.errors import WebError
 from discreet.web.jobs import queue
-from discreet.web.projects import policies, projects
+from discreet.web.projects import policies, projects, publication
 
 
 def store_result(connection: Connection, job: Row[Any], message: dict[str, Any], user_name: str) -> tuple[dict[str, Any], str]:
@@ -31,8 +31,7 @@ def store_result(connection: Connection, job: Row[Any], message: dict[str, Any],
     if job.kind == "generate":
         return _store_release(connection, job, message["row"], result, user_name), sentence
     if job.kind == "publish":
-        condition = (releases.c.project_id == job.project_id, releases.c.number == job.parameters["release"])
-        connection.execute(update(releases).where(*condition).values(table_name=result["table_name"]))
+        publication.record_publication(connection, job, result["table_name"])
     projects.mark_updated(connection, job.project_id)
     return result, sentence
 
@@ -89,18 +88,14 @@ def _store_profile(connection: Connection, job: Row[Any], result: dict[str, Any]
 def _store_release(
     connection: Connection, job: Row[Any], description: dict[str, Any], result: dict[str, Any], user_name: str
 ) -> dict[str, Any]:
-    project = connection.execute(select(project_table).where(project_table.c.id == job.project_id).with_for_update()).one()
+    connection.execute(select(project_table).where(project_table.c.id == job.project_id).with_for_update())
     in_project = releases.c.project_id == job.project_id
     number = int(connection.execute(select(func.coalesce(func.max(releases.c.number), 0)).where(in_project)).scalar_one()) + 1
-    for signed in description["moved_tables"]:
-        moved = {"table_name": signed["table_name"]}
-        connection.execute(update(releases).where(in_project, releases.c.number == signed["number"]).values(**moved))
-    replaced = (in_project, releases.c.table_name == project.table_name)
-    connection.execute(update(releases).where(*replaced).values(table_name=""))
-    names = ("file", "sha256", "records", "table_name", "assessment", "ok", "policy")
+    names = ("file", "sha256", "records", "assessment", "ok", "policy")
     row = {name: description[name] for name in names} | {
         "project_id": job.project_id, "number": number, "dataset_id": job.parameters["dataset"], "job_id": job.id,
-        "revision": job.parameters["revision"], "created": now(), "user_id": job.user_id,
+        "revision": job.parameters["revision"], "created": now(), "user_id": job.user_id, "table_name": "", "state": "draft",
+        "history": [{"state": "draft", "by": user_name, "at": round(now(), 3), "note": ""}],
     }  # fmt: skip
     connection.execute(insert(releases).values(**row))
     projects.mark_updated(connection, job.project_id)

@@ -27,13 +27,16 @@ from discreet.web.jobs.inputs import gather_inputs
 from discreet.web.jobs.messages import format_traceback
 from discreet.web.jobs.process import WorkerProcess
 from discreet.web.jobs.running import RunningJob
+from discreet.web.projects import publication, purging
 from discreet.web.settings import Settings
 
 log = logging.getLogger("discreet.web.jobs")
 QUEUE_POLL_SECONDS = 0.5
 PROGRESS_SECONDS = 0.3
 PARTIAL_RESULT_SECONDS = 1.0
-"""Seconds between checks of the queue, between writes of progress, and between writes of intermediate results."""
+RETENTION_SECONDS = 3600.0
+"""Seconds between checks of the queue, between writes of progress or of intermediate results, and between purges of what is older
+than its project's retention period."""
 
 
 class Supervisor:
@@ -57,6 +60,7 @@ class Supervisor:
         try:
             outcomes.recover_jobs(self.store)
             sweeping.delete_orphaned_files(self.settings, self.store)
+            publication.drop_unpublished(self.store, self.settings)
         except BaseException:
             self._unlock_home()
             raise
@@ -88,12 +92,15 @@ class Supervisor:
                 os.write(self._wake[1], b"!")
 
     def _run(self) -> None:
-        last_check = -QUEUE_POLL_SECONDS
+        last_check, last_purge = -QUEUE_POLL_SECONDS, time.monotonic() - RETENTION_SECONDS
         while not self._stopping.is_set():
             try:
                 if time.monotonic() - last_check >= QUEUE_POLL_SECONDS or self._drain_wake_pipe():
                     last_check = time.monotonic()
                     self._check_queue()
+                if time.monotonic() - last_purge >= RETENTION_SECONDS:
+                    last_purge = time.monotonic()
+                    purging.apply_retention(self.store, self.settings)
                 self._read_processes()
                 self._save_progress()
                 self._record_outcomes()

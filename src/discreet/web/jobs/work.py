@@ -150,10 +150,10 @@ def report(inputs: JobInputs, _messages: MessageWriter) -> Message:
 
 
 def publish(inputs: JobInputs, _messages: MessageWriter) -> Message:
-    """Store a release as a separate table."""
-    from discreet.web.jobs import releasing
+    """Publish an approved release."""
+    from discreet.web.jobs.publishing import publish_release
 
-    return releasing.publish_release(inputs)
+    return publish_release(inputs)
 
 
 HANDLERS: dict[str, Callable[[JobInputs, MessageWriter], Message]] = {

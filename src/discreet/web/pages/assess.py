@@ -15,7 +15,7 @@ from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.pages.downloads import DOWNLOAD_FORMATS
 from discreet.web.pages.forms import catalogue
 from discreet.web.pages.rendering import render_page
-from discreet.web.projects import projects, releases
+from discreet.web.projects import access_log, projects, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
@@ -40,6 +40,8 @@ def show(
         axes = list_axes(all_releases)
         risk, loss = choose_axis(axes, "risk", risk, all_releases), choose_axis(axes, "loss", loss, all_releases)
         points = map_points(connection, project, risk, loss) if risk and loss else []
+    if selected is not None:
+        access_log.record_release(core.store, session.user, project, selected, page="assess")
     return render_page(
         request,
         "assess.html",

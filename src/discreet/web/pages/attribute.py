@@ -14,7 +14,7 @@ from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
 from discreet.web.pages.forms.drafts import MAX_LEVELS, AttributeDraft
 from discreet.web.pages.rendering import environment, redirect, render_page
-from discreet.web.projects import attributes, datasets, hierarchies, policies, projects
+from discreet.web.projects import access_log, attributes, datasets, hierarchies, policies, projects
 
 router = APIRouter(prefix="/projects/{number}")
 DATE_UNITS = ("week", "month", "quarter", "year", "decade")
@@ -111,6 +111,7 @@ def _page(
     except InvalidRequest as error:
         raise NotFound(str(error)) from None
     column_values = hierarchies.count_values(datasets.path(core.settings, dataset), name)
+    access_log.record_original(core.store, session.user, project, dataset.id, attribute=name[:200])
     shown = draft or AttributeDraft.from_attribute(row.attribute)
     if action == "order":
         shown = shown.with_all_values_ordered(column_values)

@@ -14,7 +14,7 @@ from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.jobs import queue
 from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import attributes, datasets, policies, projects
+from discreet.web.projects import access_log, attributes, datasets, policies, projects
 from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
@@ -100,6 +100,8 @@ def _page(
         document = policies.policy_document(connection, project)
         active = [job for job in queue.list_jobs(connection, project, 20) if job.active and job.kind in ("import", "analyze")]
     rows = attributes.list_attributes(dataset, document) if dataset is not None else []
+    if dataset is not None and dataset.profile is not None:  # its reasons name values
+        access_log.record_original(core.store, session.user, project, dataset.id, page="attributes")
     typed = overrides.pop("typed", None)
     values: dict[str, Any] = {
         "dataset": dataset, "rows": rows, "active": active, "typed": typed or {}, "wrong": "", "done": "",

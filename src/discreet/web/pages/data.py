@@ -15,7 +15,7 @@ from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.errors import InvalidRequest, TooLarge, WebError
 from discreet.web.jobs import queue
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import datasets, projects
+from discreet.web.projects import access_log, datasets, projects
 from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
@@ -79,7 +79,7 @@ def _page(
     last_import = next((job for job in import_jobs if job.kind == "import"), None)
     values: dict[str, Any] = {
         "dataset": dataset,
-        "earlier": [candidate for candidate in all_datasets if candidate.id != project.dataset_id],
+        "earlier": [candidate for candidate in all_datasets if candidate.id != project.dataset_id and candidate.purged is None],
         "active": [job for job in import_jobs if job.active],
         "failed": last_import
         if last_import is not None and last_import.state in ("failed", "interrupted", "cancelled")
@@ -93,6 +93,7 @@ def _page(
     }
     values |= _connected_tables(core, project, values["sources"], request.query_params.get("source", ""))
     if dataset is not None:
+        access_log.record_original(core.store, session.user, project, dataset.id, page="data")
         query = request.query_params if request.method == "GET" else {}
         try:
             values["table"] = _table_page(core, dataset, query)
@@ -104,7 +105,7 @@ def _page(
 def _connected_tables(core: ServerCore, project: Project, names: list[str], requested: str) -> dict[str, Any]:
     """The tables of the requested database, if there is one and the user may import."""
     values: dict[str, Any] = {"source": "", "source_tables": [], "source_wrong": ""}
-    if requested not in names or project.role == "reader":
+    if requested not in names or not project.allows("editor"):
         return values
     try:
         return values | {"source": requested, "source_tables": datasets.list_tables(core.settings, requested)}

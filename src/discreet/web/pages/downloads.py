@@ -8,17 +8,18 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import FileResponse
 
 from discreet.convert.files.formats import FORMATS
-from discreet.web.auth.security import REPORT_CSP, CurrentSession, ServerCore
+from discreet.web.api.releases import record_report_view, report_response
+from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.core import Core
 from discreet.web.errors import InvalidRequest
 from discreet.web.pages.rendering import render_page
-from discreet.web.projects import datasets, projects, releases
+from discreet.web.projects import access_log, datasets, projects, release_files, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
 router = APIRouter(prefix="/projects/{number}/releases/{release}")
-DOWNLOAD_FORMATS = [(suffix, FORMATS[f".{suffix}"].name) for suffix in releases.list_formats()]
+DOWNLOAD_FORMATS = [(suffix, FORMATS[f".{suffix}"].name) for suffix in release_files.list_formats()]
 """(suffix, name) of every file format that can be written."""
 ROWS_PER_PAGE = 50
 
@@ -33,10 +34,11 @@ def compare_tables(
     first_row: Annotated[int, Query(alias="from", ge=1)] = 1,
 ) -> Response:
     """Show the masked table next to the original, with changed values marked."""
-    project, stored_release = _get_release(core, session, number, release)
+    project, stored_release = _get_release(core, session, number, release, "member")
     with core.store.read() as connection:
         dataset = datasets.get(connection, project, stored_release.dataset_id)
     rows = datasets.compare(core.settings, dataset, stored_release, offset=first_row - 1, limit=ROWS_PER_PAGE)
+    access_log.record_link(core.store, session.user, project, stored_release, rows=first_row)
     return render_page(
         request,
         "compare.html",
@@ -61,32 +63,33 @@ def download(core: ServerCore, session: CurrentSession, number: int, release: in
         raise InvalidRequest(
             f"'{format[:20]}' is not a file format that can be written; use one of {', '.join(dict(DOWNLOAD_FORMATS))}"
         )
-    path = releases.export(core.settings, stored_release, format)
+    path = release_files.export(core.settings, stored_release, format)
+    access_log.record_release(core.store, session.user, project, stored_release, "downloaded", format=format)
     name = f"{project.table_name}_{stored_release.number}.{format}"
     return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
 @router.get("/report")
 def report(core: ServerCore, session: CurrentSession, number: int, release: int, internal: bool = False) -> Response:
-    """Send the public report, or the internal one if a job wrote it; the sandbox gives it an origin of its own."""
-    project, stored_release = _get_release(core, session, number, release)
-    path = releases.report_path(core.settings, stored_release, internal=internal)
-    return FileResponse(
-        path, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_CSP},
-        filename=f"{project.table_name}_{stored_release.number}_{path.name}", content_disposition_type="inline",
-    )  # fmt: skip
+    """Send the public report, or the internal one if a job wrote it; both say whether the release is approved."""
+    project, stored_release = _get_release(core, session, number, release, "member" if internal else "release_reader")
+    content = release_files.report_html(core.settings, stored_release, internal=internal)
+    record_report_view(core, session.user, project, stored_release, internal=internal)
+    return report_response(project, stored_release, content, internal=internal)
 
 
 @router.get("/policy.yaml")
 def policy(core: ServerCore, session: CurrentSession, number: int, release: int) -> Response:
     """Send the policy file that reproduces this release."""
-    project, stored_release = _get_release(core, session, number, release)
+    project, stored_release = _get_release(core, session, number, release, "member")
     name = f"{project.table_name}_{stored_release.number}.yaml"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(releases.policy_yaml(stored_release), media_type="application/yaml", headers=headers)
 
 
-def _get_release(core: Core, session: Session, number: int, release: int) -> tuple[Project, Release]:
+def _get_release(
+    core: Core, session: Session, number: int, release: int, role: str = "release_reader"
+) -> tuple[Project, Release]:
     with core.store.read() as connection:
-        project = projects.get(connection, session.user, number)
+        project = projects.get(connection, session.user, number, role)
         return project, releases.get(connection, project, release)

@@ -1,9 +1,8 @@
-"""Generate: run the plan on the initial microdata, and list the releases."""
+"""Generate: run the plan on the initial microdata, and list the drafts and releases."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy import make_url
 
 from discreet.errors import DiscreetError
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
@@ -15,7 +14,6 @@ from discreet.web.pages.forms import plan_check
 from discreet.web.pages.forms.labels import step_rows
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import datasets, policies, projects, releases
-from discreet.web.settings import Settings
 
 router = APIRouter(prefix="/projects/{number}/generate")
 
@@ -34,12 +32,12 @@ def start(request: Request, core: ServerCore, session: CurrentSession, _form: Ch
             project = projects.get(connection, session.user, number, "editor")
             if project.dataset_id is None:
                 raise InvalidRequest("there are no initial microdata yet; upload a table first")
-            queue.submit(connection, session.user, project, "generate")
+            job = queue.submit(connection, session.user, project, "generate")
     except Forbidden:
         raise
     except DiscreetError as error:
         return _page(request, core, session, number, message=str(error), status=422)
-    return redirect(f"/projects/{number}/generate#job")
+    return redirect(f"/projects/{number}/generate{'' if job.active else '?same=yes'}#job")
 
 
 def _page(request: Request, core: ServerCore, session: Session, number: int, message: str = "", status: int = 200) -> Response:
@@ -67,11 +65,6 @@ def _page(request: Request, core: ServerCore, session: Session, number: int, mes
         job=job,
         releases=all_releases,
         suffixes=DOWNLOAD_FORMATS,
-        database=published_database(core.settings),
-        may=project.role != "reader",
+        same=request.query_params.get("same") == "yes",
+        may=project.allows("editor"),
     )
-
-
-def published_database(settings: Settings) -> str:
-    """The URL of the database that holds the released tables, without its password."""
-    return make_url(settings.published).render_as_string(hide_password=True)

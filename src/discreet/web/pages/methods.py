@@ -61,7 +61,7 @@ def _page(request: Request, core: ServerCore, session: Session, number: int, mes
         settings=fields.form_fields(Plan, plan.model_dump(exclude_defaults=True), exclude=("steps", "seed")),
         methods=catalogue.entries("masking"), limits=limit_rows(policy), limit_choices=catalogue.list_limits(),
         measures=_measure_rows(policy), risks=catalogue.entries("risk"), losses=catalogue.entries("loss"),
-        may=project.role != "reader",
+        may=project.allows("editor"),
     )  # fmt: skip
 
 

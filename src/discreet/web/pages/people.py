@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 
 from discreet.web.auth import accounts, sessions
+from discreet.web.auth.kept_forms import MAX_TEXT, KeptForm
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore, delete_session_cookie, set_session_cookie
 from discreet.web.db import audit
 from discreet.web.errors import InvalidRequest, TooManyRequests, Unauthenticated
@@ -18,7 +19,7 @@ router = APIRouter()
 @router.get("/login")
 def login_form(request: Request, next: str = "/") -> Response:  # noqa: A002 - the address says next
     """Show the login form."""
-    return render_page(request, "login.html", next=next, name="", message="")
+    return render_page(request, "login.html", next=next, name="", message="", kept="")
 
 
 @router.post("/login")
@@ -28,13 +29,14 @@ def log_in(
     name: Annotated[str, Form(max_length=200)] = "",
     password: Annotated[str, Form(max_length=1000)] = "",
     next: Annotated[str, Form(max_length=2000)] = "/",  # noqa: A002
+    kept: Annotated[str, Form(max_length=MAX_TEXT)] = "",
 ) -> Response:
     """Start a session, or report a failure without saying whether name or password was wrong."""
     try:
         user = accounts.log_in(core.store, name, password, _client_address(request))
     except (Unauthenticated, TooManyRequests) as error:
-        return render_page(request, "login.html", status=error.status, next=next, name=name, message=str(error))
-    return _start_session(request, core, user, next)
+        return render_page(request, "login.html", status=error.status, next=next, name=name, message=str(error), kept=kept)
+    return _start_session(request, core, user, next, KeptForm.from_text(kept))
 
 
 @router.post("/logout")
@@ -77,11 +79,17 @@ def set_password(
     return _start_session(request, core, user, "/")
 
 
-def _start_session(request: Request, core: ServerCore, user: accounts.User, next_address: str) -> Response:
+def _start_session(
+    request: Request, core: ServerCore, user: accounts.User, next_address: str, kept: KeptForm | None = None
+) -> Response:
     with core.store.write() as connection:
         secret = sessions.start(connection, user, core.settings)
         audit.record(connection, user.name, "logged in", address=_client_address(request))
-    response = redirect(next_address)
+    if kept is None:
+        response = redirect(next_address)
+    else:
+        session = sessions.find(core.store, secret, core.settings)
+        response = render_page(request, "kept_form.html", session, kept=kept)
     set_session_cookie(response, secret, core.settings)
     return response
 

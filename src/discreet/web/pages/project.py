@@ -14,10 +14,12 @@ from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.db import audit
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge
 from discreet.web.jobs import queue
+from discreet.web.pages.forms import editing
 from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import datasets, policies, projects, removal
+from discreet.web.projects import datasets, policies, projects, purging, release_settings, releases, removal
 from discreet.web.projects.projects import Project
+from discreet.web.projects.release_states import PURGEABLE
 
 router = APIRouter(prefix="/projects/{number}")
 POLICY_LIMIT = 4 << 20
@@ -25,13 +27,18 @@ POLICY_LIMIT = 4 << 20
 
 @router.get("")
 def overview(request: Request, core: ServerCore, session: CurrentSession, number: int) -> Response:
-    """Show the project."""
+    """Show the project; a release reader is sent to its releases."""
+    with core.store.read() as connection:
+        if not projects.get(connection, session.user, number, "release_reader").allows("member"):
+            return redirect(f"/projects/{number}/release")
     return _page(request, core, session, number)
 
 
 @router.get("/people")
 @router.get("/policy")
 @router.get("/delete")
+@router.get("/release-settings")
+@router.get("/purge")
 def open_form_address(number: int) -> Response:
     """Redirect a browser that opens the address of a form to the project's page."""
     return redirect(f"/projects/{number}")
@@ -116,6 +123,49 @@ def delete(request: Request, core: ServerCore, session: CurrentSession, form: Ch
     return redirect("/")
 
 
+@router.post("/release-settings")
+def set_release_settings(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Set the retention period and the accounts that may read the published table, or adopt the policy's limits."""
+    try:
+        with core.store.write() as connection:
+            project = projects.get(connection, session.user, number, "owner")
+            if form.get("action") == "adopt":
+                release_settings.adopt_policy_limits(connection, session.user, project)
+            else:
+                limits = release_settings.get(project).limits
+                days = editing.read_whole_number(form, "retention_days") if str(form.get("retention_days", "")).strip() else None
+                grants = str(form.get("grants", "")).replace(",", " ").split()
+                settings = release_settings.ReleaseSettings(limits, days, grants)
+                release_settings.change(connection, session.user, project, settings)
+    except InvalidRequest as error:
+        return _page(request, core, session, number, status=error.status, settings_wrong=str(error))
+    return redirect(f"/projects/{number}#releases")
+
+
+@router.post("/purge")
+def purge(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Delete originals, drafts and links, if the project's name was typed exactly."""
+    try:
+        with core.store.read() as connection:
+            project = projects.get(connection, session.user, number, "owner")
+        if str(form.get("name", "")).strip() != project.name:
+            raise InvalidRequest(f"to purge the project, type its exact name: {project.name}")
+        purging.purge(core.store, core.settings, session.user, project)
+    except (Conflict, InvalidRequest) as error:
+        return _page(request, core, session, number, status=error.status, purge_wrong=str(error))
+    return redirect(f"/projects/{number}#data")
+
+
+def _release_values(connection: Any, project: Project) -> dict[str, Any]:
+    """The owner's settings of releases, and what a purge would delete."""
+    return {
+        "settings": release_settings.get(project),
+        "policy_limits": dict(policies.current_policy(connection, project).limits),
+        "originals": [dataset for dataset in datasets.list_datasets(connection, project) if dataset.purged is None],
+        "drafts": [release for release in releases.list_releases(connection, project) if release.state in PURGEABLE],
+    }
+
+
 def _policy_text(form: CheckedForm) -> tuple[str, str]:
     """The submitted policy text, and its description for the history."""
     file = form.get("file")
@@ -142,8 +192,9 @@ def _page(
             "entries": audit.list_entries(connection, project.id, 30),
             "dataset": _current_dataset(connection, project),
             "text": policies.current_policy(connection, project).to_yaml(),
+            **_release_values(connection, project),
         }
-    messages = {"people_wrong": "", "policy_wrong": "", "delete_wrong": ""}
+    messages = {"people_wrong": "", "policy_wrong": "", "delete_wrong": "", "settings_wrong": "", "purge_wrong": ""}
     return render_page(request, "project.html", session, project, "project", status=status, **{**values, **messages, **overrides})
 
 

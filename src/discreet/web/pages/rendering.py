@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from discreet import __version__
 from discreet.web.auth.sessions import Session
+from discreet.web.projects import roles
 from discreet.web.projects.projects import Project
 
 WORKFLOW = (
@@ -39,10 +40,11 @@ def environment() -> Environment:
         "bytes": _format_bytes,
         "path": lambda text: quote(str(text), safe=""),
         "type_label": _describe_type,
+        "role_label": roles.label,
         "plain_number": lambda value: f"{value:.12g}",
         "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
-    templates.globals |= {"version": __version__, "workflow": WORKFLOW}
+    templates.globals |= {"version": __version__, "workflow": WORKFLOW, "role_meanings": roles.ROLES}
     return templates
 
 
@@ -69,6 +71,9 @@ def redirect(address: str) -> Response:
 
 def error_page(request: Request, status: int, message: str, detail: dict[str, Any]) -> Response:
     """Render an error; a visitor who is not logged in is redirected to the login page and back."""
+    if status == 401 and (kept := getattr(request.state, "kept_form", None)) is not None:
+        message = "Your session has expired. What you entered is kept; you can send it after the login."
+        return render_page(request, "login.html", status=401, next="/", name="", message=message, kept=kept.to_text())
     if status == 401 and request.url.path != "/login":
         requested = request.url.path if request.method == "GET" else "/"
         return RedirectResponse(f"/login?next={quote(requested, safe='/')}", status_code=303)

@@ -19,7 +19,7 @@ from discreet.web.pages.charts import SVG_HEADERS
 from discreet.web.pages.forms import catalogue
 from discreet.web.pages.forms.fields import format_value
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import policies, projects
+from discreet.web.projects import access_log, policies, projects
 
 router = APIRouter(prefix="/projects/{number}/risk")
 ATTACKER_KNOWLEDGE = {
@@ -101,6 +101,7 @@ def _page(
         done = latest if latest is not None and latest.state == "done" else queue.latest_job(connection, project, "risk", "done")
     result = done.result if done is not None else None
     if result is not None:
+        access_log.record_original(core.store, session.user, project, project.dataset_id, page="risk")
         for measure in result["measures"]:
             measure["histogram"] = _trim_empty_bins(measure["histogram"])
             measure["alt"] = _describe_histogram(measure["histogram"]) if measure["histogram"] else ""

@@ -164,7 +164,7 @@ def _step_page(
         missing_columns=[name for name in chosen if name not in preview.columns],
         roles=_roles_by_column(policy),
         findings=plan_check.findings_by_step(preview, policy.plan).get(step_number, []) if step_number and not message else [],
-        may=project.role != "reader",
+        may=project.allows("editor"),
     )
 
 
@@ -199,7 +199,7 @@ def _measure_page(
         entry=catalogue.entry(kind, name),
         fields=fields.form_fields(measure_class, parameters),
         file_parameters=fields.file_parameters(measure_class),
-        may=project.role != "reader",
+        may=project.allows("editor"),
     )
 
 

@@ -62,7 +62,7 @@ def show_search(
     return render_page(
         request, "wizard_search.html", session, project, "methods", job=search_job, search=search, chosen=chosen,
         steps=step_rows(Plan.model_validate(chosen.plan)) if chosen else [],
-        current=_is_current_plan(policy, chosen), may=project.role != "reader",
+        current=_is_current_plan(policy, chosen), may=project.allows("editor"),
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def _form_page(
     limit_choices = catalogue.list_limits()
     return render_page(
         request, "wizard.html", session, project, "methods", status=status, message=message, limits=limit_rows(policy),
-        limit_choices=limit_choices, searches=searches, may=project.role != "reader",
+        limit_choices=limit_choices, searches=searches, may=project.allows("editor"),
         axes={kind: [group for group in limit_choices if group["kind"] == kind] for kind in ("risk", "loss")},
     )  # fmt: skip
 

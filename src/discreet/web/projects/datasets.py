@@ -26,7 +26,7 @@ from discreet.web.db import audit
 from discreet.web.db.store import DRIVERS
 from discreet.web.db.sweeping import delete_project_files
 from discreet.web.db.tables import datasets, users
-from discreet.web.errors import InvalidRequest, NotFound, TooLarge, WebError
+from discreet.web.errors import Conflict, InvalidRequest, NotFound, TooLarge, WebError
 from discreet.web.projects import projects
 from discreet.web.projects.paging import ComparedPage, Page, compare_rows, read_rows
 from discreet.web.projects.projects import Project
@@ -82,6 +82,8 @@ class Dataset:
     """The Analyzer's proposal (:meth:`discreet.analysis.profile.Profile.to_dict`), or None before it has run."""
     created: float
     user: str | None
+    purged: float | None
+    """When its content was deleted."""
 
 
 def get(connection: Connection, project: Project, dataset_id: int | None = None) -> Dataset:
@@ -104,6 +106,8 @@ def choose(connection: Connection, user: User, project: Project, dataset_id: int
     """Use a dataset as the project's initial microdata."""
     project.require_role("editor")
     dataset = get(connection, project, dataset_id)
+    if dataset.purged is not None:
+        raise Conflict(f"the content of the dataset '{dataset.name}' was purged; import the table again")
     projects.mark_updated(connection, project.id, dataset_id=dataset.id)
     audit.record(connection, user.name, "dataset chosen", project.id, dataset=dataset.id)
     return dataset
@@ -111,6 +115,8 @@ def choose(connection: Connection, user: User, project: Project, dataset_id: int
 
 def path(settings: Settings, dataset: Dataset) -> Path:
     """The Parquet file of a dataset."""
+    if not dataset.file:
+        raise NotFound(f"the content of the dataset '{dataset.name}' was purged")
     return settings.folder(dataset.project_id) / dataset.file
 
 
@@ -119,6 +125,8 @@ def compare(settings: Settings, dataset: Dataset, release: Release, *, offset: i
     if release.dataset_id != dataset.id or release.project_id != dataset.project_id:
         raise InvalidRequest(f"release {release.number} was not created from the dataset '{dataset.name}'")
     masked = settings.folder(release.project_id) / release.file
+    if release.purged is not None:
+        raise NotFound(f"the original of release {release.number} and the link to it were purged")
     return compare_rows(settings, path(settings, dataset), masked, masked.with_name("link.parquet"), offset=offset, limit=limit)
 
 

@@ -56,7 +56,7 @@ def edit(connection: Connection, user: User, project: Project, base: int, sectio
         before, theirs = get_section(base_document, path), get_section(newest_document, path)
         if theirs not in (before, wanted):
             raise _describe_conflict(connection, project, base, path, theirs, wanted)
-    document = newest_document
+    document, limits_before = newest_document, newest_document.get("limits")
     for path, wanted in sections.items():
         document = with_section(document, path, wanted)
     policy = parse_document(document, project)
@@ -74,7 +74,10 @@ def edit(connection: Connection, user: User, project: Project, base: int, sectio
         "policy": document,
     }
     connection.execute(insert(revisions).values(**row))
-    projects.mark_updated(connection, project.id, revision=newest + 1)
+    changes: dict[str, Any] = {"revision": newest + 1}
+    if project.role == "owner" and document.get("limits") != limits_before:  # limits that an owner sets are those for approval
+        changes["limits"] = document.get("limits")
+    projects.mark_updated(connection, project.id, **changes)
     audit.record(connection, user.name, "policy changed", project.id, revision=newest + 1, sections=sorted(sections))
     return int(newest) + 1
 

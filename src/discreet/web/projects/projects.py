@@ -1,4 +1,4 @@
-"""Projects and their members: owners, editors and readers."""
+"""Projects and their members."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, case, delete, func, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from discreet.web.auth.accounts import User, get_by_name
@@ -14,8 +14,9 @@ from discreet.web.db import audit
 from discreet.web.db.store import now
 from discreet.web.db.tables import members, projects, releases, revisions, users
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from discreet.web.projects import roles
+from discreet.web.projects.release_states import OPEN_TO_READERS, PUBLIC
 
-ROLE_RANKS = {"reader": 1, "editor": 2, "owner": 3}
 TABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
 
 
@@ -28,16 +29,26 @@ class Project:
     table_name: str
     owner: str
     role: str
-    """The user's role: owner, editor or reader."""
+    """The user's role, one of :data:`discreet.web.projects.roles.ROLES`."""
     created: float
     updated: float
     revision: int
     dataset_id: int | None
+    limits: dict[str, float] | None = None
+    """The limits that the owner has set for approval; every release is judged on them, whatever the policy says."""
+    retention_days: int | None = None
+    grants: list[str] | None = None
+    """The accounts of the database that may read the published table."""
 
     def require_role(self, role: str) -> None:
-        """Raise if the user's role is lower than a role."""
-        if ROLE_RANKS[self.role] < ROLE_RANKS[role]:
-            raise Forbidden(f"this requires the role {role} in the project '{self.name}'; your role is {self.role}")
+        """Raise if the user's role does not include the rights of a role."""
+        if not self.allows(role):
+            needed = "a role other than release reader" if role == "member" else f"the role {roles.label(role)}"
+            raise Forbidden(f"this requires {needed} in the project '{self.name}'; your role is {roles.label(self.role)}")
+
+    def allows(self, role: str) -> bool:
+        """Whether the user's role includes the rights of a role."""
+        return roles.includes(self.role, role)
 
 
 def create(connection: Connection, user: User, name: str, table_name: str | None = None) -> Project:
@@ -102,11 +113,14 @@ def suggest_table(connection: Connection, name: str) -> str:
 
 def list_projects(connection: Connection, user: User) -> list[dict[str, Any]]:
     """The projects that a user may see, most recently changed first, each with the verdict of its latest release."""
-    last = (
+    last, last_open = (
         select(releases.c.project_id, func.max(releases.c.number).label("number"))
+        .where(condition)
         .group_by(releases.c.project_id)
-        .subquery("last")
+        .subquery(name)
+        for name, condition in (("last", true()), ("last_open", releases.c.state.in_(OPEN_TO_READERS)))
     )
+    shown_number = case((members.c.role == "release_reader", last_open.c.number), else_=last.c.number)
     query = (
         _select_visible_to(user)
         .add_columns(
@@ -114,10 +128,11 @@ def list_projects(connection: Connection, user: User) -> list[dict[str, Any]]:
             releases.c.ok,
             releases.c.assessment["verdict"]["status"].as_string().label("status"),
             releases.c.created.label("released"),
-            releases.c.signed_by,
+            releases.c.state,
         )
         .outerjoin(last, last.c.project_id == projects.c.id)
-        .outerjoin(releases, (releases.c.project_id == projects.c.id) & (releases.c.number == last.c.number))
+        .outerjoin(last_open, last_open.c.project_id == projects.c.id)
+        .outerjoin(releases, (releases.c.project_id == projects.c.id) & (releases.c.number == shown_number))
         .order_by(projects.c.updated.desc())
     )
     return [
@@ -127,14 +142,17 @@ def list_projects(connection: Connection, user: User) -> list[dict[str, Any]]:
             "ok": row.ok,
             "status": None if row.number is None else row.status or ("not met" if row.ok is False else "incomplete"),
             "released": row.released,
-            "signed_by": row.signed_by,
+            "state": row.state,
         }
         for row in connection.execute(query).all()
     ]
 
 
-def get(connection: Connection, user: User, project_id: int, role: str = "reader") -> Project:
-    """A project in which the user has at least a role; for users without any role the project does not exist."""
+def get(connection: Connection, user: User, project_id: int, role: str = "member") -> Project:
+    """A project in which the user has the rights of a role; for users without any role the project does not exist.
+
+    By default a release reader is refused: what release readers may see has to ask for the role ``release_reader``.
+    """
     is_valid = 0 < project_id < 2**31  # larger numbers do not fit the column
     row = connection.execute(_select_visible_to(user).where(projects.c.id == project_id)).one_or_none() if is_valid else None
     if row is None:
@@ -158,8 +176,8 @@ def set_role(connection: Connection, user: User, project: Project, name: str, ro
     """Assign a role in a project to a user, or remove the user (None)."""
     project.require_role("owner")
     member = get_by_name(connection, name)
-    if role is not None and role not in ROLE_RANKS:
-        raise InvalidRequest(f"the role must be one of {', '.join(ROLE_RANKS)}; got '{role}'")
+    if role is not None and role not in roles.ROLES:
+        raise InvalidRequest(f"the role must be one of {', '.join(roles.ROLES)}; got '{role[:40]}'")
     owners = [person["name"] for person in list_members(connection, project) if person["role"] == "owner"]
     if role != "owner" and owners == [member.name]:
         raise Conflict(f"'{member.name}' is the only owner of '{project.name}'; make somebody else an owner first")
@@ -175,11 +193,14 @@ def mark_updated(connection: Connection, project: int, **values: Any) -> None:
 
 
 def delete_project_rows(connection: Connection, user: User, project: Project) -> None:
-    """Delete a project without signed releases from the database; its files are deleted after the transaction."""
+    """Delete a project without public releases from the database; its files are deleted after the transaction."""
     project.require_role("owner")
-    signed = select(func.count()).where(releases.c.project_id == project.id, releases.c.signed_at.is_not(None))
-    if connection.execute(signed).scalar_one():
-        raise Conflict(f"'{project.name}' contains a signed release, so it cannot be deleted")
+    public = select(releases.c.number, releases.c.state).where(releases.c.project_id == project.id, releases.c.state.in_(PUBLIC))
+    if (release := connection.execute(public.order_by(releases.c.number.desc())).first()) is not None:
+        raise Conflict(
+            f"release {release.number} of '{project.name}' is {release.state}, so the project cannot be deleted; withdraw the "
+            "release first, or purge the project, which deletes originals and drafts and keeps the release with its report"
+        )
     connection.execute(delete(projects).where(projects.c.id == project.id))
     audit.record(connection, user.name, "project deleted", project.id, name=project.name)
 

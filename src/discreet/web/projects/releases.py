@@ -1,40 +1,28 @@
-"""Releases of a project: created by a job, listed, exported, and signed off by a named person.
+"""Releases of a project: drafts in a private store until they are approved; see :mod:`discreet.web.projects.approval`.
 
-A signed release cannot be changed, only superseded by a later signed release.
+Release readers get only what is open to them, from the functions here: approved releases, without their assessment and policy,
+which contain risks of records and values of attributes.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, select
 
 from discreet import registry
-from discreet.convert.files.formats import FORMATS
-from discreet.web.auth.accounts import User
-from discreet.web.db import audit
-from discreet.web.db.store import now
 from discreet.web.db.tables import releases, users
-from discreet.web.errors import Conflict, InvalidRequest, NotFound
-from discreet.web.jobs import queue
-from discreet.web.projects import projects
+from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.projects.projects import Project
-from discreet.web.settings import Settings
-
-REPORT_FORMATS = ("html", "json", "pdf")
-READ_ONLY_FORMATS = (".sas7bdat",)
+from discreet.web.projects.release_states import OPEN_TO_READERS, State
 
 
 @dataclass(frozen=True)
 class Release:
-    """A masked table with the policy that produced it, its assessment and its signature."""
+    """A masked table with the policy that produced it, its assessment, its state and its approval."""
 
     id: int
     project_id: int
@@ -44,19 +32,23 @@ class Release:
     revision: int
     policy: dict[str, Any]
     file: str
+    """The Parquet file in the project's folder; empty if it was purged."""
     sha256: str
     records: int
     table_name: str
-    """Its table in the database of published releases; empty if a later release replaced it."""
+    """Its table in the database of published releases; empty unless it is published."""
     assessment: dict[str, Any]
     ok: bool | None
     """Whether all limits are met; None if there are no limits."""
     created: float
     user: str
-    signed_by: str | None
-    signed_at: float | None
-    signed_note: str | None
+    """Who generated it."""
+    state: State
+    history: list[dict[str, Any]]
+    """Its states so far: ``state``, ``by``, ``at`` and ``note``."""
+    approval: dict[str, Any] | None
     superseded_by: int | None
+    purged: float | None
 
     @property
     def status(self) -> str:
@@ -68,9 +60,19 @@ class Release:
         return str(self.assessment.get("verdict", {}).get("status") or ("not met" if self.ok is False else "incomplete"))
 
     @property
-    def signed(self) -> bool:
-        """Whether it is signed off."""
-        return self.signed_at is not None
+    def open_to_readers(self) -> bool:
+        """Whether release readers see it."""
+        return self.state in OPEN_TO_READERS
+
+    @property
+    def makers(self) -> list[str]:
+        """Who generated it and who submitted it: nobody of them may approve it."""
+        submitters = [str(entry["by"]) for entry in self.history if entry["state"] == "submitted"]
+        return list(dict.fromkeys([self.user, *submitters]))
+
+    def last(self, state: str) -> dict[str, Any] | None:
+        """The newest entry of its history with a state, or None."""
+        return next((entry for entry in reversed(self.history) if entry["state"] == state), None)
 
 
 def get(connection: Connection, project: Project, number: int | None = None) -> Release:
@@ -83,98 +85,20 @@ def get(connection: Connection, project: Project, number: int | None = None) -> 
     if row is None:
         which = "release yet" if number is None else f"release {number}"
         raise NotFound(f"the project '{project.name}' has no {which}")
-    return _release_from_row(row)
+    return _release_from_row(row, project)
 
 
 def list_releases(connection: Connection, project: Project) -> list[Release]:
     """A project's releases, newest first."""
     return [
-        _release_from_row(row) for row in connection.execute(_select_releases(project).order_by(releases.c.number.desc())).all()
+        _release_from_row(row, project)
+        for row in connection.execute(_select_releases(project).order_by(releases.c.number.desc())).all()
     ]
-
-
-def path(settings: Settings, release: Release) -> Path:
-    """The Parquet file of the masked table."""
-    return settings.folder(release.project_id) / release.file
-
-
-def report_path(settings: Settings, release: Release, form: str = "html", *, internal: bool = False) -> Path:
-    """The file of a report. Every release has a public report as html and json; a job of kind report creates the others."""
-    file = path(settings, release).with_name(report_name(form, internal=internal))
-    if form not in REPORT_FORMATS or not file.is_file():
-        raise NotFound(f"release {release.number} does not have this report yet; a job of kind report creates it")
-    return file
-
-
-def report_name(form: str, *, internal: bool = False) -> str:
-    """The file name of a report."""
-    return f"report{'-confidential' if internal else ''}.{form}"
-
-
-def export(settings: Settings, release: Release, form: str) -> Path:
-    """The masked table in a format (``csv``, ``xlsx``, ``sav``, …); written on first use and kept."""
-    suffix = "." + form.strip().lower().removeprefix(".")
-    if suffix not in FORMATS or suffix in READ_ONLY_FORMATS:
-        raise InvalidRequest(f"'{form[:20]}' is not a format that can be written; formats: {', '.join(list_formats())}")
-    masked = path(settings, release)
-    if suffix == ".parquet":
-        return masked
-    file = masked.with_name(f"export{suffix}")
-    if file.is_file():
-        return file
-    # in a separate process, because some formats need the whole table in memory
-    request = {"source": str(masked), "target": str(file)}
-    completed = subprocess.run(
-        [sys.executable, "-m", "discreet.web.jobs.exporting"],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if completed.returncode or not file.is_file():
-        lines = completed.stdout.strip().splitlines()
-        raise Conflict(lines[-1] if lines else f"the table could not be written as {suffix}; the server's log may say why")
-    return file
-
-
-def list_formats() -> list[str]:
-    """The formats in which a release can be downloaded."""
-    return [suffix[1:] for suffix in FORMATS if suffix not in READ_ONLY_FORMATS]
 
 
 def policy_yaml(release: Release) -> str:
     """The policy file that reproduces this release from its dataset."""
     return yaml.safe_dump(release.policy, sort_keys=False, allow_unicode=True, width=120)
-
-
-def sign(connection: Connection, user: User, project: Project, number: int, note: str, name: str) -> Release:
-    """Sign off a release as a named person; it cannot be changed afterwards."""
-    project.require_role("owner")
-    release = get(connection, project, number)
-    name, note = name.strip(), note.strip()
-    if not name or len(name) > 120 or not name.isprintable():
-        raise InvalidRequest("enter the name of the person who signs off: 1 to 120 printable characters")
-    if len(note) > 4000:
-        raise InvalidRequest("a note can have at most 4,000 characters")
-    signatory = name if name == user.name else f"{name} ({user.name})"
-    this_release = releases.c.id == release.id
-    # of two simultaneous signatures only one succeeds
-    values = {"signed_by": signatory, "signed_at": now(), "signed_note": note}
-    if not connection.execute(update(releases).where(this_release, releases.c.signed_at.is_(None)).values(**values)).rowcount:
-        release = get(connection, project, number)
-        raise Conflict(f"release {number} was signed off by {release.signed_by}; it can only be superseded by a later one")
-    earlier = (
-        releases.c.project_id == project.id,
-        releases.c.number < number,
-        releases.c.signed_at.is_not(None),
-        releases.c.superseded_by.is_(None),
-    )
-    connection.execute(update(releases).where(*earlier).values(superseded_by=number))
-    if not release.table_name:  # a later release replaced it in the project's table, so it needs a separate table
-        queue.submit(connection, user, project, "publish", {"release": number})
-    projects.mark_updated(connection, project.id)
-    audit.record(connection, user.name, "release signed", project.id, release=number, name=name, sha256=release.sha256)
-    return get(connection, project, number)
 
 
 def risk_loss_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
@@ -193,7 +117,7 @@ def risk_loss_points(connection: Connection, project: Project, risk: str, loss: 
                     "loss": coordinates[1],
                     "ok": release.ok,
                     "status": release.status,
-                    "signed": release.signed,
+                    "state": release.state,
                 }
             )
     return points
@@ -206,12 +130,21 @@ def _measured_value(release: Release, part: str, limit: str) -> float | None:
 
 
 def _select_releases(project: Project) -> Any:
-    return (
+    query = (
         select(releases, users.c.name.label("user"))
         .join(users, users.c.id == releases.c.user_id)
         .where(releases.c.project_id == project.id)
     )
+    return query if project.allows("member") else query.where(releases.c.state.in_(OPEN_TO_READERS))
 
 
-def _release_from_row(row: Row[Any]) -> Release:
-    return Release(**{name: row._mapping[name] for name in Release.__dataclass_fields__})
+def _release_from_row(row: Row[Any], project: Project) -> Release:
+    values = {name: row._mapping[name] for name in Release.__dataclass_fields__}
+    release = Release(**values | {"history": values["history"] or []})
+    return release if project.allows("member") else _without_confidential_parts(release)
+
+
+def _without_confidential_parts(release: Release) -> Release:
+    """What a release reader may know of a release."""
+    history = [entry | {"note": ""} for entry in release.history if entry["state"] in OPEN_TO_READERS]
+    return replace(release, policy={}, assessment={"verdict": {"status": release.status}}, history=history)

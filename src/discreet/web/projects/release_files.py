@@ -1,0 +1,97 @@
+"""The files of a release: the masked table as Parquet, its exports, and its reports."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from discreet.convert.files.formats import FORMATS
+from discreet.report.provenance import sha256
+from discreet.web.errors import Conflict, InvalidRequest, NotFound
+from discreet.web.projects.releases import Release
+from discreet.web.projects.report_state import insert_approval
+from discreet.web.settings import Settings
+
+REPORT_FORMATS = ("html", "json", "pdf")
+READ_ONLY_FORMATS = (".sas7bdat",)
+
+
+def path(settings: Settings, release: Release) -> Path:
+    """The Parquet file of the masked table."""
+    if not release.file:
+        raise NotFound(f"the content of release {release.number} was purged; its entry and the audit log remain")
+    return settings.folder(release.project_id) / release.file
+
+
+def check_digest(settings: Settings, release: Release) -> None:
+    """Raise if the masked table is not the file that was generated and assessed."""
+    file = path(settings, release)
+    if not file.is_file() or sha256(file) != release.sha256:
+        raise Conflict(
+            f"the file of release {release.number} is not the one that was generated and assessed (its SHA-256 differs); "
+            "generate it again"
+        )
+
+
+def report_html(settings: Settings, release: Release, *, internal: bool = False) -> str:
+    """The report as one HTML file, with the current state of the release and its approval."""
+    text = report_path(settings, release, internal=internal).read_text(encoding="utf-8")
+    return insert_approval(text, describe_state(release))
+
+
+def describe_state(release: Release) -> dict[str, object]:
+    """The state and approval of a release as a report prints it."""
+    published = release.last("published")
+    return {
+        "state": release.state,
+        "release": release.number,
+        "approval": release.approval,
+        "published_at": None if published is None else published["at"],
+        "superseded_by": release.superseded_by,
+    }
+
+
+def report_path(settings: Settings, release: Release, form: str = "html", *, internal: bool = False) -> Path:
+    """The file of a report. Every release has a public report as html and json; a job of kind report creates the others."""
+    file = path(settings, release).with_name(report_name(form, internal=internal))
+    if form not in REPORT_FORMATS or not file.is_file():
+        raise NotFound(f"release {release.number} does not have this report yet; a job of kind report creates it")
+    return file
+
+
+def report_name(form: str, *, internal: bool = False) -> str:
+    """The file name of a report."""
+    return f"report{'-confidential' if internal else ''}.{form}"
+
+
+def export(settings: Settings, release: Release, form: str) -> Path:
+    """The masked table in a format (``csv``, ``xlsx``, ``sav``, …); written on first use and kept."""
+    suffix = "." + form.strip().lower().removeprefix(".")
+    if suffix not in FORMATS or suffix in READ_ONLY_FORMATS:
+        raise InvalidRequest(f"'{form[:20]}' is not a format that can be written; formats: {', '.join(list_formats())}")
+    masked = path(settings, release)
+    if suffix == ".parquet":
+        return masked
+    file = masked.with_name(f"export{suffix}")
+    if file.is_file():
+        return file
+    # in a separate process, because some formats need the whole table in memory
+    request = {"source": str(masked), "target": str(file)}
+    completed = subprocess.run(
+        [sys.executable, "-m", "discreet.web.jobs.exporting"],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if completed.returncode or not file.is_file():
+        lines = completed.stdout.strip().splitlines()
+        raise Conflict(lines[-1] if lines else f"the table could not be written as {suffix}; the server's log may say why")
+    return file
+
+
+def list_formats() -> list[str]:
+    """The formats in which a release can be downloaded."""
+    return [suffix[1:] for suffix in FORMATS if suffix not in READ_ONLY_FORMATS]
