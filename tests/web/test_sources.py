@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
-from discreet.web.projects import projects
+from discreet.web.projects import projects, sources
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
@@ -42,6 +42,14 @@ def settings(settings: Settings, database: str | None, tmp_path: Path) -> Settin
             for statement in STATEMENTS[:2]:  # the server has tables of its own there
                 other.execute(statement.encode())
     return replace(settings, sources={"clinic": source_url, "gone": "postgresql://bob:hunter2@127.0.0.1:1/d"})
+
+
+@pytest.fixture(autouse=True)
+def granted(settings: Settings, store: Store, anna: User) -> None:
+    """Anna may import everything."""
+    with store.write() as connection:
+        for source in settings.sources:
+            sources.grant(connection, settings, anna, "anna", source)
 
 
 def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, project: Project) -> None:
