@@ -63,9 +63,9 @@ def check_workbook(path: Path, max_bytes: float | None = None) -> None:
                     need = _CELL_BYTES * rows * columns
                     if need > limit:
                         raise DataError(
-                            f"{path}: the last cell of {entry.filename} is in row {rows:,} and column {columns:,}, so the sheet would "
-                            f"need about {format_size(need)} of memory; {format_size(limit)} are allowed: delete empty rows and "
-                            "columns, or save it as CSV"
+                            f"{path}: the last cell of {entry.filename} is in row {rows:,} and column {columns:,}, so the sheet "
+                            f"would need about {format_size(need)} of memory; {format_size(limit)} are allowed: "
+                            "delete empty rows and columns, or save it as CSV"
                         )
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, OSError):
         return  # the reader says what is wrong with it

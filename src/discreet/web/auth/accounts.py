@@ -138,6 +138,7 @@ def log_in(store: Store, name: str, password: str, address: str) -> User:
     accepted = _verify_password(password, stored or _dummy_hash) and stored is not None
     with store.write() as connection:
         if not accepted:
+            throttle.confirm_failure(connection, name, address, None if row is None else row.id)
             audit.record(connection, row.name if row is not None else "somebody", "login failed", address=address)
         else:
             assert row is not None

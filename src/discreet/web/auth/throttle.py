@@ -44,6 +44,16 @@ def count_attempt(connection: Connection, name: str, address: str, user_id: int 
         _add_failure(connection, count)
 
 
+def confirm_failure(connection: Connection, name: str, address: str, user_id: int | None) -> None:
+    """After a failed login: a wait begins now, not when the password began to be compared."""
+    for count in _counts(connection, name, address, user_id):
+        row = connection.execute(select(throttles).where(throttles.c.subject == count.subject)).one_or_none()
+        if row is not None and row.until:
+            current_time = now()
+            values = {"last": current_time, "until": current_time + row.until - row.last}
+            connection.execute(update(throttles).where(throttles.c.subject == count.subject).values(**values))
+
+
 def forgive_attempt(connection: Connection, name: str, address: str, user_id: int) -> None:
     """After a successful login: forget the failures of the name at this address, take back the other counts, know the address."""
     pair, *others = _counts(connection, name, address, user_id)
