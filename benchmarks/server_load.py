@@ -6,7 +6,7 @@ the median answer of a page against the idle server's, and the server's memory o
 
 With ``--hostile`` a hostile client is at work beside them, from another address of the loopback (127.0.0.2), bounded in count and
 time: sockets that say nothing, large bodies without a login, parallel guesses at a password, and one user's flood of requests,
-downloads and jobs.
+downloads and jobs. It is a process of its own with low priority, because a real one would use another machine's processor.
 
     python benchmarks/server_load.py [PEOPLE] [MINUTES] [--hostile]
 """
@@ -14,6 +14,7 @@ downloads and jobs.
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
 import socket
@@ -238,13 +239,14 @@ class Hostile:
     address: str = "127.0.0.2"
     done: Counter[str] = field(default_factory=Counter)
 
-    def start(self) -> list[threading.Thread]:
-        """Start its threads: 4 for sockets, 2 for bodies, 8 for guesses, 12 for the flood."""
+    def work(self) -> None:
+        """Work until the time is over, in threads: 4 for sockets, 2 for bodies, 8 for guesses, 12 for the flood."""
         acts = [*[self._hold_sockets] * 4, *[self._send_bodies] * 2, *[self._guess] * 8, *[self._flood] * 12]
         threads = [threading.Thread(target=self._repeat, args=(act,), daemon=True) for act in acts]
         for thread in threads:
             thread.start()
-        return threads
+        for thread in threads:
+            thread.join(max(0.0, self.until - time.monotonic()) + 15)
 
     def _repeat(self, act: Callable[[], None]) -> None:
         while time.monotonic() < self.until:
@@ -338,11 +340,10 @@ def _run_load(
         idle.timed(lambda: admin.http.get(random.choice(PAGES).format(id=project)))
     tally = Tally()
     until = time.monotonic() + minutes * 60
-    enemy = _prepare_hostile(server, admin, until) if hostile else None
+    token = _make_flooder(server, admin) if hostile else ""
     threads = [threading.Thread(target=_act_as_person, args=(server.url, name, until, tally, pause)) for name in names]
     started = time.monotonic()
-    if enemy is not None:
-        enemy.start()
+    enemy = _start_hostile(server.url, token, minutes * 60) if hostile else None
     for thread in threads:
         thread.start()
         time.sleep(min(0.2, minutes * 6 / people))
@@ -369,22 +370,48 @@ def _run_load(
         "median against idle": statistics.median(tally.times) / statistics.median(idle.times),
         "memory MB": later_sizes[-1] / 1e6,
         "memory growth after the first minutes": later_sizes[-1] / later_sizes[0],
-        **({f"hostile: {name}": float(count) for name, count in sorted(enemy.done.items())} if enemy is not None else {}),
+        **(_read_counts(enemy) if enemy is not None else {}),
     }
 
 
-def _prepare_hostile(server: Running, admin: Person, until: float) -> Hostile:
-    """A hostile client, with the token of a user who floods."""
+def _make_flooder(server: Running, admin: Person) -> str:
+    """The token of a user who floods."""
     flooder = Person(server.url)
     flooder.welcome(admin.ask("POST", "/users", json={"name": "flooder"})["link"])
     flooder.log_in("flooder")
     token = flooder.ask("POST", "/tokens", json={"name": "flood", "scopes": ["read", "write"]})["secret"]
     flooder.http.close()
-    return Hostile(server.url, token, until)
+    return str(token)
+
+
+def _start_hostile(url: str, token: str, seconds: float) -> subprocess.Popen[str]:
+    command = [sys.executable, str(Path(__file__).resolve()), "--attack", url, token, str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _read_counts(process: subprocess.Popen[str]) -> dict[str, float]:
+    try:
+        output, _ = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return {}
+    return {f"hostile: {name}": float(count) for name, count in sorted(json.loads(output).items())}
+
+
+def _attack(url: str, token: str, seconds: float) -> None:
+    """The hostile process: prints what it got done."""
+    os.nice(15)
+    enemy = Hostile(url, token, time.monotonic() + seconds)
+    enemy.work()
+    print(json.dumps(dict(enemy.done)), flush=True)
+    os._exit(0)  # threads that still wait for an answer are not waited for
 
 
 def main() -> None:
     """Print the figures of one run."""
+    if sys.argv[1:2] == ["--attack"]:
+        _attack(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     arguments = [argument for argument in sys.argv[1:] if argument != "--hostile"]
     people = int(arguments[0]) if arguments else 50
     minutes = float(arguments[1]) if len(arguments) > 1 else 10.0

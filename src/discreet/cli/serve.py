@@ -44,7 +44,8 @@ def serve(
 ) -> None:
     """Run the web application and its REST interface."""
     from discreet.engine.runtime.memory import parse_size
-    from discreet.web.serving import Limits, run_server
+    from discreet.web.serving import run_server
+    from discreet.web.settings import Limits
 
     limits = Limits(
         job_memory=None if job_memory is None else parse_size(job_memory, "--job-memory"),

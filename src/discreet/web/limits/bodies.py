@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -120,7 +120,7 @@ async def drain(receive: Receive) -> bool:
     return False
 
 
-async def _read_pieces(receive: Receive, limit: int, seconds: float, *, total: bool) -> AsyncIterator[bytes]:
+async def _read_pieces(receive: Receive, limit: int, seconds: float, *, total: bool) -> AsyncGenerator[bytes, None]:
     """The pieces of a body; ``seconds`` hold for all of them in ``total``, otherwise for each."""
     loop = asyncio.get_running_loop()
     deadline, size, more = loop.time() + seconds, 0, True

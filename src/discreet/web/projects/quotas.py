@@ -117,7 +117,7 @@ def job_seconds(connection: Connection, settings: Settings, job: Row[Any]) -> fl
     """Seconds that a job may run: the server's limit, or less where the user's running time of the day ends before."""
     row = _get_row(connection, "user", job.user_id)
     left = max(0.0, _max_hours(row, "user") - _hours_used(connection, jobs.c.user_id, job.user_id))
-    return min(settings.limits.job_hours, left + job.ran / 3600) * 3600
+    return float(min(settings.limits.job_hours, left + job.ran / 3600) * 3600)
 
 
 def job_limits(connection: Connection, settings: Settings, project_id: int) -> dict[str, int]:
