@@ -62,6 +62,8 @@ class Admission:
         try:
             # looking up a token or a session takes a thread too, so strangers take their turn before it
             await self._take(held, ("anonymous", address), turns.ANONYMOUS_PER_ADDRESS)
+            if not (request.cookies or "authorization" in request.headers):
+                await self.turns.pace(("anonymous", address))
             identity = await run_in_threadpool(identify, request, self.core) if not is_login else Identity()
             request.state.identity = identity
             if is_login:
@@ -94,8 +96,11 @@ class Admission:
             await self._take(held, ("stream", user.id), turns.STREAMS_PER_USER, waiting=0)
         elif request.url.path.endswith(("/download", "/table")):  # they may wait for a job, which must not keep pages waiting
             await self._take(held, ("download", user.id), turns.DOWNLOADS_PER_USER)
+        elif has_body(request) and find_rule(request).streamed:
+            await self._take(held, ("upload", user.id), turns.UPLOADS_PER_USER)
         else:
             await self._take(held, ("user", user.id), turns.PER_USER)
+            await self.turns.pace(("user", user.id))
 
     async def _take(self, held: list[Hashable], key: Hashable, at_once: int, waiting: int = turns.WAITING) -> None:
         await self.turns.take(key, at_once, waiting)

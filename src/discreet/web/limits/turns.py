@@ -12,22 +12,29 @@ from collections.abc import Hashable
 
 from discreet.web.errors import TooManyRequests
 
-PER_USER = 8
+PER_USER = 2
+"""Few, because Python runs one thread at a time: each request at work makes all others that much slower."""
 STREAMS_PER_USER = 30
 """Open event streams of one user: one per page that is open in a browser."""
-DOWNLOADS_PER_USER = 4
-ANONYMOUS_PER_ADDRESS = 16
-LOGINS_PER_ADDRESS = 2
-LOGINS_IN_TOTAL = 6
+UPLOADS_PER_USER = DOWNLOADS_PER_USER = 2
+"""They take long, mostly waiting, so they have turns of their own."""
+ANONYMOUS_PER_ADDRESS = 4
+LOGINS_PER_ADDRESS = 1
+LOGINS_IN_TOTAL = 3
 WAITING = 300
 """Requests of one person or address that wait; further ones are refused."""
 WAITING_SECONDS = 30.0
+PACE_WINDOW, PACE_REQUESTS, PACE_SECONDS = 5.0, 50, 0.1
+"""A person or address with more requests than this within a window keeps each further turn so many seconds longer."""
+
+MAX_REMEMBERED = 10_000
 
 
 class Turns:
     """Counts of requests at work by key (a person, an address), and queues of those that wait."""
 
     def __init__(self) -> None:
+        self._recent: dict[Hashable, tuple[float, int]] = {}
         self._at_work: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
@@ -51,6 +58,18 @@ class Turns:
             if isinstance(error, TimeoutError):
                 raise TooManyRequests("the server is busy with your other requests; try again in a moment", seconds=5) from None
             raise
+
+    async def pace(self, key: Hashable) -> None:
+        """Slow down a person or address that sends requests faster than people do; call it while its turn is held."""
+        current_time = asyncio.get_running_loop().time()
+        began, count = self._recent.get(key, (current_time, 0))
+        if current_time - began > PACE_WINDOW:
+            began, count = current_time, 0
+            if len(self._recent) > MAX_REMEMBERED:
+                self._recent.clear()
+        self._recent[key] = began, count + 1
+        if count >= PACE_REQUESTS:
+            await asyncio.sleep(PACE_SECONDS)
 
     def release(self, key: Hashable) -> None:
         """End a turn: the next one that waits gets it."""
