@@ -51,7 +51,7 @@ function watchServer(live, source) {
       element.dataset.state = "unknown";
       element.querySelector('[data-part="state"]').textContent = "unknown";
       element.querySelector('[data-part="what"]').textContent = "the server does not respond";
-      element.querySelector('[data-part="bar"]')?.removeAttribute("value");
+      element.querySelector('[data-part="bar"]')?.setAttribute("hidden", "");
     }
   }, 1000);
   source.addEventListener("end", () => clearInterval(timer));
