@@ -117,7 +117,7 @@ def test_disabling_a_user_stops_their_jobs(store: Store, add_user: Callable[...,
         assert queue.get(connection, own, running.id).cancelling
 
 
-@pytest.mark.trust("Nobody in", "Of many parallel guesses at one name, five are tested")
+@pytest.mark.trust("Nobody in", "Of many parallel guesses at one name, five are tested before it must wait")
 def test_parallel_guesses_are_counted_before_they_are_tested(store: Store, anna: User, monkeypatch: pytest.MonkeyPatch) -> None:
     tested = []
     barrier = threading.Barrier(20)

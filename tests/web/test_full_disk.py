@@ -48,7 +48,7 @@ def test_people_log_in_and_delete_on_a_full_disk(small_disk: Path, record_proper
     settings = Settings.make(small_disk / "home", url="http://testserver")
     store = Store.open(settings)
     with store.write() as connection:
-        for name in ("anna", "bert"):
+        for name in ("anna", "carl", "bert"):
             _, link = accounts.add(connection, name, admin=name == "anna")
             user = accounts.set_password_with_link(connection, link, PASSWORD)
         project = projects.create(connection, user, "Large")
@@ -69,6 +69,9 @@ def test_people_log_in_and_delete_on_a_full_disk(small_disk: Path, record_proper
         assert (upload.status_code, "the server's disk" in upload.json()["message"]) == (507, True)
         admin = TestClient(client.app, follow_redirects=False)  # another browser of the same server
         assert admin.post("/login", data={"name": "anna", "password": PASSWORD}).status_code == 303
+        admin_word = admin.get("/").text.split('name="csrf" content="')[1].split('"')[0]
+        disabling = {"csrf": admin_word, "name": "carl", "disabled": "yes"}
+        assert admin.post("/admin/users/disable", data=disabling).status_code == 303
         deleted = client.post(f"/projects/{project.id}/delete", data={"csrf": word, "name": "Large"})
         assert deleted.status_code == 303
         assert not filler.exists()
