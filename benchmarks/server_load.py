@@ -4,24 +4,32 @@ Each logs in, makes a project, follows what happens in it as a page does (server
 policy, runs jobs, and looks at pages, with a pause between clicks as people have. It reports errors, jobs that never ended,
 the median answer of a page against the idle server's, and the server's memory over time.
 
-    python benchmarks/server_load.py [PEOPLE] [MINUTES]
+With ``--hostile`` a hostile client is at work beside them, from another address of the loopback (127.0.0.2), bounded in count and
+time: sockets that say nothing, large bodies without a login, parallel guesses at a password, and one user's flood of requests,
+downloads and jobs. It is a process of its own with low priority, because a real one would use another machine's processor.
+
+    python benchmarks/server_load.py [PEOPLE] [MINUTES] [--hostile]
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import psutil
@@ -220,18 +228,102 @@ def _run_next_job(person: Person, project: int, content: bytes, tally: Tally, dr
                 tally.errors.append(f"a job {job['kind']} is {job['state']}: {job['what']}")
 
 
-def run(people: int = 50, minutes: float = 10.0, *, pause: float = 4.0, say: Callable[[str], None] = print) -> dict[str, float]:
+@dataclass
+class Hostile:
+    """A hostile client: what it tries until a time, from an address of its own; counts what it got done."""
+
+    url: str
+    token: str
+    """Of the user who floods."""
+    until: float
+    address: str = "127.0.0.2"
+    done: Counter[str] = field(default_factory=Counter)
+
+    def work(self) -> None:
+        """Work until the time is over, in threads: 4 for sockets, 2 for bodies, 8 for guesses, 12 for the flood."""
+        acts = [*[self._hold_sockets] * 4, *[self._send_bodies] * 2, *[self._guess] * 8, *[self._flood] * 12]
+        threads = [threading.Thread(target=self._repeat, args=(act,), daemon=True) for act in acts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(max(0.0, self.until - time.monotonic()) + 15)
+
+    def _repeat(self, act: Callable[[], None]) -> None:
+        while time.monotonic() < self.until:
+            try:
+                act()
+            except (OSError, httpx.HTTPError):
+                self.done["refused connections"] += 1
+                time.sleep(0.05)
+
+    def _connect(self) -> socket.socket:
+        parts = urlsplit(self.url)
+        return socket.create_connection((parts.hostname, parts.port), timeout=10, source_address=(self.address, 0))
+
+    def _hold_sockets(self) -> None:
+        """275 sockets at a time: half of them say nothing, the others begin a request and do not go on."""
+        held: list[socket.socket] = []
+        try:
+            for number in range(275):
+                held.append(self._connect())
+                if number % 2:
+                    held[-1].sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+                self.done["half-open sockets"] += 1
+                time.sleep(0.01)
+            time.sleep(3)
+        finally:
+            for opened in held:
+                opened.close()
+
+    def _send_bodies(self) -> None:
+        """Twenty megabytes of brackets, without a login."""
+        with self._connect() as opened:
+            head = (
+                "POST /api/v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20000000\r\n\r\n"
+            )
+            opened.sendall(head.encode())
+            self.done["large bodies"] += 1
+            for _ in range(200):
+                opened.sendall(b"[" * 100_000)
+        time.sleep(0.1)
+
+    def _guess(self) -> None:
+        with httpx.Client(base_url=self.url, trust_env=False, timeout=30, transport=self._transport()) as client:
+            client.post("/login", data={"name": "person 0", "password": f"guess {random.random()}"})
+            self.done["guesses"] += 1
+
+    def _flood(self) -> None:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        with httpx.Client(
+            base_url=f"{self.url}/api/v1", headers=headers, trust_env=False, timeout=30, transport=self._transport()
+        ) as client:
+            project = client.post("/projects", json={"name": f"Flood {random.random()}"}).json().get("id", 1)
+            for _ in range(20):
+                client.get("/projects")
+                client.post(f"/projects/{project}/jobs", json={"kind": "analyze", "parameters": {}})
+                client.get(f"/projects/{project}/releases/1/table", params={"format": "xlsx"})
+                self.done["requests of the flood"] += 3
+
+    def _transport(self) -> httpx.HTTPTransport:
+        return httpx.HTTPTransport(local_address=self.address)
+
+
+def run(
+    people: int = 50, minutes: float = 10.0, *, pause: float = 4.0, hostile: bool = False, say: Callable[[str], None] = print
+) -> dict[str, float]:
     """Run the load test; returns its figures."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         (Path(folder) / "home").mkdir()
         server = start(Path(folder) / "home", "--jobs", "1")
         try:
-            return _run_load(server, people, minutes, pause, say)
+            return _run_load(server, people, minutes, pause, say, hostile=hostile)
         finally:
             server.stop()
 
 
-def _run_load(server: Running, people: int, minutes: float, pause: float, say: Callable[[str], None]) -> dict[str, float]:
+def _run_load(
+    server: Running, people: int, minutes: float, pause: float, say: Callable[[str], None], *, hostile: bool
+) -> dict[str, float]:
     admin = Person(server.url)
     admin.welcome(server.link)
     admin.log_in("admin")
@@ -248,8 +340,10 @@ def _run_load(server: Running, people: int, minutes: float, pause: float, say: C
         idle.timed(lambda: admin.http.get(random.choice(PAGES).format(id=project)))
     tally = Tally()
     until = time.monotonic() + minutes * 60
+    token = _make_flooder(server, admin) if hostile else ""
     threads = [threading.Thread(target=_act_as_person, args=(server.url, name, until, tally, pause)) for name in names]
     started = time.monotonic()
+    enemy = _start_hostile(server.url, token, minutes * 60) if hostile else None
     for thread in threads:
         thread.start()
         time.sleep(min(0.2, minutes * 6 / people))
@@ -276,15 +370,53 @@ def _run_load(server: Running, people: int, minutes: float, pause: float, say: C
         "median against idle": statistics.median(tally.times) / statistics.median(idle.times),
         "memory MB": later_sizes[-1] / 1e6,
         "memory growth after the first minutes": later_sizes[-1] / later_sizes[0],
+        **(_read_counts(enemy) if enemy is not None else {}),
     }
+
+
+def _make_flooder(server: Running, admin: Person) -> str:
+    """The token of a user who floods."""
+    flooder = Person(server.url)
+    flooder.welcome(admin.ask("POST", "/users", json={"name": "flooder"})["link"])
+    flooder.log_in("flooder")
+    token = flooder.ask("POST", "/tokens", json={"name": "flood", "scopes": ["read", "write"]})["secret"]
+    flooder.http.close()
+    return str(token)
+
+
+def _start_hostile(url: str, token: str, seconds: float) -> subprocess.Popen[str]:
+    command = [sys.executable, str(Path(__file__).resolve()), "--attack", url, token, str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _read_counts(process: subprocess.Popen[str]) -> dict[str, float]:
+    try:
+        output, _ = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return {}
+    return {f"hostile: {name}": float(count) for name, count in sorted(json.loads(output).items())}
+
+
+def _attack(url: str, token: str, seconds: float) -> None:
+    """The hostile process: prints what it got done."""
+    os.nice(15)
+    enemy = Hostile(url, token, time.monotonic() + seconds)
+    enemy.work()
+    print(json.dumps(dict(enemy.done)), flush=True)
+    os._exit(0)  # threads that still wait for an answer are not waited for
 
 
 def main() -> None:
     """Print the figures of one run."""
-    people = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    minutes = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
+    if sys.argv[1:2] == ["--attack"]:
+        _attack(sys.argv[2], sys.argv[3], float(sys.argv[4]))
+    arguments = [argument for argument in sys.argv[1:] if argument != "--hostile"]
+    people = int(arguments[0]) if arguments else 50
+    minutes = float(arguments[1]) if len(arguments) > 1 else 10.0
     print("| what | figure |\n|---|---|")
-    for name, value in run(people, minutes).items():
+    for name, value in run(people, minutes, hostile="--hostile" in sys.argv).items():
         print(f"| {name} | {value:,.4g} |")
 
 

@@ -26,7 +26,7 @@ def test_users_from_add_to_reset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert run(monkeypatch, "user", "add", "anna", "--admin", "--url", "https://discreet.example/", *home) == 0
     link = capsys.readouterr().out.strip()
     assert link.startswith("https://discreet.example/welcome/")
-    store = Store(Settings.make(tmp_path / "home").database)
+    store = Store.open(Settings.make(tmp_path / "home"))
     with store.write() as connection:
         assert accounts.set_password_with_link(connection, link.rpartition("/")[2], "a longer password than most").admin
     store.close()

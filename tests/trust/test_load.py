@@ -40,3 +40,27 @@ def test_people_at_work(effort: Callable[[int, int], int], record_property: Call
     assert figures["memory growth after the first minutes"] < effort(150, 120) / 100
     if effort(0, 1):  # in `make test` other tests run beside it, so that times say nothing
         assert figures["median against idle"] < 3
+
+
+@pytest.mark.trust(
+    "Under load",
+    "Beside half-open sockets, large bodies, parallel guesses and one user's flood, people at work get no error, and their "
+    "median page takes less than three times as long as on an idle server",
+)
+def test_people_at_work_beside_a_hostile_client(
+    effort: Callable[[int, int], int], record_property: Callable[[str, object], None]
+) -> None:
+    people = effort(2, 50)
+    messages: list[str] = []
+    figures = _load().run(people, effort(15, 300) / 60, pause=effort(5, 40) / 10, hostile=True, say=messages.append)
+    for name, value in figures.items():
+        if name in ("people", "minutes", "pages", "jobs", "idle median ms", "median ms") or name.startswith("hostile"):
+            record_property(name, round(value))
+    assert figures["errors"] == 0, messages
+    assert figures["jobs"] >= people
+    assert figures["hostile: half-open sockets"] > 100
+    assert figures["hostile: large bodies"] > 0
+    assert figures["hostile: guesses"] > 0
+    assert figures["hostile: requests of the flood"] > 0
+    if effort(0, 1):
+        assert figures["median against idle"] < 3

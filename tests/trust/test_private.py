@@ -114,7 +114,7 @@ def test_a_data_directory_and_its_files_are_made_private(tmp_path: Path, *, pres
         (home / "mine.txt").touch()
         assert mode(home) == 0o755
     settings = Settings.make(home)
-    store = Store(settings.database)
+    store = Store.open(settings)
     store.migrate()
     with store.read():  # SQLite's log and shared-memory files exist while the database is open
         names = {path.name for path in home.rglob("*")}

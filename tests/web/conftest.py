@@ -104,8 +104,7 @@ def settings(database: str | None, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def store(settings: Settings) -> Iterator[Store]:
-    opened = Store(settings.database)
-    opened.migrate()
+    opened = Store.open(settings)
     yield opened
     opened.close()
 

@@ -79,7 +79,7 @@ def test_failed_logins_are_throttled_until_one_succeeds(store: Store, anna: User
 def test_an_address_that_guesses_names_is_throttled(store: Store) -> None:
     with store.write() as connection:
         for number in range(throttle.FREE_FAILURES_PER_ADDRESS):
-            throttle.record_failure(connection, f"name {number}", "6.6.6.6")
+            throttle.count_attempt(connection, f"name {number}", "6.6.6.6", None)
     with pytest.raises(TooManyRequests):
         accounts.log_in(store, "another", "wrong", "6.6.6.6")
 
@@ -147,7 +147,8 @@ def test_tokens_have_scopes_and_expire(store: Store, anna: User, add_user: Calla
         with pytest.raises(InvalidRequest):
             tokens.create(connection, bert, "script", ["read"], days=1000)
         token, secret = tokens.create(connection, bert, "script", ["read", "write"], days=1)
-    assert tokens.find(store, secret) == (bert, ("read", "write"))
+    user, found = tokens.find(store, secret)
+    assert (user, found.scopes) == (bert, ("read", "write"))
     with store.write() as connection:
         assert [listed.id for listed in tokens.list_tokens(connection, bert)] == [token.id]
         with pytest.raises(NotFound):

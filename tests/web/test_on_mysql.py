@@ -27,7 +27,7 @@ def _two_of_a_name(connection: Connection, user: accounts.User) -> None:
 
 def test_the_store_works_on_mysql(mysql: str, tmp_path: object) -> None:
     settings = Settings.make(str(tmp_path), mysql)
-    store = Store(settings.database)
+    store = Store.open(settings)
     store.migrate()
     store.migrate()
     with store.write() as connection:

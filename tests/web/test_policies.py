@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,20 +20,51 @@ from discreet.web.projects.projects import Project
 
 
 def test_names_are_unique_and_a_free_one_is_suggested(store: Store, anna: User, project: Project) -> None:
-    assert project.table_name == "patients_masked"
+    assert re.fullmatch(r"patients_masked_[0-9a-f]{4}", project.table_name)
     with store.write() as connection:
         with pytest.raises(Conflict) as refused:
             projects.create(connection, anna, "PATIENTS")
         assert refused.value.detail["suggestion"] == "PATIENTS 2"
         with pytest.raises(Conflict) as refused:
-            projects.create(connection, anna, "Others", "Patients_Masked")
-        assert refused.value.detail == {"suggestion": "patients_masked_2", "field": "table_name"}
-        assert projects.create(connection, anna, "Patients 2").table_name == "patients_2_masked"
+            projects.create(connection, anna, "Others", project.table_name.upper())
+        assert re.fullmatch(r"patients_masked_[0-9a-f]{4}", refused.value.detail["suggestion"])
+        assert refused.value.detail["field"] == "table_name"
+        assert projects.create(connection, anna, "Patients 2").table_name.startswith("patients_2_masked_")
 
 
-@pytest.mark.parametrize("table", ["1st", "a b", "discreet_users", "pg_class", "x" * 51, 'a"; DROP TABLE x', "sqlite_master"])
+@pytest.mark.trust("Nobody in", "The name of a project tells nothing about projects of others")
+def test_a_hidden_project_does_not_show_in_names(
+    store: Store, anna: User, project: Project, add_user: Callable[..., User]
+) -> None:
+    bert = add_user("bert")
+    with store.write() as connection:
+        same_name = projects.create(connection, bert, project.name)
+        other_name = projects.create(connection, bert, "Visits")
+        assert same_name.name == project.name
+        for created, stem in ((same_name, "patients"), (other_name, "visits")):
+            assert re.fullmatch(rf"{stem}_masked_[0-9a-f]{{4}}", created.table_name), "a hidden project leaves no trace in it"
+        messages = []
+        for table in (project.table_name, "discreet_users"):
+            with pytest.raises(Conflict) as refused:
+                projects.create(connection, bert, "New", table)
+            messages.append(str(refused.value).split(";")[0].replace(table, "TABLE"))
+        assert messages == ["the table name 'TABLE' is not available"] * 2, "taken and reserved look alike"
+        with pytest.raises(NotFound) as hidden:
+            projects.get(connection, bert, project.id)
+        with pytest.raises(NotFound) as absent:
+            projects.get(connection, bert, 999)
+    assert str(hidden.value).replace(str(project.id), "N") == str(absent.value).replace("999", "N")
+
+
+@pytest.mark.parametrize("table", ["1st", "a b", "x" * 51, 'a"; DROP TABLE x'])
 def test_invalid_table_names_are_refused(store: Store, anna: User, table: str) -> None:
     with store.write() as connection, pytest.raises(InvalidRequest, match="for example"):
+        projects.create(connection, anna, "New", table)
+
+
+@pytest.mark.parametrize("table", ["discreet_users", "pg_class", "sqlite_master"])
+def test_reserved_table_names_are_refused(store: Store, anna: User, table: str) -> None:
+    with store.write() as connection, pytest.raises(Conflict, match="is not available"):
         projects.create(connection, anna, "New", table)
 
 

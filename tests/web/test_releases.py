@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from exports import exported_file
 from sqlalchemy.exc import OperationalError
 from web_jobs import CONTENT, STEPS, pass_gate, published_rows, run
 
@@ -94,13 +95,13 @@ def test_a_release_can_be_exported_in_every_format_with_its_reports(
             releases.risk_loss_points(connection, released, "k_anonymity.k", "k_anonymity.k")
     wanted = discreet.read(release_files.path(settings, release)).frame
     for form in ("csv", ".JSONL", "xlsx", "parquet"):
-        exported = release_files.export(settings, release, form)
+        exported = exported_file(settings, release, form)
         assert discreet.read(exported).frame.cast(pl.String).rows() == wanted.cast(pl.String).rows()
-    before = release_files.export(settings, release, "csv").stat().st_mtime_ns
-    assert release_files.export(settings, release, "csv").stat().st_mtime_ns == before, "written once"
+    before = exported_file(settings, release, "csv").stat().st_mtime_ns
+    assert exported_file(settings, release, "csv").stat().st_mtime_ns == before, "written once"
     for form in ("sas7bdat", "exe", "../x", ""):
         with pytest.raises(InvalidRequest, match="not a format"):
-            release_files.export(settings, release, form)
+            exported_file(settings, release, form)
     assert "sas7bdat" not in release_files.list_formats()
     public_report = json.loads(release_files.report_path(settings, release, "json").read_text())
     assert public_report["tables"]["original"]["source"] == "people.csv"
@@ -144,7 +145,7 @@ def test_the_meaning_of_labels_is_stored_with_a_release(
     (tmp_path / "people.csv").write_text(CONTENT)
     (tmp_path / "policy.yaml").write_text(releases.policy_yaml(release))
     original = discreet.read(tmp_path / "people.csv", tmp_path / "policy.yaml")
-    downloaded = discreet.read(release_files.export(settings, release, "csv"), tmp_path / "policy.yaml")
+    downloaded = discreet.read(exported_file(settings, release, "csv"), tmp_path / "policy.yaml")
     assert discreet.assess(original, downloaded).after["known_sets"]["mean"] > 0
 
 
@@ -188,7 +189,7 @@ def test_value_labels_are_kept_through_import_and_export(
     run(settings, store, anna, project, "generate")
     with store.read() as connection:
         release = releases.get(connection, projects.get(connection, anna, project.id))
-    again = discreet.read(release_files.export(settings, release, "sav"))
+    again = discreet.read(exported_file(settings, release, "sav"))
     assert {float(code): label for code, label in again.labels["sex"].items()} == {1.0: "female", 2.0: "male"}
     assert again.variable_labels["age"] == "Age in years"
 

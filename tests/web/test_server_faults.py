@@ -43,7 +43,7 @@ class Killable:
         self.home = folder / "home"
         self.log = folder / "server.log"
         self.settings = Settings.make(self.home)
-        store = Store(self.settings.database)
+        store = Store.open(self.settings)
         store.migrate()
         with store.write() as connection:
             _, link = accounts.add(connection, "anna", admin=True)
@@ -114,7 +114,7 @@ def test_a_killed_server_restarts_without_losing_data_or_jobs(
     source = tmp_path / "clinic.csv"
     pl.DataFrame({"name": [f"P{n}" for n in range(300)], "age": [n % 90 for n in range(300)]}).write_csv(source)
     client = server.start()
-    project = client.create_project("Clinic")["id"]
+    project = client.create_project("Clinic", "clinic_masked")["id"]
     client.upload(project, source)
     client.edit(project, SECTIONS)
     started = time.monotonic()
@@ -138,7 +138,7 @@ def test_a_killed_server_restarts_without_losing_data_or_jobs(
     assert whole(server, client, project) == 1 + states.get("done", 0), "a job that is done made one release, not two"
     client.close()
     server.stop()
-    store = Store(server.settings.database)
+    store = Store.open(server.settings)
     with store.read() as connection:
         assert audit.verify_chain(connection) is None
     store.close()

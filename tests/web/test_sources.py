@@ -16,7 +16,8 @@ from fastapi.testclient import TestClient
 
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
-from discreet.web.projects import projects
+from discreet.web.errors import Forbidden
+from discreet.web.projects import projects, sources
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
@@ -42,6 +43,14 @@ def settings(settings: Settings, database: str | None, tmp_path: Path) -> Settin
             for statement in STATEMENTS[:2]:  # the server has tables of its own there
                 other.execute(statement.encode())
     return replace(settings, sources={"clinic": source_url, "gone": "postgresql://bob:hunter2@127.0.0.1:1/d"})
+
+
+@pytest.fixture(autouse=True)
+def granted(settings: Settings, store: Store, anna: User) -> None:
+    """Anna may import everything."""
+    with store.write() as connection:
+        for source in settings.sources:
+            sources.grant(connection, settings, anna, "anna", source)
 
 
 def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, project: Project) -> None:
@@ -87,3 +96,33 @@ def test_the_api_lists_tables_for_editors_but_not_approvers(
     assert logged_in.get(api).status_code == 403
     assert logged_in.get(f"{api}/clinic/tables").status_code == 403
     assert "people" not in logged_in.get(f"/projects/{project.id}/data?source=clinic").text
+
+
+@pytest.mark.trust("Nobody in", "A table of a connected database is imported only by people to whom it was granted")
+def test_a_table_that_was_not_granted_cannot_be_imported(
+    client: TestClient, settings: Settings, store: Store, anna: User, add_user: Callable[..., User]
+) -> None:
+    bert = add_user("bert")
+    assert client.post("/login", data={"name": "bert", "password": "a longer password than most"}).status_code == 303
+    client.headers["x-csrf-token"] = client.get("/").text.split('name="csrf" content="')[1].split('"')[0]
+    own = client.post("/api/v1/projects", json={"name": "Own"}).json()["id"]
+    api = f"/api/v1/projects/{own}"
+    assert client.get(f"{api}/sources").json() == []
+    assert client.get(f"{api}/sources/clinic/tables").status_code == 404
+    body = {"kind": "import", "parameters": {"source": "clinic", "table": "people"}}
+    refused = client.post(f"{api}/jobs", json=body)
+    assert (refused.status_code, "was not granted to you" in refused.json()["message"]) == (403, True)
+    form = {"csrf": client.headers["x-csrf-token"], "source": "clinic", "table": "people"}
+    assert client.post(f"/projects/{own}/data", data=form).status_code == 403
+    with store.write() as connection:
+        sources.grant(connection, settings, anna, "bert", "clinic", "people")
+        for table in ('"people"', "PEOPLE"):
+            sources.check_granted(connection, settings, bert.id, "clinic", table)
+        for table in ("adults", "other.people", "people, adults"):
+            with pytest.raises(Forbidden):
+                sources.check_granted(connection, settings, bert.id, "clinic", table)
+    assert client.get(f"{api}/sources/clinic/tables").json() == ["people"]
+    assert client.post(f"{api}/jobs", json=body).status_code == 202
+    with store.write() as connection:
+        sources.revoke(connection, anna, "bert", "clinic", "people")
+    assert client.post(f"{api}/jobs", json=body).status_code == 403

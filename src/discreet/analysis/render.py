@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from discreet.model.policy import Policy
+from discreet.model.yaml_text import PlainDumper
 
 _WIDTH = 118
 
@@ -17,7 +18,7 @@ class _FlowMapping(dict[str, Any]):
     """A mapping that is written on one line."""
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(PlainDumper):
     """Writes :class:`_FlowMapping` in braces."""
 
 

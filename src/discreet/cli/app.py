@@ -7,7 +7,23 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import analyze, assess, convert, demo, key, loss, mask, plugins, report, reproduce, risk, select, serve, user
+from discreet.cli import (
+    analyze,
+    assess,
+    audit,
+    convert,
+    demo,
+    key,
+    loss,
+    mask,
+    plugins,
+    report,
+    reproduce,
+    risk,
+    select,
+    serve,
+    user,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,6 +60,7 @@ app.command("select")(select.select)
 app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.add_typer(user.app, name="user")
+app.command("audit")(audit.audit)
 app.add_typer(key.app, name="key")
 app.command("reproduce")(reproduce.reproduce)
 app.command("methods")(plugins.methods)

@@ -36,11 +36,31 @@ def serve(
     self_approval: Annotated[
         bool, typer.Option("--self-approval", help="Let people approve their own releases; every report says so.")
     ] = False,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option("--trusted-proxy", help="Address of a proxy whose X-Forwarded-For header is believed; repeatable."),
+    ] = None,
+    job_memory: Annotated[
+        str | None, typer.Option("--job-memory", help="Memory of one job, such as 4GB. Default: half of the machine's, shared.")
+    ] = None,
+    job_hours: Annotated[float, typer.Option("--job-hours", help="Hours that one job may run.", min=0.001)] = 24.0,
+    user_quota: Annotated[
+        str, typer.Option("--user-quota", help="Disk space of one user's projects; an administrator can change it per user.")
+    ] = "50GB",
+    project_quota: Annotated[str, typer.Option("--project-quota", help="Disk space of one project.")] = "20GB",
 ) -> None:
     """Run the web application and its REST interface."""
+    from discreet.engine.runtime.memory import parse_size
     from discreet.web.serving import run_server
+    from discreet.web.settings import Limits
 
+    limits = Limits(
+        job_memory=None if job_memory is None else parse_size(job_memory, "--job-memory"),
+        job_hours=job_hours,
+        user_bytes=parse_size(user_quota, "--user-quota"),
+        project_bytes=parse_size(project_quota, "--project-quota"),
+    )
     run_server(
         host, port, database=database, home=home, url=url, jobs=jobs, sources=source or [], published=published,
-        self_approval=self_approval, say=output.print_message,
+        self_approval=self_approval, say=output.print_message, trusted_proxies=trusted_proxy or [], limits=limits,
     )  # fmt: skip

@@ -10,17 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
 from discreet.model.cells import ColumnCells
 from discreet.model.display import SECRET_NAME, facts_as_html, format_parameter, list_names
+from discreet.model.yaml_text import dump_yaml, load_yaml
 
 
 class Reading(BaseModel):
@@ -261,45 +260,12 @@ class Policy(BaseModel):
     def to_yaml(self) -> str:
         """The policy as YAML, without defaults."""
         content = self.model_dump(mode="json", exclude_defaults=True)
-        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+        return dump_yaml(content)
 
 
-class _Loader(yaml.SafeLoader):
-    """A YAML loader in which keys are text, duplicate keys are errors, and yes/no are text."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in rules if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")]
-    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
-
-
-def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, Any]:
-    mapping: dict[Hashable, Any] = {}
-    for key_node, value_node in node.value:
-        if not isinstance(key_node, yaml.ScalarNode):
-            raise PolicyError(f"line {key_node.start_mark.line + 1}: a key must be a single word or text")
-        key = key_node.value
-        if key in mapping:
-            raise PolicyError(f"line {key_node.start_mark.line + 1}: '{key}' is named twice")
-        mapping[key] = loader.construct_object(value_node, deep=True)
-    return mapping
-
-
-_Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
-
-
-def parse_policy(text: str, *, origin: str = "the policy", folder: str | None = None) -> Policy:
-    """Read a policy from YAML text."""
-    try:
-        content = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-    except PolicyError as error:
-        raise PolicyError(f"{origin}, {error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise PolicyError(f"{origin}{where}: not YAML: {getattr(error, 'problem', None) or error}") from None
+def parse_policy(text: str, *, origin: str = "the policy", folder: str | None = None, seconds: float | None = None) -> Policy:
+    """Read a policy from YAML text; reading is stopped after ``seconds`` (default: no limit)."""
+    content = load_yaml(text, origin=origin, seconds=seconds)
     return Policy.from_dict({} if content is None else content, origin=origin, folder=folder)
 
 

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from discreet import registry, verbs
 from discreet.model.attribute import Attribute
 from discreet.model.microdata import Microdata
@@ -18,6 +16,7 @@ from discreet.model.notes import public_text
 from discreet.model.policy import Policy
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
+from discreet.model.yaml_text import dump_yaml
 from discreet.report import provenance
 from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
@@ -122,7 +121,7 @@ def _notes(notes: Iterable[str], redactor: Redactor) -> list[str]:
 def policy_text(policy: Policy, redactor: Redactor) -> str:
     """The policy as YAML, without rare values."""
     content = policy.model_dump(mode="json", exclude_defaults=True)
-    return yaml.safe_dump(redactor.redact_policy(content), sort_keys=False, allow_unicode=True, width=120)
+    return dump_yaml(redactor.redact_policy(content))
 
 
 def _verdict(assessment: Assessment, release: Release | None, redactor: Redactor) -> dict[str, Any]:

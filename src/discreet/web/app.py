@@ -15,6 +15,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,6 +30,8 @@ from discreet.web.db.store import Store
 from discreet.web.errors import InvalidRequest, WebError
 from discreet.web.jobs.events import Watcher
 from discreet.web.jobs.supervisor import Supervisor
+from discreet.web.limits.admission import Admission
+from discreet.web.limits.bodies import drain, has_body
 from discreet.web.settings import Settings
 
 log = logging.getLogger("discreet.web")
@@ -36,8 +39,7 @@ log = logging.getLogger("discreet.web")
 
 def make_app(settings: Settings) -> FastAPI:
     """Create the application and migrate its database; the job supervisor runs for as long as the application."""
-    store = Store(settings.database)
-    store.migrate()
+    store = Store.open(settings)
     core = Core(settings, store, Supervisor(settings, store), Watcher(store))
 
     @asynccontextmanager
@@ -75,13 +77,15 @@ def _health(request: Request) -> Response:
     try:
         with core.store.read() as connection:
             connection.execute(text("SELECT 1"))
-    except OperationalError:
+    except (OperationalError, TimeoutError):
         return PlainTextResponse("the database does not respond\n", status_code=503)
     return PlainTextResponse("ok\n")
 
 
 class RequestGuard:
-    """Middleware around every request: refuses cross-site requests, adds security headers, answers unexpected errors with 500.
+    """Middleware around every request: refuses what is cross-site, too large or not authenticated; adds security headers.
+
+    An unexpected error is answered with 500, a request that its client broke off is not answered.
 
     Logs one line per request. The line holds the route template, not the address, because addresses can hold secrets.
     """
@@ -89,6 +93,7 @@ class RequestGuard:
     def __init__(self, app: ASGIApp, core: Core) -> None:
         self.app = app
         self.core = core
+        self.admission = Admission(core)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,16 +109,22 @@ class RequestGuard:
                 self._add_headers(request, MutableHeaders(scope=message))
             await send(message)
 
+        refused: WebError | None = None
         try:
             check_same_origin(request, self.core.settings)
-            await self.app(scope, receive, send_with_headers)
+            async with self.admission.admit(request, receive) as admitted:
+                await self.app(scope, admitted.receive, admitted.watch_start(send_with_headers))
         except WebError as error:
-            await _error_response(request, error.status, str(error), error.detail)(scope, receive, send_with_headers)
+            refused = error
+        except ClientDisconnect:
+            status = 499  # the client left before its request was complete; nobody reads an answer
         except Exception as error:  # the server must survive any error in a handler
             log.error("%s failed", _route_template(request), exc_info=error)
             if not status:
                 message = "internal error; the details are in the server's log, and nothing was saved"
                 await _error_response(request, 500, message)(scope, receive, send_with_headers)
+        if refused is not None and not status:
+            await _refuse(Request(scope, receive), refused, send_with_headers)
         elapsed_ms = (time.perf_counter() - started) * 1000
         log.info(
             "%s %s %s %.0f ms %s",
@@ -121,7 +132,7 @@ class RequestGuard:
             _route_template(request),
             status,
             elapsed_ms,
-            getattr(request.state, "who", "-"),
+            _user_name(request),
         )
 
     def _add_headers(self, request: Request, headers: MutableHeaders) -> None:
@@ -131,6 +142,27 @@ class RequestGuard:
             headers.setdefault("Strict-Transport-Security", "max-age=31536000")
         if not request.url.path.startswith("/static/"):
             headers.setdefault("Cache-Control", "no-store")
+
+
+async def _refuse(request: Request, refused: WebError, send: Send) -> None:
+    """Answer a request that was refused before it was read; a short form is kept over the login, all else is thrown away."""
+    complete, receive = False, request.receive
+
+    async def watch_end() -> Message:
+        nonlocal complete
+        message = await receive()
+        complete = message["type"] == "http.request" and not message.get("more_body", False)
+        return message
+
+    response = await _handle_discreet_error(Request(request.scope, watch_end), refused)
+    if has_body(request) and not complete and not await drain(receive):
+        response.headers["Connection"] = "close"
+    await response(request.scope, receive, send)
+
+
+def _user_name(request: Request) -> str:
+    identity = getattr(request.state, "identity", None)
+    return "-" if identity is None or identity.access is None else str(identity.access.user.name)
 
 
 def _route_template(request: Request) -> str:

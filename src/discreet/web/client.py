@@ -151,7 +151,7 @@ class Client:
         """Submit a job and wait for its result; ``progress`` is called with the current step and the fraction done (0 to 1)."""
         return self._wait(project, self.submit(project, kind, parameters), kind, progress)
 
-    def _wait(self, project: int, job: str, kind: str, progress: Callable[[str, float], None] | None) -> dict[str, Any]:
+    def _wait(self, project: int, job: str, kind: str, progress: Callable[[str, float], None] | None = None) -> dict[str, Any]:
         pause = 0.05
         while True:
             status = self.job(project, job)
@@ -180,7 +180,10 @@ class Client:
         """Download the masked table; the suffix of the target file determines the format."""
         target = Path(to)
         suffixes = "".join(target.suffixes[-2:] if target.suffix in (".gz", ".zst", ".bz2") else target.suffixes[-1:])
-        self._fetch(f"/projects/{project}/releases/{number}/table", {"format": suffixes.lstrip(".")}, target)
+        while (
+            job := self._fetch(f"/projects/{project}/releases/{number}/table", {"format": suffixes.lstrip(".")}, target)
+        ) is not None:
+            self._wait(project, job["id"], "export")
         return target
 
     def report(self, project: int, number: int, to: str | Path, *, internal: bool = False) -> Path:
@@ -231,14 +234,18 @@ class Client:
             options["filters"] = json.dumps(options["filters"])
         return dict(self._request("GET", path, params=_without_none(**options)))
 
-    def _fetch(self, path: str, params: Mapping[str, str], target: Path) -> None:
+    def _fetch(self, path: str, params: Mapping[str, str], target: Path) -> dict[str, Any] | None:
+        """Download a file; returns the job that is writing it where it is not there yet."""
         with self._connection_errors(), self._http.stream("GET", path, params=params) as response:
-            if response.status_code >= 400:
+            if response.status_code >= 400 or response.status_code == 202:
                 response.read()
             _raise_for_status(response)
+            if response.status_code == 202:
+                return dict(response.json())
             with replacing(target) as temporary, temporary.open("wb") as file:
                 for chunk in response.iter_bytes(CHUNK):
                     file.write(chunk)
+        return None
 
     def _request(self, method: str, path: str, *, key: str | None = None, **options: Any) -> Any:
         headers = {"Idempotency-Key": key} if key else {}

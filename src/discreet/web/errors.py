@@ -41,6 +41,12 @@ class NotFound(WebError):
     status = 404
 
 
+class TimedOut(WebError):
+    """The request did not arrive in time."""
+
+    status = 408
+
+
 class Conflict(WebError):
     """Somebody else changed the object, or the name is taken; ``detail`` says what and by whom."""
 
@@ -57,3 +63,9 @@ class TooManyRequests(WebError):
     """Too many attempts; ``detail['seconds']`` is the time to wait."""
 
     status = 429
+
+
+class DiskFull(WebError):
+    """The server's disk, or the room that a quota leaves, is full."""
+
+    status = 507

@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.errors import SourceError
@@ -17,7 +18,8 @@ try:
 
     from discreet.web.app import make_app
     from discreet.web.db.store import Store
-    from discreet.web.settings import Settings
+    from discreet.web.limits.connections import ConnectionLimits, bounded_protocol, parse_networks, raise_file_limit
+    from discreet.web.settings import Limits, Settings
 except ModuleNotFoundError as error:
     raise SourceError(f"the web application needs '{error.name}'; install it with: pip install 'discreet[web]'") from None
 
@@ -33,6 +35,8 @@ def run_server(
     sources: Sequence[str] = (),
     published: str | None = None,
     self_approval: bool = False,
+    trusted_proxies: Sequence[str] = (),
+    limits: Limits | None = None,
     say: Callable[[str], None],
 ) -> None:
     """Run the server until it is stopped."""
@@ -42,7 +46,7 @@ def run_server(
     url_host = f"[{host}]" if ":" in host else host
     settings = Settings.make(
         home, database, url=url or f"http://{url_host}:{port}", jobs=jobs, sources=sources, published=published,
-        self_approval=self_approval,
+        self_approval=self_approval, trusted_proxies=trusted_proxies, limits=limits,
     )  # fmt: skip
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     for noisy in ("alembic", "uvicorn.access"):
@@ -55,25 +59,33 @@ def run_server(
     )
     if link is not None:
         say(f"the administrator is 'admin' and sets a password here, once:\n{link}")
-    # uvicorn's access log would record one-time links, so the application writes its own log.
-    # The keep-alive time is longer than that of usual clients, so that the server never closes a connection just as a
-    # request arrives on it.
+    bounds = ConnectionLimits(trusted=parse_networks(settings.trusted_proxies))
+    bounds = replace(bounds, total=raise_file_limit(bounds.total))
+    # uvicorn's access log would record one-time links, so the application writes its own log
     config = uvicorn.Config(
-        app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, timeout_keep_alive=75, server_header=False
-    )
+        app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, server_header=False, ws="none",
+        http=bounded_protocol(bounds), h11_max_incomplete_event_size=bounds.max_head_bytes,
+        timeout_keep_alive=int(bounds.keep_alive_seconds),
+        proxy_headers=bool(settings.trusted_proxies), forwarded_allow_ips=list(settings.trusted_proxies),
+    )  # fmt: skip
     uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def open_store(home: Path | None, database: str | None) -> Iterator[Store]:
+    """Open the database of a data directory, for commands that run without the server."""
+    store = Store.open(Settings.make(home, database))
+    try:
+        yield store
+    finally:
+        store.close()
 
 
 @contextmanager
 def open_transaction(home: Path | None, database: str | None) -> Iterator[Connection]:
     """Open a write transaction on the database of a data directory, for commands that run without the server."""
-    store = Store(Settings.make(home, database).database)
-    try:
-        store.migrate()
-        with store.write() as connection:
-            yield connection
-    finally:
-        store.close()
+    with open_store(home, database) as store, store.write() as connection:
+        yield connection
 
 
 def _open_listener(host: str, port: int) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +13,27 @@ from discreet.convert.databases.address import check_address
 from discreet.engine.runtime.private_files import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError
 
-_PRIVATE_NAMES = (".server.lock", "projects", "keys")
+_PRIVATE_NAMES = (".server.lock", "projects", "keys", "audit.key", "audit.head", ".ballast")
 _PRIVATE_PREFIXES = ("discreet.db", "releases.db")
 """Names of the server's own files in a data directory, including SQLite's -wal, -shm and -journal files. Permissions of other
 files there are not changed."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one user, one project, one upload and one job may use. An administrator can set other quotas for a user or project."""
+
+    job_memory: int | None = None
+    """Bytes of memory of one job; default: half of the machine's memory, shared by the jobs that run at the same time."""
+    job_hours: float = 24.0
+    """Hours that one job may run."""
+    user_bytes: float = 50e9
+    project_bytes: float = 20e9
+    """Bytes on disk: of all projects that a user owns, and of one project."""
+    expanded_bytes: float = 16e9
+    """Bytes that an uploaded file may expand to."""
+    reserved_bytes: float = 500e6
+    """Bytes of the disk that uploads and jobs leave free, so that people can always log in and delete."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,10 @@ class Settings:
     """Maximum size of an upload in bytes."""
     session_hours: float = 12.0
     """Hours after which an unused session expires."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto headers are believed; none by default."""
+    limits: Limits = field(default_factory=Limits)
+    """Limits of jobs, uploads and quotas."""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Connected databases (name: URL) whose tables can be imported. The URLs hold passwords and are never shown."""
     self_approval: bool = False
@@ -52,6 +74,8 @@ class Settings:
         sources: Sequence[str] = (),
         published: str | None = None,
         self_approval: bool = False,
+        trusted_proxies: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> Self:
         """Settings for a data directory (default: DISCREET_HOME, otherwise ``~/.discreet``), with SQLite as the default database.
 
@@ -69,6 +93,8 @@ class Settings:
             self_approval=self_approval,
             url=url.rstrip("/"),
             jobs=jobs,
+            trusted_proxies=_check_proxies(trusted_proxies),
+            limits=limits or Limits(),
             sources=dict(map(_parse_source, [*os.environ.get("DISCREET_SOURCES", "").split(), *sources])),
         )
 
@@ -76,6 +102,13 @@ class Settings:
     def secure(self) -> bool:
         """Whether browsers connect over TLS."""
         return self.url.startswith("https://")
+
+    @property
+    def memory_per_job(self) -> int:
+        """Bytes of memory that one job may use."""
+        if self.limits.job_memory is not None:
+            return self.limits.job_memory
+        return max(1 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // (2 * self.jobs))
 
     def folder(self, project: int) -> Path:
         """The folder of a project's tables and results, created if it does not exist."""
@@ -102,6 +135,17 @@ def _published_address(home: Path, database: str | None, published: str | None) 
         address, question, options = str(database).partition("?")
         return f"{address}_releases{question}{options}"
     return f"sqlite:///{home / 'releases.db'}"
+
+
+def _check_proxies(texts: Sequence[str]) -> tuple[str, ...]:
+    for text in texts:
+        try:
+            ipaddress.ip_network(text.strip(), strict=False)
+        except ValueError:
+            raise SourceError(
+                f"'{text}' is not the address of a proxy; expected an address or a network, for example 10.0.0.7 or 10.0.0.0/24"
+            ) from None
+    return tuple(text.strip() for text in texts)
 
 
 def _parse_source(text: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from followers import make_follower
 from sqlalchemy import event, update
 
 from discreet.web.auth.accounts import User
@@ -16,7 +17,7 @@ from discreet.web.db.tables import jobs as job_table
 from discreet.web.errors import Forbidden, NotFound, TooManyRequests
 from discreet.web.jobs import events, queue
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.projects import policies, projects
+from discreet.web.projects import policies, projects, quotas
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
@@ -48,7 +49,7 @@ class TestQueue:
     def test_the_queue_is_bounded_and_checks_roles(
         self, settings: Settings, store: Store, anna: User, project: Project, desk: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(queue, "MAX_PER_PROJECT", 2)
+        monkeypatch.setitem(quotas.DEFAULT_JOBS, "project", 2)
         first = desk.submit("analyze")
         desk.submit("analyze")
         with pytest.raises(TooManyRequests, match="2 queued or running jobs"):
@@ -106,7 +107,9 @@ class TestQueue:
         assert job_types.check_parameters(project, "generate", {}) == {"revision": 4}
 
 
-def test_changes_of_a_project_are_sent_as_events(store: Store, anna: User, project: Project, desk: Any) -> None:
+def test_changes_of_a_project_are_sent_as_events(
+    store: Store, settings: Settings, anna: User, project: Project, desk: Any
+) -> None:
     before = events.project_snapshots(store, [project.id])[project.id]
     assert (before["revision"], before["by"], before["jobs"], before["release"], before["published"]) == (
         0,
@@ -123,8 +126,10 @@ def test_changes_of_a_project_are_sent_as_events(store: Store, anna: User, proje
     snapshot = after[project.id]
     assert (snapshot["revision"], snapshot["by"], [job["kind"] for job in snapshot["jobs"]]) == (1, "anna", ["analyze"])
 
+    follower = make_follower(store, settings, anna, project)
+
     async def first() -> str:
-        return await anext(events.Watcher(store).follow(project))
+        return await anext(events.Watcher(store).follow(project, follower))
 
     assert asyncio.run(first()).startswith("event: change\n")
     with store.write() as connection:
@@ -133,7 +138,7 @@ def test_changes_of_a_project_are_sent_as_events(store: Store, anna: User, proje
 
 
 def test_followers_of_projects_share_one_query(
-    store: Store, anna: User, project: Project, monkeypatch: pytest.MonkeyPatch
+    store: Store, settings: Settings, anna: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.write() as connection:
         other = projects.create(connection, anna, "Another", "")
@@ -148,7 +153,8 @@ def test_followers_of_projects_share_one_query(
 
     async def follow() -> list[str]:
         watcher = events.Watcher(store)
-        streams = [watcher.follow(followed, pause=0.2) for followed in [project, other] * 10]
+        followers = {followed.id: make_follower(store, settings, anna, followed) for followed in (project, other)}
+        streams = [watcher.follow(followed, followers[followed.id], pause=0.2) for followed in [project, other] * 10]
         first = await asyncio.gather(*(anext(stream) for stream in streams))
         assert all(text.startswith("event: change") for text in first)
         assert len(queries) <= 2  # of twenty
@@ -161,20 +167,23 @@ def test_followers_of_projects_share_one_query(
         last_events = await asyncio.gather(*late[1:])
         for followed in streams:
             await followed.aclose()
-        assert not watcher._followed
+        assert not watcher._followers
         return last_events
 
     last_events = asyncio.run(follow())
     assert all('"revision": 1' in text for text in last_events[1::2])
     assert all('"gone"' in text for text in last_events[0::2])
-    assert queries[-1] == sorted([project.id, other.id])
+    assert queries[0] == sorted([project.id, other.id])
 
 
-def test_a_query_of_a_closed_event_loop_is_not_awaited(store: Store, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_of_a_closed_event_loop_is_not_awaited(
+    store: Store, settings: Settings, anna: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     watcher = events.Watcher(store)
+    follower = make_follower(store, settings, anna, project)
 
     async def first() -> str:
-        return await anext(watcher.follow(project))
+        return await anext(watcher.follow(project, follower))
 
     async def cut_off() -> None:
         monkeypatch.setattr(watcher, "_read_all", lambda: asyncio.sleep(60))
@@ -188,11 +197,12 @@ def test_a_query_of_a_closed_event_loop_is_not_awaited(store: Store, project: Pr
 
 
 def test_project_streams_end_so_that_browsers_reauthenticate(
-    store: Store, project: Project, monkeypatch: pytest.MonkeyPatch
+    store: Store, settings: Settings, anna: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "PROJECT_STREAM_SECONDS", 0.3)
 
     async def follow() -> list[str]:
-        return [text async for text in events.Watcher(store).follow(project, pause=0.1)]
+        follower = make_follower(store, settings, anna, project)
+        return [text async for text in events.Watcher(store).follow(project, follower, pause=0.1)]
 
     assert [text.split("\n")[0] for text in asyncio.run(follow())] == ["event: change"]  # no end: a browser asks again

@@ -17,10 +17,10 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store
 from discreet.web.db.tables import jobs as job_table
-from discreet.web.errors import InvalidRequest
+from discreet.web.errors import InvalidRequest, WebError
 from discreet.web.jobs import work
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.projects import datasets, policy_sandbox
+from discreet.web.projects import datasets, policy_sandbox, sources
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
@@ -43,18 +43,25 @@ class TestSecrets:
                 "there": "postgresql://bob:hunter2@127.0.0.1:1/d?connect_timeout=2",
             },
         )
-        assert datasets.list_sources(connected) == ["here", "there"]
-        assert datasets.list_tables(connected, "here") == ["people"]
-        with pytest.raises(SourceError) as refused:
-            datasets.list_tables(connected, "there")
+        with store.write() as connection:
+            for source in connected.sources:
+                sources.grant(connection, connected, anna, "anna", source)
+        with store.read() as connection:
+            assert sources.list_sources(connection, connected, anna) == ["here", "there"]
+            assert sources.list_tables(connection, connected, anna, "here") == ["people"]
+            with pytest.raises(SourceError) as refused:
+                sources.list_tables(connection, connected, anna, "there")
         assert "hunter2" not in str(refused.value)
         message = replace(desk, settings=connected).in_process("import", source="here", table="people")
         assert (message["event"], message["row"]["records"], message["row"]["name"]) == ("result", 2, "people")
         message = replace(desk, settings=connected).in_process("import", source="there", table="people")
         assert message["event"] == "failed"
         assert "hunter2" not in json.dumps(message)
-        for source, table, words in (("here", "discreet_users", "belong to the server"), ("nowhere", "people", "no database")):
-            with pytest.raises(InvalidRequest, match=words):
+        for source, table, words in (
+            ("here", "discreet_users", "belong to the server"),
+            ("nowhere", "people", "was not granted"),
+        ):
+            with pytest.raises(WebError, match=words):
                 replace(desk, settings=connected).in_process("import", source=source, table=table)
         with store.read() as connection:
             written = json.dumps([dict(row._mapping) for row in connection.execute(select(job_table))], default=str)

@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from followers import make_follower
 from patience import patient
 from sqlalchemy import exc, update
 
@@ -153,8 +154,10 @@ class TestOutcomes:
         job = desk.submit("select", seconds=300)
         followed: list[str] = []
 
+        follower = make_follower(store, settings, anna, project)
+
         async def follow() -> None:
-            followed.extend([text async for text in events.stream_job(store, project, job.id, 0.1)])
+            followed.extend([text async for text in events.stream_job(store, project, job.id, follower, 0.1)])
 
         reader = threading.Thread(target=lambda: asyncio.run(follow()))
         reader.start()
@@ -310,6 +313,6 @@ from discreet.web.jobs.supervisor import Supervisor
 from discreet.web.settings import Settings
 from discreet.web.db.store import Store
 settings = Settings.make(sys.argv[1], sys.argv[2])
-Supervisor(settings, Store(settings.database)).start()
+Supervisor(settings, Store.open(settings)).start()
 time.sleep(600)
 """

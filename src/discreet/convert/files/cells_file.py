@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
-import yaml
 
 from discreet.convert.writing.atomic import write_text
 from discreet.engine.cells.reader import printed_texts
@@ -18,6 +17,7 @@ from discreet.errors import PolicyError, SourceError, nearest
 from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy
+from discreet.model.yaml_text import dump_yaml
 
 SUFFIX = ".cells.yaml"
 _HEADER = "# What the labels of {name} stand for; see the page 'What a cell stands for' of discreet's documentation.\n"
@@ -35,7 +35,7 @@ def write_cells(path: Path, cells: Mapping[str, ColumnCells], *, private: bool) 
         remove_cells(path)
         return
     content = {name: column_cells.model_dump(mode="json", exclude_defaults=True) for name, column_cells in cells.items()}
-    text = yaml.safe_dump({"cells": content}, sort_keys=False, allow_unicode=True, width=120)
+    text = dump_yaml({"cells": content})
     write_text(description_path, _HEADER.format(name=path.name) + text, private=private)
 
 

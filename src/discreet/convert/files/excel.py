@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from discreet.convert.files.column_names import unique_names
+from discreet.convert.files.expansion import check_workbook
 from discreet.convert.files.normalise import durations_as_text
 from discreet.convert.files.tables import Table
 from discreet.convert.writing.atomic import work_folder
@@ -28,6 +29,7 @@ def read(path: Path, policy: Policy) -> Table:
     """Read the sheet that the policy names (default: the first one); its first row contains the column names."""
     import fastexcel
 
+    check_workbook(path)
     logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)  # it warns of every column without values
     book = fastexcel.read_excel(str(path))
     sheet = policy.read.sheet

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.convert.files.byte_scan import ByteScan, remove_blank_lines, scan_bytes
 from discreet.convert.files.column_names import unique_names
+from discreet.convert.files.expansion import check_text_fits, decompress_pieces
 from discreet.errors import SourceError
 from discreet.model.policy import Reading
 
 SEPARATORS = ",;\t|"
 _SAMPLE_BYTES = 1 << 22
 _SAMPLE_RECORDS = 200
+_CHECKED_BYTES = 64 << 20
+"""Decompressed bytes after which it is checked for the first time whether they fit into memory."""
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -127,22 +128,13 @@ def _read_head(path: Path, size: int = _SAMPLE_BYTES) -> bytes:
 
 
 def _decompress(path: Path) -> Path | bytes:
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
-    if compression is None:
+    """The text of a compressed file; raises where it does not fit into memory, as soon as that shows."""
+    if path.suffix.lower() not in (".gz", ".zst"):
         return path
-    try:
-        if compression == "gzip":  # pyarrow leaks 78 kB for every damaged gzip file
-            return gzip.decompress(path.read_bytes())
-        return _decompress_zstd(path)
-    except (OSError, EOFError, zlib.error):
-        raise SourceError(f"{path}: is not a complete {compression} file") from None
-
-
-def _decompress_zstd(path: Path) -> bytes:
-    import pyarrow as pa
-
-    try:
-        with pa.input_stream(str(path), compression="zstd") as stream:
-            return bytes(stream.read())
-    except pa.ArrowException as error:
-        raise OSError(str(error)) from None
+    content, checked = bytearray(), _CHECKED_BYTES
+    for piece in decompress_pieces(path):
+        content += piece
+        if len(content) > checked:
+            check_text_fits(path, len(content))
+            checked = 2 * len(content)
+    return bytes(content)

@@ -38,11 +38,11 @@ def available_memory() -> int:
     return min(available + resident, *(free + resident for free in _free_in_control_groups()), _address_space_limit())
 
 
-def parse_size(text: str) -> int:
-    """The bytes of a size such as ``8GB``; raises MemoryLimitError where the text is not a size."""
+def parse_size(text: str, name: str = VARIABLE) -> int:
+    """The bytes of a size such as ``8GB``; raises MemoryLimitError, which names the setting, where the text is not a size."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?", text.lower())
     if match is None or match[2] not in _UNITS or not float(match[1]):
-        raise MemoryLimitError(f"{VARIABLE} must be a size such as 8GB or 500MB; got '{text}'")
+        raise MemoryLimitError(f"{name} must be a size such as 8GB or 500MB; got '{text}'")
     return int(float(match[1]) * _UNITS[match[2]])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,8 @@ from discreet.model.policy import Policy
 from discreet.model.score import Score
 from discreet.risks.individual_risk.benedetti_franconi import household_risk, individual_risk
 
-Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Partial(BaseModel):
@@ -127,7 +128,7 @@ class IndividualRisk(RiskMeasure):
             per_record["household_risk"] = together
         return Score(self.name, summary, pl.DataFrame(per_record))
 
-    def _read_weights(self, data: Microdata) -> Floats:
+    def _read_weights(self, data: Microdata) -> NDArray[np.float64]:
         if self.sampling_fraction is not None:
             return np.full(len(data), 1 / self.sampling_fraction)
         named = data.named(Role.WEIGHT)
@@ -138,7 +139,7 @@ class IndividualRisk(RiskMeasure):
             )
         return read_sampling_weights(data.frame[named[0]], self.name)
 
-    def _count(self, columns: list[Column], weights: Floats) -> tuple[Floats, Floats]:
+    def _count(self, columns: list[Column], weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The records of each record's class and the sum of their weights."""
         size = len(weights)
         ids, number = group_columns(columns, size)
@@ -153,7 +154,7 @@ class IndividualRisk(RiskMeasure):
         return sizes + share * (agreeing - sizes), weighted + share * (persons - weighted)
 
 
-def _number_households(column: Column) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], int]:
+def _number_households(column: Column) -> tuple[NDArray[np.int64], int]:
     """A number per record; a record without a household is one of its own."""
     codes = column.codes.astype(np.int64)
     alone = np.flatnonzero(column.is_null)

@@ -16,7 +16,7 @@ from discreet.web.api.routing import Number, ProjectId, create_router
 from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.core import Core
 from discreet.web.errors import InvalidRequest, TooLarge
-from discreet.web.projects import access_log, datasets
+from discreet.web.projects import access_log, datasets, quotas, sources
 
 data_router = create_router("data")
 
@@ -52,26 +52,35 @@ async def upload(
     declared_size = request.headers.get("content-length", "")
     if declared_size.isdigit() and int(declared_size) > core.settings.upload_limit:
         raise TooLarge(f"the file is larger than the upload limit of {core.settings.upload_limit / 2**20:,.0f} MiB")
-    with datasets.Upload(core.settings, project, name) as received:
+    needed = int(declared_size) if declared_size.isdigit() else 1
+    room = await run_in_threadpool(_check_room, core, project_id, needed)
+    with datasets.Upload(core.settings, project, name, room) as received:
         async for chunk in request.stream():
             await run_in_threadpool(received.write, chunk)
     return Uploaded(upload=received.path.name, bytes=received.size)
 
 
+def _check_room(core: Core, project_id: int, needed: int) -> float:
+    with core.store.read() as connection:
+        return quotas.check_room(connection, core.settings, project_id, needed)
+
+
 @data_router.get("/projects/{project_id}/sources", response_model=list[str])
 def list_sources(core: ServerCore, access: Caller, project_id: ProjectId) -> list[str]:
-    """The connected databases; a job of kind import reads one of their tables with {"source": …, "table": …}."""
+    """The connected databases granted to you; a job of kind import reads a table of one with {"source": …, "table": …}."""
     authorize_project(core, access, project_id, "read", "editor")
-    return datasets.list_sources(core.settings)
+    with core.store.read() as connection:
+        return sources.list_sources(connection, core.settings, access.user)
 
 
 @data_router.get("/projects/{project_id}/sources/{source}/tables", response_model=list[str])
 def list_source_tables(
     core: ServerCore, access: Caller, project_id: ProjectId, source: Annotated[str, PathParameter(max_length=80)]
 ) -> list[str]:
-    """The tables and views of a connected database."""
+    """The tables and views of a connected database that were granted to you."""
     authorize_project(core, access, project_id, "read", "editor")
-    return datasets.list_tables(core.settings, source)
+    with core.store.read() as connection:
+        return sources.list_tables(connection, core.settings, access.user, source)
 
 
 @data_router.get("/projects/{project_id}/datasets", response_model=list[DatasetOut])

@@ -8,17 +8,36 @@ from fastapi import Path
 from starlette.responses import StreamingResponse
 
 from discreet.web.api.idempotency import IdempotencyKey, run_once
-from discreet.web.api.models import JobIn, JobOut
+from discreet.web.api.models import ActiveJobOut, JobIn, JobOut
+from discreet.web.api.people import require_admin
 from discreet.web.api.projects import authorize_project
 from discreet.web.api.routing import ProjectId, create_router
+from discreet.web.auth.following import Follower
 from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.jobs import events, queue
-from discreet.web.projects import access_log
+from discreet.web.projects import access_log, sources
 
 jobs_router = create_router("jobs")
 RESULTS_WITH_VALUES = ("analyze", "risk", "select")
 """Kinds of jobs whose results name values or records of the initial microdata."""
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
+
+
+@jobs_router.get("/jobs", response_model=list[ActiveJobOut])
+def list_active_jobs(core: ServerCore, access: Caller) -> list[ActiveJobOut]:
+    """The queued and running jobs of all users, without anything of their data (administrators only)."""
+    require_admin(access)
+    with core.store.read() as connection:
+        return [ActiveJobOut.model_validate(job) for job in queue.list_active(connection)]
+
+
+@jobs_router.delete("/jobs/{job}", status_code=204)
+def cancel_any_job(core: ServerCore, access: Caller, job: JobId) -> None:
+    """Cancel a job of any user (administrators only)."""
+    require_admin(access)
+    with core.store.write() as connection:
+        queue.cancel_any(connection, access.user, job)
+    core.supervisor.wake()
 
 
 @jobs_router.get("/projects/{project_id}/jobs", response_model=list[JobOut])
@@ -35,6 +54,10 @@ def submit_job(
 ) -> dict[str, Any]:
     """Submit a job: import, analyze, risk, generate, select or report."""
     project = authorize_project(core, access, project_id, "write", "editor")
+    if body.kind == "import" and isinstance(source := body.parameters.get("source"), str):
+        with core.store.read() as connection:
+            table = str(body.parameters.get("table", ""))
+            sources.check_granted(connection, core.settings, access.user.id, source, table)
     submitted = run_once(
         core, access, key, [project_id, body.model_dump(mode="json")],
         lambda connection: JobOut.model_validate(queue.submit(connection, access.user, project, body.kind, body.parameters)),
@@ -78,4 +101,5 @@ def follow_job(core: ServerCore, access: Caller, project_id: ProjectId, job: Job
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
         queue.get(connection, project, job)
-    return StreamingResponse(events.stream_job(core.store, project, job), media_type="text/event-stream")
+    follower = Follower(project.id, access.user.id, access.credential)
+    return StreamingResponse(events.stream_job(core.store, project, job, follower), media_type="text/event-stream")

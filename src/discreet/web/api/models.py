@@ -266,6 +266,43 @@ class ApprovalOut(BaseModel):
     sha256: str = Field(description="SHA-256 of the released file.")
 
 
+class ActiveJobOut(ResponseModel):
+    """A queued or running job, without anything of its data."""
+
+    id: str
+    project_id: int
+    user: str
+    kind: str
+    state: Literal["queued", "running"]
+    cancelling: bool
+    created: float
+    started: float | None
+
+
+class QuotaIn(RequestModel):
+    """What a user may use; null is the server's default."""
+
+    bytes: Annotated[float, Field(ge=0, le=1e17, description="On disk, of all projects that the user owns.")] | None = None
+    jobs: Annotated[int, Field(ge=0, le=10_000, description="Queued and running at the same time.")] | None = None
+    hours: Annotated[float, Field(ge=0, le=1e6, description="Running time of jobs within a day.")] | None = None
+
+
+class QuotaOut(ResponseModel):
+    """What a user may use."""
+
+    bytes: float
+    jobs: int
+    hours: float
+
+
+class Grant(RequestModel):
+    """A table of a connected database that a user may import; ``*`` is all of them."""
+
+    user: Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^/\\<>\x00-\x1f\x7f]+$")]
+    source: Annotated[str, Field(min_length=1, max_length=80)]
+    table: Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^\x00-\x1f\x7f]+$")] = "*"
+
+
 class ReleaseOut(ResponseModel):
     """A masked table with its state; policy and assessment are empty for release readers."""
 
@@ -353,4 +390,5 @@ class Audit(BaseModel):
 
     whole: bool
     fault: str | None
+    head: str = Field(description="The end of the log, NUMBER:HASH, as reports print it.")
     entries: list[Entry]

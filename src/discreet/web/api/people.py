@@ -5,15 +5,30 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Query
+from starlette.responses import StreamingResponse
 
 from discreet.web.api.idempotency import IdempotencyKey, run_once
-from discreet.web.api.models import Audit, Entry, Invitation, Me, TokenIn, TokenMade, TokenOut, UserIn, UserOut
+from discreet.web.api.models import (
+    Audit,
+    Entry,
+    Grant,
+    Invitation,
+    Me,
+    QuotaIn,
+    QuotaOut,
+    TokenIn,
+    TokenMade,
+    TokenOut,
+    UserIn,
+    UserOut,
+)
 from discreet.web.api.routing import Number, create_router
 from discreet.web.auth import accounts, tokens
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import Access, Caller, ServerCore
 from discreet.web.db import audit
 from discreet.web.errors import Forbidden
+from discreet.web.projects import quotas, sources
 
 people_router = create_router("people")
 UserName = Annotated[str, Path(min_length=1, max_length=80, pattern=r"^[^/\\<>\x00-\x1f\x7f]+$")]
@@ -40,7 +55,7 @@ def make_token(core: ServerCore, access: Caller, body: TokenIn) -> dict[str, Any
     for scope in body.scopes:
         access.require_scope(scope)
     with core.store.write() as connection:
-        token, secret = tokens.create(connection, access.user, body.name, list(body.scopes), body.days)
+        token, secret = tokens.create(connection, access.user, body.name, list(body.scopes), body.days, access.token)
     return {**TokenOut.model_validate(token).model_dump(), "secret": secret}
 
 
@@ -55,7 +70,7 @@ def revoke_token(core: ServerCore, access: Caller, token: Number) -> None:
 @people_router.get("/users", response_model=list[UserOut])
 def list_users(core: ServerCore, access: Caller) -> list[UserOut]:
     """All users (administrators only)."""
-    _require_admin(access)
+    require_admin(access)
     with core.store.read() as connection:
         return [UserOut.model_validate(user) for user in accounts.list_users(connection)]
 
@@ -63,7 +78,7 @@ def list_users(core: ServerCore, access: Caller) -> list[UserOut]:
 @people_router.post("/users", response_model=Invitation, status_code=201)
 def add_user(core: ServerCore, access: Caller, body: UserIn) -> Invitation:
     """Add a user; the response contains the link that sets the password (administrators only)."""
-    _require_admin(access)
+    require_admin(access)
     with core.store.write() as connection:
         user, secret = accounts.add(connection, body.name, admin=body.admin, by=access.user.name)
     return _create_invitation(user, core.welcome_url(secret))
@@ -72,7 +87,7 @@ def add_user(core: ServerCore, access: Caller, body: UserIn) -> Invitation:
 @people_router.post("/users/{name}/disable", response_model=UserOut)
 def disable_user(core: ServerCore, access: Caller, name: UserName, key: IdempotencyKey = None) -> dict[str, Any]:
     """Disable a user immediately (administrators only)."""
-    _require_admin(access)
+    require_admin(access)
     return run_once(
         core, access, key, ["disable", name],
         lambda connection: UserOut.model_validate(accounts.disable(connection, name, by=access.user.name)),
@@ -82,7 +97,7 @@ def disable_user(core: ServerCore, access: Caller, name: UserName, key: Idempote
 @people_router.post("/users/{name}/enable", response_model=UserOut)
 def enable_user(core: ServerCore, access: Caller, name: UserName, key: IdempotencyKey = None) -> dict[str, Any]:
     """Enable a disabled user (administrators only)."""
-    _require_admin(access)
+    require_admin(access)
     return run_once(
         core, access, key, ["enable", name],
         lambda connection: UserOut.model_validate(accounts.disable(connection, name, by=access.user.name, disabled=False)),
@@ -92,7 +107,7 @@ def enable_user(core: ServerCore, access: Caller, name: UserName, key: Idempoten
 @people_router.post("/users/{name}/reset", response_model=Invitation)
 def reset_user(core: ServerCore, access: Caller, name: UserName) -> Invitation:
     """Delete a user's password and sessions; the response contains a new link (administrators only)."""
-    _require_admin(access)
+    require_admin(access)
     with core.store.write() as connection:
         user, secret = accounts.reset_password(connection, name, by=access.user.name)
     return _create_invitation(user, core.welcome_url(secret))
@@ -106,14 +121,54 @@ def whole_audit(
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Audit:
     """The audit log of this server, newest entry first, and whether its hash chain is intact (administrators only)."""
-    _require_admin(access)
+    require_admin(access)
     with core.store.read() as connection:
         fault = audit.verify_chain(connection)
+        head = audit.read_head(connection)
         entries = [Entry.model_validate(entry) for entry in audit.list_entries(connection, limit=limit, before=before)]
-    return Audit(whole=fault is None, fault=fault, entries=entries)
+    return Audit(whole=fault is None, fault=fault, head=str(head), entries=entries)
 
 
-def _require_admin(access: Access) -> None:
+@people_router.get(
+    "/audit/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}, "description": "Lines of JSON."}},
+)
+def export_audit(core: ServerCore, access: Caller) -> StreamingResponse:
+    """The whole audit log as lines of JSON, oldest entry first (administrators only)."""
+    require_admin(access)
+    return StreamingResponse(audit.stream_export(core.store), media_type="application/x-ndjson")
+
+
+@people_router.put("/users/{name}/quota", response_model=QuotaOut)
+def set_user_quota(core: ServerCore, access: Caller, name: UserName, body: QuotaIn) -> QuotaOut:
+    """Set what a user may use; null is the server's default (administrators only)."""
+    require_admin(access)
+    with core.store.write() as connection:
+        user = accounts.get_by_name(connection, name)
+        quotas.set_quota(connection, access.user, "user", user.id, size=body.bytes, jobs=body.jobs, hours=body.hours)
+        return QuotaOut.model_validate(quotas.get_quota(connection, core.settings, "user", user.id))
+
+
+@people_router.get("/grants", response_model=list[Grant])
+def list_grants(core: ServerCore, access: Caller) -> list[Grant]:
+    """Who may import which tables of connected databases (administrators only)."""
+    require_admin(access)
+    with core.store.read() as connection:
+        return [Grant.model_validate(granted) for granted in sources.list_grants(connection)]
+
+
+@people_router.post("/grants", response_model=list[Grant], status_code=201)
+def add_grant(core: ServerCore, access: Caller, body: Grant) -> list[Grant]:
+    """Let a user import a table of a connected database, or all of them (administrators only)."""
+    require_admin(access)
+    with core.store.write() as connection:
+        sources.grant(connection, core.settings, access.user, body.user, body.source, body.table)
+        return [Grant.model_validate(granted) for granted in sources.list_grants(connection)]
+
+
+def require_admin(access: Access) -> None:
+    """Raise unless the request comes from an administrator and has the scope admin."""
     if not access.user.admin:
         raise Forbidden("only administrators may do this")
     access.require_scope("admin")

@@ -168,5 +168,5 @@ def project_audit(core: ServerCore, access: Caller, project_id: ProjectId) -> li
 
 def _parse_policy(body: PolicyIn) -> Policy:
     if body.yaml is not None:
-        return parse_policy(body.yaml, origin="the policy file")
+        return parse_policy(body.yaml, origin="the policy file", seconds=policies.READING_SECONDS)
     return Policy.from_dict(body.policy, origin="the policy")

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Query, Response
-from starlette.responses import FileResponse, HTMLResponse
+from fastapi import Query
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 
 from discreet.web.api.data import RowQueryParameters
-from discreet.web.api.models import ReleaseOut, Rows
+from discreet.web.api.models import JobOut, ReleaseOut, Rows
 from discreet.web.api.projects import authorize_project
 from discreet.web.api.routing import Number, ProjectId, create_router
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import REPORT_CSP, Caller, ServerCore
 from discreet.web.core import Core
+from discreet.web.jobs.downloading import wait_for_export
+from discreet.web.jobs.queue import Job
 from discreet.web.projects import access_log, release_files, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
 releases_router = create_router("releases")
+WAIT_SECONDS = 10.0
+"""Seconds that a download waits for the job that writes its file."""
 BINARY_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 }
@@ -51,8 +56,12 @@ def release_rows(core: ServerCore, access: Caller, project_id: ProjectId, number
     return row_query.read(core, file)
 
 
-@releases_router.get("/projects/{project_id}/releases/{number}/table", response_class=FileResponse, responses=BINARY_RESPONSE)
-def download(
+@releases_router.get(
+    "/projects/{project_id}/releases/{number}/table",
+    response_class=FileResponse,
+    responses={**BINARY_RESPONSE, 202: {"model": JobOut, "description": "A job is writing the file; ask again when it is done."}},
+)
+async def download(
     core: ServerCore,
     access: Caller,
     project_id: ProjectId,
@@ -60,15 +69,21 @@ def download(
     format: Annotated[  # noqa: A002 - the name of the query parameter
         str, Query(pattern=r"^[a-z0-9.]{1,20}$", description="The suffix of a file format, such as csv or parquet.")
     ] = "csv",
-) -> FileResponse:
-    """The masked table as a file."""
-    project = authorize_project(core, access, project_id, role="release_reader")
-    with core.store.read() as connection:
-        release = releases.get(connection, project, number)
-    file = release_files.export(core.settings, release, format)
-    access_log.record_release(core.store, access.user, project, release, "downloaded", format=format)
+) -> Response:
+    """The masked table as a file. A job writes it on first use: if that takes longer than a few seconds, the job is returned."""
+    project = await run_in_threadpool(authorize_project, core, access, project_id, role="release_reader")
+    release = await run_in_threadpool(_get_release, core, project, number)
+    written = await wait_for_export(core, access.user, project, release, format, WAIT_SECONDS)
+    if isinstance(written, Job):
+        return JSONResponse(JobOut.model_validate(written).model_dump(mode="json"), status_code=202)
+    await run_in_threadpool(access_log.record_release, core.store, access.user, project, release, "downloaded", format=format)
     name = f"{project.table_name}_{release.number}.{format}"
-    return FileResponse(file, media_type="application/octet-stream", filename=name)
+    return FileResponse(written, media_type="application/octet-stream", filename=name)
+
+
+def _get_release(core: Core, project: Project, number: int) -> releases.Release:
+    with core.store.read() as connection:
+        return releases.get(connection, project, number)
 
 
 @releases_router.get(

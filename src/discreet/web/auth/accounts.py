@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from discreet.web.auth import throttle
 from discreet.web.db import audit
 from discreet.web.db.store import Store, now
-from discreet.web.db.tables import links, sessions, tokens, users
+from discreet.web.db.tables import jobs, links, sessions, tokens, users
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unauthenticated
 
 LINK_HOURS = 72
@@ -57,23 +57,24 @@ def add(connection: Connection, name: str, *, admin: bool = False, by: str = "th
 
 
 def reset_password(connection: Connection, name: str, *, by: str = "the command line") -> tuple[User, str]:
-    """Delete a user's password and sessions; returns the user and the secret of a new link that sets the password."""
+    """End a user's password, sessions and tokens; returns the user and the secret of a new link that sets the password."""
     user = get_by_name(connection, name)
     connection.execute(update(users).where(users.c.id == user.id).values(password=None))
-    end_all_sessions(connection, user)
+    end_all_access(connection, user)
     audit.record(connection, by, "password reset", user=user.name)
     return user, _create_link(connection, user)
 
 
 def disable(connection: Connection, name: str, *, by: str = "the command line", disabled: bool = True) -> User:
-    """Disable an account immediately (sessions and tokens end), or enable it again with ``disabled=False``."""
+    """Disable an account immediately (sessions, tokens, links and jobs end), or enable it again with ``disabled=False``."""
     user = get_by_name(connection, name)
     if disabled and user.admin and not _count_other_admins(connection, user):
         raise Forbidden(f"'{user.name}' is the only administrator; add another first")
     connection.execute(update(users).where(users.c.id == user.id).values(disabled=disabled))
     if disabled:
-        end_all_sessions(connection, user)
-        connection.execute(delete(tokens).where(tokens.c.user_id == user.id))
+        end_all_access(connection, user)
+        connection.execute(delete(links).where(links.c.user_id == user.id))
+        stop_jobs(connection, user, f"cancelled because the account of {user.name} was disabled")
     audit.record(connection, by, "user disabled" if disabled else "user enabled", user=user.name)
     return get(connection, user.id)
 
@@ -108,7 +109,7 @@ def get_by_link(connection: Connection, secret: str) -> User:
 
 
 def set_password_with_link(connection: Connection, secret: str, password: str) -> User:
-    """Set a user's password with a one-time link; the link becomes invalid and all sessions of the user end."""
+    """Set a user's password with a one-time link; the link becomes invalid, and the user's sessions and tokens end."""
     user = get_by_link(connection, secret)
     _set_password(connection, user, password)
     connection.execute(delete(links).where(links.c.user_id == user.id))
@@ -117,7 +118,7 @@ def set_password_with_link(connection: Connection, secret: str, password: str) -
 
 
 def change_password(connection: Connection, user: User, old: str, new: str) -> None:
-    """Change the password of a user who knows the old one; all sessions of the user end."""
+    """Change the password of a user who knows the old one; all sessions and tokens of the user end."""
     stored = connection.execute(select(users.c.password).where(users.c.id == user.id)).scalar()
     if stored is None or not _verify_password(old, stored):
         raise InvalidRequest("the old password is wrong")
@@ -126,27 +127,40 @@ def change_password(connection: Connection, user: User, old: str, new: str) -> N
 
 
 def log_in(store: Store, name: str, password: str, address: str) -> User:
-    """The user with this name and password. Takes the same time for unknown names, so that it does not reveal which exist."""
-    with store.read() as connection:
-        throttle.check_allowed(connection, name, address)
+    """The user with this name and password. Takes the same time for unknown names, so that it does not reveal which exist.
+
+    The attempt is counted as a failure before the password is compared, so that parallel guesses cannot overtake the count.
+    """
+    with store.write() as connection:
         row = connection.execute(select(users).where(func.lower(users.c.name) == name.strip().lower())).one_or_none()
+        throttle.count_attempt(connection, name, address, None if row is None else row.id)
     stored = row.password if row is not None and row.password is not None and not row.disabled else None
     accepted = _verify_password(password, stored or _dummy_hash) and stored is not None
     with store.write() as connection:
         if not accepted:
-            throttle.record_failure(connection, name, address)
+            throttle.confirm_failure(connection, name, address, None if row is None else row.id)
             audit.record(connection, row.name if row is not None else "somebody", "login failed", address=address)
         else:
-            throttle.clear_failures(connection, name)
+            assert row is not None
+            throttle.forgive_attempt(connection, name, address, row.id)
     if not accepted:
         raise Unauthenticated("the name or the password is wrong")
     assert row is not None
     return user_from_row(row)
 
 
-def end_all_sessions(connection: Connection, user: User) -> None:
-    """End all sessions of a user, on every browser."""
+def end_all_access(connection: Connection, user: User) -> None:
+    """End all sessions and tokens of a user at once; open event streams notice it at their next check."""
     connection.execute(delete(sessions).where(sessions.c.user_id == user.id))
+    connection.execute(delete(tokens).where(tokens.c.user_id == user.id))
+
+
+def stop_jobs(connection: Connection, user: User, reason: str) -> None:
+    """Cancel a user's queued jobs and ask the running ones to stop."""
+    own = jobs.c.user_id == user.id
+    cancelled = {"state": "cancelled", "what": reason[:400], "finished": now()}
+    connection.execute(update(jobs).where(own, jobs.c.state == "queued").values(**cancelled))
+    connection.execute(update(jobs).where(own, jobs.c.state == "running").values(cancelling=True))
 
 
 def _set_password(connection: Connection, user: User, password: str) -> None:
@@ -157,7 +171,7 @@ def _set_password(connection: Connection, user: User, password: str) -> None:
     if password.casefold() == user.name.casefold():
         raise InvalidRequest("the password must differ from the user name")
     connection.execute(update(users).where(users.c.id == user.id).values(password=_hash_password(password)))
-    end_all_sessions(connection, user)
+    end_all_access(connection, user)
 
 
 def _hash_password(password: str) -> str:

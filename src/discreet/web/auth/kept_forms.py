@@ -6,6 +6,7 @@ of a browser that had a session is kept; files have to be chosen again.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass
 from typing import Self
@@ -13,6 +14,7 @@ from typing import Self
 from fastapi import Request
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from discreet.web.auth.security import SESSION_COOKIE
 
@@ -20,6 +22,8 @@ MAX_BYTES = 256 << 10
 """Longest body of a form that is kept."""
 MAX_TEXT = 4 * MAX_BYTES
 """Longest text of a kept form on the login page."""
+MAX_SECONDS = 5.0
+"""Longest time to wait for a form that is kept."""
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 _SECRETS = ("csrf", "password", "again", "old")
 
@@ -59,9 +63,9 @@ async def read_form(request: Request) -> KeptForm | None:
     ):
         return None
     try:
-        async with request.form(max_fields=5_000, max_part_size=MAX_BYTES) as form:
+        async with asyncio.timeout(MAX_SECONDS), request.form(max_fields=5_000, max_part_size=MAX_BYTES) as form:
             return KeptForm(request.url.path, _text_fields(form))
-    except HTTPException:  # malformed
+    except (HTTPException, TimeoutError, ClientDisconnect):  # malformed, or not sent in time
         return None
 
 

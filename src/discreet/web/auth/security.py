@@ -7,23 +7,34 @@ something must come from our own pages: the headers Sec-Fetch-Site and Origin an
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 
-from discreet.web.auth import sessions, tokens
-from discreet.web.auth.accounts import User
+from discreet.web.auth.identity import CSRF_HEADER, SAFE_METHODS, SESSION_COOKIE, Access, Identity, identify
 from discreet.web.auth.sessions import Session
 from discreet.web.core import Core, get_core
 from discreet.web.errors import Forbidden, Unauthenticated
 from discreet.web.settings import Settings
 
-SESSION_COOKIE = "discreet_session"
-CSRF_HEADER = "x-csrf-token"
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+__all__ = [
+    "CSRF_HEADER",
+    "REPORT_CSP",
+    "SAFE_METHODS",
+    "SECURITY_HEADERS",
+    "SESSION_COOKIE",
+    "Access",
+    "AdminSession",
+    "Caller",
+    "CheckedForm",
+    "CurrentSession",
+    "ServerCore",
+    "check_same_origin",
+    "get_identity",
+]
+
 PAGE_CSP = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
@@ -42,49 +53,31 @@ SECURITY_HEADERS = {
 }
 
 
-@dataclass(frozen=True)
-class Access:
-    """The authenticated user of a request, the scopes it has, and the session unless it came with a token."""
-
-    user: User
-    scopes: tuple[str, ...]
-    session: Session | None = None
-
-    def require_scope(self, scope: str) -> None:
-        """Raise if the request does not have a scope."""
-        if scope not in self.scopes:
-            raise Forbidden(f"this token has the scopes {', '.join(self.scopes) or 'none'}; this needs {scope}")
+def get_identity(request: Request, core: Core) -> Identity:
+    """Who sends a request; determined by the server's middleware before the body was read, or now."""
+    if not hasattr(request.state, "identity"):
+        request.state.identity = identify(request, core)
+    identity: Identity = request.state.identity
+    return identity
 
 
 def current_session(request: Request, core: Annotated[Core, Depends(get_core)]) -> Session:
     """The session of a request for a page; raises if nobody is logged in."""
-    session = sessions.find(core.store, request.cookies.get(SESSION_COOKIE), core.settings)
+    session = optional_session(request, core)
     if session is None:
         raise Unauthenticated("log in first")
-    request.state.who = session.user.name
     return session
 
 
 def optional_session(request: Request, core: Annotated[Core, Depends(get_core)]) -> Session | None:
     """The session of a request, or None if nobody is logged in."""
-    return sessions.find(core.store, request.cookies.get(SESSION_COOKIE), core.settings)
+    access = get_identity(request, core).access
+    return None if access is None else access.session
 
 
 def authenticate(request: Request, core: Annotated[Core, Depends(get_core)]) -> Access:
     """The user of an API request: by token, or by session with a CSRF token if the request changes something."""
-    header = request.headers.get("authorization", "")
-    if header:
-        scheme, _, secret = header.partition(" ")
-        if scheme.lower() != "bearer" or not secret.strip():
-            raise Unauthenticated("the Authorization header must be 'Bearer TOKEN'")
-        user, scopes = tokens.find(core.store, secret.strip())
-        request.state.who = user.name
-        return Access(user, scopes)
-    session = current_session(request, core)
-    if request.method not in SAFE_METHODS:
-        session.check_csrf(request.headers.get(CSRF_HEADER))
-    scopes = tuple(scope for scope in tokens.SCOPES if scope != "admin" or session.user.admin)
-    return Access(session.user, scopes, session)
+    return get_identity(request, core).require()
 
 
 def admin_session(session: Annotated[Session, Depends(current_session)]) -> Session:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select, update
 
 from discreet.web.auth.accounts import User, digest, user_from_row
-from discreet.web.db.store import Store, now
+from discreet.web.db.store import Store, now, suppress_full_disk
 from discreet.web.db.tables import sessions, users
 from discreet.web.errors import Forbidden
 from discreet.web.settings import Settings
@@ -68,7 +68,7 @@ def find(store: Store, secret: str | None, settings: Settings) -> Session | None
     if row is None or row.disabled:
         return None
     if current_time - row.seen > 60:
-        with store.write() as connection:
+        with suppress_full_disk(), store.write() as connection:
             renewed = {"seen": current_time, "expires": current_time + settings.session_hours * 3600}
             connection.execute(update(sessions).where(sessions.c.hash == row.hash).values(**renewed))
     return Session(user_from_row(row), row.csrf, row.hash)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from discreet.web.auth.accounts import User, digest, get
 from discreet.web.db import audit
-from discreet.web.db.store import Store, now
+from discreet.web.db.store import Store, now, suppress_full_disk
 from discreet.web.db.tables import tokens
-from discreet.web.errors import InvalidRequest, NotFound, Unauthenticated
+from discreet.web.errors import Forbidden, InvalidRequest, NotFound, Unauthenticated
 
 SCOPES = {
     "read": "see projects, tables, risks and releases",
@@ -32,10 +34,18 @@ class Token:
     created: float
     expires: float
     used: float | None
+    parent_id: int | None = None
+    """The token that created it, and with which it ends."""
+    hash: str = ""
 
 
-def create(connection: Connection, user: User, name: str, scopes: list[str], days: float = 90) -> tuple[Token, str]:
-    """Create a token; returns the token and its secret, which is not stored."""
+def create(
+    connection: Connection, user: User, name: str, scopes: list[str], days: float = 90, parent: Token | None = None
+) -> tuple[Token, str]:
+    """Create a token; returns the token and its secret, which is not stored.
+
+    A token that another one creates has no scope that its parent lacks, expires with it at the latest, and ends with it.
+    """
     if not name.strip() or len(name) > 80:
         raise InvalidRequest("a token needs a name of 1 to 80 characters, for example the program that will use it")
     if not scopes or set(scopes) - set(SCOPES):
@@ -44,6 +54,14 @@ def create(connection: Connection, user: User, name: str, scopes: list[str], day
         raise InvalidRequest("only an administrator's token can have the scope admin")
     if not 0 < days <= 366:
         raise InvalidRequest(f"a token can be valid for at most 366 days; got {days:g}")
+    if parent is not None and (wider := set(scopes) - set(parent.scopes)):
+        raise Forbidden(f"the token '{parent.name}' does not have the scope {', '.join(sorted(wider))}, so it cannot grant it")
+    expires = now() + days * 86400
+    if parent is not None:
+        alive = connection.execute(select(tokens.c.expires).where(tokens.c.id == parent.id).with_for_update()).scalar()
+        if alive is None:
+            raise Unauthenticated("the token is not valid on this server")
+        expires = min(expires, alive)
     secret = PREFIX + secrets.token_urlsafe(32)
     inserted = connection.execute(
         insert(tokens).values(
@@ -52,10 +70,11 @@ def create(connection: Connection, user: User, name: str, scopes: list[str], day
             name=name.strip(),
             scopes=" ".join(sorted(set(scopes))),
             created=now(),
-            expires=now() + days * 86400,
+            expires=expires,
+            parent_id=None if parent is None else parent.id,
         )
     )
-    audit.record(connection, user.name, "token made", name=name.strip(), scopes=sorted(set(scopes)), days=days)
+    audit.record(connection, user.name, "token made", name=name.strip(), scopes=sorted(set(scopes)), expires=round(expires))
     assert inserted.inserted_primary_key is not None
     token_id = inserted.inserted_primary_key[0]
     return next(token for token in list_tokens(connection, user) if token.id == token_id), secret
@@ -64,19 +83,24 @@ def create(connection: Connection, user: User, name: str, scopes: list[str], day
 def list_tokens(connection: Connection, user: User) -> list[Token]:
     """A user's tokens, newest first."""
     rows = connection.execute(select(tokens).where(tokens.c.user_id == user.id).order_by(tokens.c.id.desc())).all()
-    return [Token(row.id, row.name, tuple(row.scopes.split()), row.created, row.expires, row.used) for row in rows]
+    return [_token_from_row(row, row.scopes.split()) for row in rows]
 
 
 def revoke(connection: Connection, user: User, token_id: int) -> None:
-    """Revoke a token immediately."""
-    deleted = connection.execute(delete(tokens).where(tokens.c.id == token_id, tokens.c.user_id == user.id))
-    if not deleted.rowcount:
+    """Revoke a token immediately, and with it the tokens that it created, and those that they created."""
+    rows = connection.execute(select(tokens.c.id, tokens.c.parent_id).where(tokens.c.user_id == user.id)).all()
+    parents = {row.id: row.parent_id for row in rows}
+    if token_id not in parents:
         raise NotFound(f"you have no token {token_id}")
+    ended = {token_id}
+    while children := {child for child, parent in parents.items() if parent in ended} - ended:
+        ended |= children
+    connection.execute(delete(tokens).where(tokens.c.id.in_(ended)))
     audit.record(connection, user.name, "token revoked", token=token_id)
 
 
-def find(store: Store, secret: str) -> tuple[User, tuple[str, ...]]:
-    """The user that a token belongs to, and the token's scopes."""
+def find(store: Store, secret: str) -> tuple[User, Token]:
+    """The user that a token belongs to, and the token with the scopes that it has now."""
     with store.read() as connection:
         row = connection.execute(select(tokens).where(tokens.c.hash == digest(secret))).one_or_none()
         user = get(connection, row.user_id) if row is not None else None
@@ -85,7 +109,10 @@ def find(store: Store, secret: str) -> tuple[User, tuple[str, ...]]:
     if row.expires < now():
         raise Unauthenticated(f"the token '{row.name}' has expired; create a new one")
     if row.used is None or now() - row.used > 60:
-        with store.write() as connection:
+        with suppress_full_disk(), store.write() as connection:
             connection.execute(update(tokens).where(tokens.c.id == row.id).values(used=now()))
-    scopes = tuple(scope for scope in row.scopes.split() if scope != "admin" or user.admin)
-    return user, scopes
+    return user, _token_from_row(row, [scope for scope in row.scopes.split() if scope != "admin" or user.admin])
+
+
+def _token_from_row(row: Row[Any], scopes: Sequence[str]) -> Token:
+    return Token(row.id, row.name, tuple(scopes), row.created, row.expires, row.used, row.parent_id, row.hash)

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from discreet.convert.databases.address import check_address
 from discreet.engine.runtime.private_files import create_private_file
 from discreet.errors import SourceError, redact_credentials
+from discreet.web.db.audit_key import AuditKey, load_audit_key
+from discreet.web.db.ballast import Ballast
+from discreet.web.errors import DiskFull
+
+if TYPE_CHECKING:
+    from discreet.web.settings import Settings
 
 DRIVERS = {
     "sqlite": "sqlite",
@@ -27,6 +33,8 @@ DRIVERS = {
     "mysql": "mysql+pymysql",
     "mariadb": "mysql+pymysql",
 }
+HEAD = "audit_head"
+"""Where a connection remembers the last entry of the audit log that its transaction wrote."""
 POOL_SIZE = 40
 """Connections kept open: one per thread that answers requests. A few more are opened when needed."""
 
@@ -37,9 +45,32 @@ class Store:
     def __init__(self, address: str) -> None:
         self.address = address
         self.engine = _create_engine(address)
+        self._audit_key: AuditKey | None = None
         self._writing = self.engine.execution_options(writing=True)
+        self._on_full_disk: Callable[[], object] = lambda: None
         # SQLite allows one writer at a time and makes the others poll; within one process a lock is faster and fairer
         self._write_lock = threading.Lock() if self.engine.dialect.name == "sqlite" else None
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Open the database of a server, migrated, with the key of its audit log and room for it on a full disk."""
+        store = cls(settings.database)
+        try:
+            store.migrate()
+            with store.read() as connection:
+                entries = int(connection.execute(text("SELECT number FROM discreet_chain WHERE id = 1")).scalar_one())
+            store.use_audit_key(load_audit_key(settings.home, entries))
+        except BaseException:
+            store.close()
+            raise
+        store._on_full_disk = Ballast(settings.home).release
+        return store
+
+    def use_audit_key(self, key: AuditKey) -> None:
+        """Sign entries of the audit log with a key."""
+        self._audit_key = key
+        self.engine = self.engine.execution_options(audit_key=key)
+        self._writing = self.engine.execution_options(writing=True)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -50,12 +81,19 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A write transaction, rolled back on an exception."""
-        if self._write_lock is None:
-            with self._writing.begin() as connection:
-                yield connection
-            return
-        with self._write_lock, self._writing.begin() as connection:
-            yield connection
+        try:
+            with self._write_lock or nullcontext(), self._writing.connect() as connection:
+                connection.info.pop(HEAD, None)
+                with connection.begin():
+                    yield connection
+                head = connection.info.pop(HEAD, None)
+                if head is not None and self._audit_key is not None:
+                    self._audit_key.write_head(head)
+        except OperationalError as error:
+            if is_disk_full(error):
+                self._on_full_disk()
+                raise DiskFull("the server's disk is full; what you did was not saved: try again, or delete something") from None
+            raise
 
     def migrate(self) -> None:
         """Migrate the schema to the current version."""
@@ -65,7 +103,12 @@ class Store:
         config = Config()
         config.set_main_option("script_location", "discreet.web.db:migrations")
         try:
-            with self.write() as connection:
+            with (
+                self._write_lock or nullcontext(),
+                self._writing.connect() as connection,
+                _without_cascades(connection),
+                connection.begin(),
+            ):
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
         except SQLAlchemyError as error:
@@ -100,6 +143,33 @@ class Store:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+@contextmanager
+def suppress_full_disk() -> Iterator[None]:
+    """Go on without a write that is only bookkeeping, such as the time of the last use."""
+    with suppress(DiskFull):
+        yield
+
+
+def is_disk_full(error: OperationalError) -> bool:
+    """Whether the database could not write because its disk is full."""
+    message = str(error.orig).lower()
+    return any(phrase in message for phrase in ("disk is full", "no space left", "disk full", "disk i/o error"))
+
+
+@contextmanager
+def _without_cascades(connection: Connection) -> Iterator[None]:
+    """On SQLite a migration copies a table and drops the old one, which must not delete the rows that refer to it."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    raw: Any = connection.connection
+    raw.execute("PRAGMA foreign_keys=OFF")
+    try:
+        yield
+    finally:
+        raw.execute("PRAGMA foreign_keys=ON")
 
 
 def now() -> float:

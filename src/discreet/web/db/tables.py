@@ -72,21 +72,49 @@ tokens = Table(
     Column("created", Double, nullable=False),
     Column("expires", Double, nullable=False),
     Column("used", Double),
+    Column("parent_id", Integer, comment="the token that created it, and with which it ends"),
 )
 
-attempts = Table(
-    "discreet_attempts",
+throttles = Table(
+    "discreet_throttles",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("subject", String(200), nullable=False, index=True, comment="a name or an address that failed to log in"),
+    Column("subject", String(200), primary_key=True, comment="a name, an address, or a name at an address"),
+    Column("failures", Integer, nullable=False),
+    Column("last", Double, nullable=False),
+    Column("until", Double, nullable=False, comment="no login is tried before"),
+)
+
+known_addresses = Table(
+    "discreet_known_addresses",
+    metadata,
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("address", String(60), primary_key=True, comment="where the user has logged in"),
     Column("at", Double, nullable=False),
+)
+
+grants = Table(
+    "discreet_grants",
+    metadata,
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("source", String(80), primary_key=True, comment="a connected database"),
+    Column("table_name", String(300), primary_key=True, comment="one of its tables; * is all of them"),
+)
+
+quotas = Table(
+    "discreet_quotas",
+    metadata,
+    Column("kind", String(10), primary_key=True, comment="user or project"),
+    Column("subject_id", Integer, primary_key=True, autoincrement=False),
+    Column("bytes", Double, comment="null: the server's default"),
+    Column("jobs", Integer, comment="queued and running at the same time"),
+    Column("hours", Double, comment="running time of jobs within a day"),
 )
 
 projects = Table(
     "discreet_projects",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String(120), nullable=False, unique=True),
+    Column("name", String(120), nullable=False),
     Column("table_name", String(60), nullable=False, unique=True, comment="the name of the masked table"),
     Column("owner_id", ForeignKey(users.c.id), nullable=False),
     Column("created", Double, nullable=False),
@@ -96,6 +124,7 @@ projects = Table(
     Column("limits", JSON, comment="limits for approval, set by an owner"),
     Column("retention_days", Integer, comment="days after which originals and drafts are purged"),
     Column("grants", JSON, comment="accounts of the database that may read the published table"),
+    UniqueConstraint("owner_id", "name"),
     sqlite_autoincrement=True,  # the id of a deleted project is never reused
 )
 
@@ -151,6 +180,7 @@ jobs = Table(
     Column("partial", JSON, comment="results so far, such as the wizard's points"),
     Column("result", JSON),
     Column("attempts", Integer, nullable=False, default=0),
+    Column("ran", Double, nullable=False, default=0, server_default="0", comment="seconds that it ran, without pauses"),
     Column("pid", Integer),
     Column("created", Double, nullable=False),
     Column("started", Double),

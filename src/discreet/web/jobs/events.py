@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import case, func, select
 
+from discreet.web.auth.following import Follower, still_allowed
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs, projects, releases, revisions, users
 from discreet.web.errors import NotFound
@@ -22,18 +23,23 @@ from discreet.web.jobs import queue
 from discreet.web.projects.projects import Project
 
 POLL_SECONDS = 0.5
-KEEPALIVE_SECONDS = 15.0
+KEEPALIVE_SECONDS = 5.0
 JOB_STREAM_SECONDS = 3600.0
 PROJECT_STREAM_SECONDS = 120.0
-"""Seconds between queries, between keep-alive comments, and until the stream of a job or project ends. Browsers then reconnect by
+"""Seconds between queries, between keep-alive events, and until the stream of a job or project ends. Browsers then reconnect by
 themselves, and are authenticated and authorised again."""
+ACCESS_ENDED = "the project does not exist any more, or your access to it has ended"
 
 
-async def stream_job(store: Store, project: Project, job_id: str, pause: float = POLL_SECONDS) -> AsyncIterator[str]:
-    """The event stream of a job: ``progress`` events with a :func:`job_snapshot`, and ``end`` when the job is over."""
+async def stream_job(
+    store: Store, project: Project, job_id: str, follower: Follower, pause: float = POLL_SECONDS
+) -> AsyncIterator[str]:
+    """The event stream of a job: ``progress`` events with a :func:`job_snapshot`, and ``end`` when the job or the access ends."""
 
     def look() -> dict[str, Any]:
         with store.read() as connection:
+            if not still_allowed(connection, [follower]):
+                raise NotFound(ACCESS_ENDED)
             return job_snapshot(queue.get(connection, project, job_id))
 
     async for text in _change_events("progress", lambda: asyncio.to_thread(look), _is_over, pause, JOB_STREAM_SECONDS):
@@ -41,37 +47,40 @@ async def stream_job(store: Store, project: Project, job_id: str, pause: float =
 
 
 class Watcher:
-    """Reads the state of all followed projects in one query, shared by all followers; at most one query runs at a time."""
+    """Reads the state of all followed projects in one query, shared by all followers; at most one query runs at a time.
+
+    The same query tells who of them may still see it.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._followed: Counter[int] = Counter()
-        self._snapshots: dict[int, dict[str, Any] | None] = {}
+        self._followers: Counter[Follower] = Counter()
+        self._snapshots: dict[Follower, dict[str, Any] | None] = {}
         self._read_at = 0.0
         self._reading: asyncio.Task[None] | None = None
 
-    async def follow(self, project: Project, pause: float = 2 * POLL_SECONDS) -> AsyncIterator[str]:
+    async def follow(self, project: Project, follower: Follower, pause: float = 2 * POLL_SECONDS) -> AsyncIterator[str]:
         """``change`` events of a project: its revision and author, its dataset, its jobs and its releases."""
 
         async def look() -> dict[str, Any]:
-            snapshot = await self._snapshot(project.id, pause / 2)
+            snapshot = await self._snapshot(follower, pause / 2)
             if snapshot is None:
-                raise NotFound(f"the project '{project.name}' does not exist any more")
+                raise NotFound(ACCESS_ENDED)
             return snapshot
 
-        self._followed[project.id] += 1
+        self._followers[follower] += 1
         try:
             async for text in _change_events("change", look, lambda _: False, pause, PROJECT_STREAM_SECONDS):
                 yield text
         finally:
-            self._followed -= Counter([project.id])
+            self._followers -= Counter([follower])
 
-    async def _snapshot(self, project_id: int, max_age: float) -> dict[str, Any] | None:
+    async def _snapshot(self, follower: Follower, max_age: float) -> dict[str, Any] | None:
         if time.monotonic() - self._read_at > max_age:
             await self._refresh()
-        while project_id not in self._snapshots:  # it was not followed yet when that query began
+        while follower not in self._snapshots:  # it was not followed yet when that query began
             await self._refresh()
-        return self._snapshots[project_id]
+        return self._snapshots[follower]
 
     async def _refresh(self) -> None:
         # a task of a closed event loop would never finish
@@ -81,12 +90,19 @@ class Watcher:
 
     async def _read_all(self) -> None:
         try:
-            project_ids = list(self._followed)
-            snapshots = await asyncio.to_thread(project_snapshots, self._store, project_ids)
-            self._snapshots = {project_id: snapshots.get(project_id) for project_id in project_ids}
+            followers = list(self._followers)
+            snapshots, allowed = await asyncio.to_thread(self._read_snapshots, followers)
+            self._snapshots = {
+                follower: snapshots.get(follower.project_id) if follower in allowed else None for follower in followers
+            }
             self._read_at = time.monotonic()
         finally:
             self._reading = None
+
+    def _read_snapshots(self, followers: Collection[Follower]) -> tuple[dict[int, dict[str, Any]], set[Follower]]:
+        with self._store.read() as connection:
+            allowed = still_allowed(connection, followers)
+        return project_snapshots(self._store, {follower.project_id for follower in allowed}), allowed
 
 
 def _is_over(snapshot: dict[str, Any]) -> bool:
@@ -157,7 +173,7 @@ async def _change_events(
             yield _format_event(name, snapshot)
         elif now() - last_sent > KEEPALIVE_SECONDS:
             last_sent = now()
-            yield ": alive\n\n"
+            yield "event: alive\ndata: {}\n\n"  # without it, a page could not notice that the server is gone
         if is_over(snapshot):
             yield _format_event("end", snapshot)
             return

@@ -1,35 +1,24 @@
-"""Write a masked table in another format, as a separate process: ``python -m discreet.web.jobs.exporting``.
-
-The request is JSON on standard input; if the export fails, the last line on standard output is the reason.
-"""
+"""The masked table of a release in another file format, written by a job."""
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
+from typing import Any
 
 from discreet.convert import convert, write_target
 from discreet.convert.files.formats import format_of
-from discreet.errors import DiscreetError
 from discreet.model.policy import Policy
 from discreet.web.jobs.labels import has_labels, read_with_labels
 
 
-def main() -> int:
-    """Run the export requested on standard input."""
-    request = json.loads(sys.stdin.readline() or "{}")
-    source, target = Path(request["source"]), Path(request["target"])
-    try:
-        if has_labels(source) or format_of(target).module == "delimited":
-            write_target(read_with_labels(source, Policy()), target, public=True)
-        else:
-            convert(source, target, Policy(), overwrite=True)
-    except DiscreetError as error:
-        print(" ".join(str(error).replace(str(target), target.name).split()))
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def write_export(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Write the export that a job asks for, beside the masked table."""
+    release, form = inputs["release"], inputs["parameters"]["format"]
+    source = Path(inputs["folder"]) / release["file"]
+    target = source.with_name(f"export.{form}")
+    if has_labels(source) or format_of(target).module == "delimited":
+        write_target(read_with_labels(source, Policy()), target, public=True)
+    else:
+        convert(source, target, Policy(), overwrite=True)
+    result = {"release": release["number"], "format": form, "bytes": target.stat().st_size}
+    return {"result": result, "sentence": f"release {release['number']} was written as {form}"}

@@ -7,10 +7,11 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Row, select
 
+from discreet.web.db import audit
 from discreet.web.db.tables import datasets, projects, releases, revisions, users
 from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.jobs.generation import with_limits
-from discreet.web.projects import policy_sandbox
+from discreet.web.projects import policy_sandbox, sources
 from discreet.web.projects.datasets import display_name
 from discreet.web.projects.release_states import check_publishable
 from discreet.web.settings import Settings
@@ -31,6 +32,7 @@ def gather_inputs(connection: Connection, settings: Settings, job: Row[Any]) -> 
         "project": {"id": project.id, "name": project.name, "table_name": project.table_name},
         "by": connection.execute(select(users.c.name).where(users.c.id == job.user_id)).scalar_one(),
         "published": settings.published,
+        "audit_head": str(audit.read_head(connection)),
         "display_names": {str(folder): "the project's folder"},
     }
     if "release" in parameters:
@@ -46,6 +48,8 @@ def gather_inputs(connection: Connection, settings: Settings, job: Row[Any]) -> 
             inputs["grants"] = list(project.grants or [])
         parameters |= {"dataset": release.dataset_id, "revision": release.revision}
     if job.kind == "import":
+        if "source" in parameters:
+            sources.check_granted(connection, settings, job.user_id, parameters["source"], parameters["table"])
         inputs |= _resolve_source(settings, parameters, inputs)
     parameters.setdefault("revision", project.revision)
     inputs["policy"] = _get_policy(connection, project, parameters["revision"])

@@ -12,7 +12,7 @@ from discreet.model.policy import explain_validation_error
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects.projects import Project
 
-REPEATABLE = ("import", "analyze", "risk", "generate", "select", "report", "publish")
+REPEATABLE = ("import", "analyze", "risk", "generate", "select", "report", "publish", "export")
 """Kinds that produce the same result when repeated, so that a job interrupted with the server can run again."""
 
 Number = Annotated[int, Field(ge=1)]
@@ -87,9 +87,16 @@ class Publish(_Parameters):
     release: Number
 
 
+class Export(_Parameters):
+    """Write the masked table of a release in another file format, for a download."""
+
+    release: Number
+    format: Annotated[str, Field(pattern=r"^[a-z0-9.]{1,20}$")]
+
+
 PARAMETER_MODELS: dict[str, type[_Parameters]] = {
     "import": Import, "analyze": Analyze, "risk": Risk, "generate": Generate, "select": Select, "report": Report,
-    "publish": Publish,
+    "publish": Publish, "export": Export,
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def record_outcome(connection: Connection, running: RunningJob, code: int) -> No
     job = connection.execute(select(jobs).where(*condition).with_for_update()).one_or_none()
     if job is None:
         return
-    values: dict[str, Any] = {"partial": list(running.points)} if running.points else {}
+    values: dict[str, Any] = {"ran": running.seconds_run} | ({"partial": list(running.points)} if running.points else {})
     event = (running.final_message or {}).get("event")
     if event == "result":
         assert running.final_message is not None
@@ -40,6 +40,11 @@ def record_outcome(connection: Connection, running: RunningJob, code: int) -> No
             return
         total = max(job.total, 1.0)
         finish_job(connection, running.job, "done", sentence, result=result, done=total, total=total, **values)
+    elif running.timed_out:
+        hours = running.max_seconds / 3600
+        finish_job(
+            connection, running.job, "failed", f"stopped after {hours:.3g} hours, the time that this job may run", **values
+        )
     elif event == "cancelled" or running.process.stop_requested_at is not None:
         suffix = "" if event == "cancelled" else "; it did not stop when asked, so its process was killed"
         finish_job(connection, running.job, "cancelled", f"cancelled{suffix}", **values)
@@ -103,8 +108,11 @@ def describe_program_error(kind: str) -> str:
 
 def describe_exit(code: int) -> str:
     """The message of a job whose process ended without a result."""
-    if code == -9:
-        return "the system killed the job's process (signal 9), probably because memory ran out; other jobs are not affected"
+    if code in (-6, -9):
+        return (
+            f"the job's process was ended by signal {-code}, probably because it needed more memory than it may use; "
+            "other jobs are not affected"
+        )
     if code < 0:
         return f"the job's process was ended by signal {-code}; other jobs are not affected"
     return f"the job's process ended before the job was done (exit code {code}); other jobs are not affected"

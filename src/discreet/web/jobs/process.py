@@ -64,10 +64,21 @@ class WorkerProcess:
         """Whether it was asked to stop more than ``STOP_SECONDS`` ago."""
         return self.stop_requested_at is not None and time.monotonic() - self.stop_requested_at > STOP_SECONDS
 
+    def pause(self) -> None:
+        """Stop it and its children where they are, so that they use no CPU time; they keep their memory."""
+        self._signal_group(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on after a pause."""
+        self._signal_group(signal.SIGCONT)
+
+    def _signal_group(self, signal_number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.popen.pid, signal_number)
+
     def kill(self) -> None:
         """Kill it and its children immediately."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.popen.pid, signal.SIGKILL)
+        self._signal_group(signal.SIGKILL)
 
     def exchange(self) -> Iterator[dict[str, Any]]:
         """Send pending input, and yield the messages that have arrived."""

@@ -13,15 +13,15 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import now
 from discreet.web.db.tables import jobs, users
-from discreet.web.errors import Conflict, NotFound, TooManyRequests
+from discreet.web.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from discreet.web.jobs import generation, job_types
-from discreet.web.projects import projects
+from discreet.web.projects import projects, quotas
 from discreet.web.projects.projects import Project
 
 ACTIVE = ("queued", "running")
-MAX_PER_PROJECT = 20
 MAX_IN_TOTAL = 500
-"""Maximum number of queued and running jobs: per project, and on the whole server."""
+KEPT_FOR_ADMINISTRATORS = 20
+"""Maximum number of queued and running jobs on the whole server, and how many more an administrator may submit."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +59,21 @@ class Job:
         return 1.0 if self.state == "done" else min(self.done / self.total, 1.0) if self.total > 0 else 0.0
 
 
-def submit(connection: Connection, user: User, project: Project, kind: str, parameters: Mapping[str, Any] | None = None) -> Job:
+def submit(
+    connection: Connection, user: User, project: Project, kind: str, parameters: Mapping[str, Any] | None = None,
+    role: str = "editor",
+) -> Job:  # fmt: skip
     """Append a job to the queue; a release that is generated already, or is being generated, is not generated again."""
-    project.require_role("owner" if kind == "publish" else "editor")
+    project.require_role("owner" if kind == "publish" else role)
     content = job_types.check_parameters(project, kind, dict(parameters or {}))
     if kind == "generate":
         content |= generation.identify(connection, project, content)
         if (earlier := generation.find_earlier_job(connection, project, content["digest"])) is not None:
             return get(connection, project, earlier)
-    query = select(jobs.c.project_id, func.count().label("n")).where(jobs.c.state.in_(ACTIVE)).group_by(jobs.c.project_id)
-    waiting = {row.project_id: row.n for row in connection.execute(query).all()}
-    if waiting.get(project.id, 0) >= MAX_PER_PROJECT:
-        raise TooManyRequests(
-            f"the project '{project.name}' has {MAX_PER_PROJECT} queued or running jobs already; wait or cancel some", seconds=60
-        )
-    if sum(waiting.values()) >= MAX_IN_TOTAL:
-        raise TooManyRequests(f"the server has {MAX_IN_TOTAL} queued or running jobs already; try again later", seconds=60)
+    quotas.check_jobs(connection, user.id, project.id, project.name)
+    waiting = connection.execute(select(func.count()).where(jobs.c.state.in_(ACTIVE))).scalar_one()
+    if waiting >= MAX_IN_TOTAL + (KEPT_FOR_ADMINISTRATORS if user.admin else 0):
+        raise TooManyRequests(f"the server has {waiting} queued or running jobs already; try again later", seconds=60)
     job_id = secrets.token_hex(16)
     connection.execute(
         insert(jobs).values(
@@ -112,18 +111,58 @@ def latest_job(connection: Connection, project: Project, kind: str, state: str |
 def cancel(connection: Connection, user: User, project: Project, job_id: str) -> Job:
     """Cancel a queued job, or ask a running one to stop; its process is killed 10 seconds later if it has not stopped."""
     project.require_role("editor")
-    condition = (jobs.c.id == job_id, jobs.c.project_id == project.id)
-    cancelled = {"state": "cancelled", "what": f"cancelled by {user.name} before it started", "finished": now()}
-    dequeued = connection.execute(update(jobs).where(*condition, jobs.c.state == "queued").values(**cancelled)).rowcount
-    affected = (
-        dequeued or connection.execute(update(jobs).where(*condition, jobs.c.state == "running").values(cancelling=True)).rowcount
-    )
+    job = get(connection, project, job_id)
+    affected = _cancel(connection, job.id, f"cancelled by {user.name} before it started")
     job = get(connection, project, job_id)
     if not affected:
         raise Conflict(f"the job has ended already ({job.state})", state=job.state)
     projects.mark_updated(connection, project.id)
     audit.record(connection, user.name, "job cancelled", project.id, job=job_id, kind=job.kind)
     return job
+
+
+@dataclass(frozen=True)
+class ActiveJob:
+    """A queued or running job as an administrator sees it: who uses how much, but nothing of the data or the project's name."""
+
+    id: str
+    project_id: int
+    user: str
+    kind: str
+    state: str
+    cancelling: bool
+    created: float
+    started: float | None
+
+
+def list_active(connection: Connection) -> list[ActiveJob]:
+    """The queued and running jobs of all users, oldest first, for administrators."""
+    columns = (jobs.c.id, jobs.c.project_id, jobs.c.kind, jobs.c.state, jobs.c.cancelling, jobs.c.created, jobs.c.started)
+    query = select(*columns, users.c.name.label("user")).join(users, users.c.id == jobs.c.user_id)
+    rows = connection.execute(query.where(jobs.c.state.in_(ACTIVE)).order_by(jobs.c.created, jobs.c.id)).mappings()
+    return [ActiveJob(**row) for row in rows]
+
+
+def cancel_any(connection: Connection, admin: User, job_id: str) -> None:
+    """Cancel a job of any user, as an administrator."""
+    if not admin.admin:
+        raise Forbidden("only administrators may do this")
+    row = connection.execute(select(jobs.c.project_id, jobs.c.kind).where(jobs.c.id == job_id)).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no job '{job_id[:40]}'")
+    if not _cancel(connection, job_id, f"cancelled by the administrator {admin.name} before it started"):
+        raise Conflict("the job has ended already")
+    projects.mark_updated(connection, row.project_id)
+    audit.record(connection, admin.name, "job cancelled", row.project_id, job=job_id, kind=row.kind)
+
+
+def _cancel(connection: Connection, job_id: str, reason: str) -> bool:
+    """Cancel a queued job, or ask a running one to stop; whether it was either."""
+    cancelled = {"state": "cancelled", "what": reason, "finished": now()}
+    if connection.execute(update(jobs).where(jobs.c.id == job_id, jobs.c.state == "queued").values(**cancelled)).rowcount:
+        return True
+    running = (jobs.c.id == job_id, jobs.c.state == "running")
+    return bool(connection.execute(update(jobs).where(*running).values(cancelling=True)).rowcount)
 
 
 def _select_jobs(project: Project, *columns: Any) -> Any:

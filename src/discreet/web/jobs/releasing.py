@@ -142,6 +142,8 @@ def _name_tables(evidence: dict[str, Any], inputs: Mapping[str, Any]) -> None:
     """Use the names that users know for the tables in a report, not the paths of the server's files."""
     evidence["tables"]["original"]["source"] = inputs["dataset"]["name"]
     evidence["tables"]["masked"]["source"] = inputs["project"]["table_name"]
+    if "audit_head" in inputs:
+        evidence["made"]["audit_head"] = inputs["audit_head"]
 
 
 def write_private(file: Path, content: str | bytes) -> None:

@@ -1,4 +1,4 @@
-"""The server's thread that runs jobs: takes them from the queue in order, starts a process for each, and records the outcome.
+"""The server's thread that runs jobs: takes them from the queue in turns, starts a process for each, and records the outcome.
 
 Only this thread changes the row of a running job. A database should have one server; if there are two, each job is still
 claimed by only one of them.
@@ -20,14 +20,17 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from discreet.errors import DiscreetError, SourceError
 from discreet.web.db import sweeping
+from discreet.web.db.ballast import Ballast
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs
+from discreet.web.errors import DiskFull
 from discreet.web.jobs import outcomes
+from discreet.web.jobs.fairness import EXPORT_KINDS, FairTurns, Waiting
 from discreet.web.jobs.inputs import gather_inputs
 from discreet.web.jobs.messages import format_traceback
 from discreet.web.jobs.process import WorkerProcess
 from discreet.web.jobs.running import RunningJob
-from discreet.web.projects import publication, purging
+from discreet.web.projects import publication, purging, quotas
 from discreet.web.settings import Settings
 
 log = logging.getLogger("discreet.web.jobs")
@@ -51,6 +54,8 @@ class Supervisor:
         self._thread: threading.Thread | None = None
         self._wake: tuple[int, int] | None = None
         self._lock: int | None = None
+        self._turns = FairTurns(settings.jobs)
+        self._ballast = Ballast(settings.home)
 
     def start(self) -> None:
         """Recover the jobs of an earlier server process, and start the thread."""
@@ -68,6 +73,7 @@ class Supervisor:
         for end in self._wake:
             os.set_blocking(end, False)
         self._stopping.clear()
+        self._ballast.keep()
         self._thread = threading.Thread(target=self._run, name="discreet-jobs", daemon=True)
         self._thread.start()
 
@@ -104,7 +110,7 @@ class Supervisor:
                 self._read_processes()
                 self._save_progress()
                 self._record_outcomes()
-            except SQLAlchemyError as error:
+            except (SQLAlchemyError, DiskFull) as error:
                 # nothing is lost: ended jobs stay in self._ended until they are recorded, queued jobs stay in the queue
                 log.warning("the database does not respond (%s); jobs wait", type(error).__name__)
                 self._stopping.wait(1.0)
@@ -120,26 +126,28 @@ class Supervisor:
     # the queue
 
     def _check_queue(self) -> None:
+        columns = (jobs.c.id, jobs.c.project_id, jobs.c.user_id, jobs.c.kind, jobs.c.state, jobs.c.cancelling, jobs.c.created)
         with self.store.read() as connection:
-            rows = connection.execute(
-                select(jobs.c.id, jobs.c.project_id, jobs.c.state, jobs.c.cancelling)
-                .where(jobs.c.state.in_(("queued", "running")))
-                .order_by(jobs.c.created, jobs.c.id)
-            ).all()
+            rows = connection.execute(select(*columns).where(jobs.c.state.in_(("queued", "running")))).all()
         running_rows = {row.id: row for row in rows if row.state == "running"}
         for job_id, running in self._running.items():
             if job_id not in running_rows and not running.killed:
                 running.killed = True  # its project was deleted
                 running.process.kill()
             elif job_id in running_rows and running_rows[job_id].cancelling:
-                running.process.request_stop()
-        busy_projects = {row.project_id for row in running_rows.values()}
-        for row in rows:
-            if len(self._running) >= self.settings.jobs:
-                break
-            if row.state == "queued" and row.project_id not in busy_projects:
-                busy_projects.add(row.project_id)
-                self._start_job(row.id)
+                running.stop()
+            elif running.seconds_run > running.max_seconds and not running.timed_out:
+                running.timed_out = True
+                running.stop()
+        queued = [Waiting(row.id, row.user_id, row.project_id, row.kind, row.created) for row in rows if row.state == "queued"]
+        busy_projects = {row.project_id for row in running_rows.values() if row.kind not in EXPORT_KINDS}
+        for step in self._turns.plan_steps(queued, list(self._running.values()), busy_projects):
+            if step.pause is not None:
+                self._running[step.pause].pause()
+            if step.job in self._running:
+                self._running[step.job].resume()
+            else:
+                self._start_job(step.job)
 
     def _start_job(self, job_id: str) -> None:
         with self.store.write() as connection:
@@ -153,6 +161,8 @@ class Supervisor:
             job = connection.execute(select(jobs).where(this_job)).one()
             try:
                 inputs = gather_inputs(connection, self.settings, job)
+                max_seconds = quotas.job_seconds(connection, self.settings, job)
+                inputs["limits"] = quotas.job_limits(connection, self.settings, job.project_id)
             except DiscreetError as error:
                 outcomes.finish_job(connection, job_id, "failed", str(error))
                 return
@@ -163,7 +173,10 @@ class Supervisor:
             with self.store.write() as connection:
                 outcomes.finish_job(connection, job_id, "failed", f"the job's process could not be started: {error.strerror}")
             return
-        self._running[job_id] = RunningJob(job_id, job.kind, process, {"pid": process.popen.pid})
+        self._running[job_id] = RunningJob(
+            job_id, job.kind, process, {"pid": process.popen.pid}, user_id=job.user_id, created=job.created,
+            max_seconds=max_seconds, ran_before=job.ran,
+        )  # fmt: skip
 
     # the processes
 
@@ -219,7 +232,7 @@ class Supervisor:
             try:
                 with self.store.write() as connection:
                     outcomes.record_outcome(connection, ended, code)
-            except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError):
+            except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError, DiskFull):
                 raise  # the database is unavailable: the result is recorded later
             except Exception as error:  # noqa: BLE001 - a result that cannot be stored fails the job, not the server
                 log.error(
@@ -261,6 +274,8 @@ class Supervisor:
                     if job is not None:
                         text = "the server was stopped while the job was running; it is queued again"
                         outcomes.requeue_job(connection, job, text, job.attempts - 1)
-        except SQLAlchemyError as error:
+                        ran = self._running[job_id].seconds_run
+                        connection.execute(update(jobs).where(jobs.c.id == job_id).values(ran=ran))
+        except (SQLAlchemyError, DiskFull) as error:
             log.warning("the database does not respond (%s); running jobs are recovered at the next start", type(error).__name__)
         self._running.clear()

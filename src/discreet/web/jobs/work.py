@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.convert import convert, read_source, write_target
+from discreet.convert.files.expansion import check_expansion
 from discreet.convert.files.formats import format_of
 from discreet.convert.reading.source import is_url
 from discreet.engine.runtime.private_files import create_private_folder
@@ -53,6 +54,8 @@ def import_(inputs: JobInputs, _messages: MessageWriter) -> Message:
     target = folder / f"{inputs['job']}.parquet"
     report_progress(f"reading {inputs['name']}", 0, 1)
     source: str = inputs["source"]
+    if not is_url(source):
+        check_expansion(Path(source), (inputs.get("limits") or {}).get("expanded_bytes"))
     if not is_url(source) and format_of(Path(source)).streams:
         records, _ = convert(source, target, policy, overwrite=True)
         write_labels(target, {}, {})
@@ -156,6 +159,13 @@ def publish(inputs: JobInputs, _messages: MessageWriter) -> Message:
     return publish_release(inputs)
 
 
+def export(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Write the masked table of a release in another format."""
+    from discreet.web.jobs.exporting import write_export
+
+    return write_export(inputs)
+
+
 HANDLERS: dict[str, Callable[[JobInputs, MessageWriter], Message]] = {
     "import": import_,
     "analyze": analyze,
@@ -164,4 +174,5 @@ HANDLERS: dict[str, Callable[[JobInputs, MessageWriter], Message]] = {
     "select": select,
     "report": report,
     "publish": publish,
+    "export": export,
 }

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -19,6 +21,9 @@ from typing import Any, BinaryIO
 
 from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.messages import Cancelled, MessageWriter, format_traceback
+
+UNUSED_DATA_BYTES = 1 << 30
+"""Data that the libraries' allocators and thread stacks reserve without using it."""
 
 
 def main() -> int:
@@ -34,6 +39,7 @@ def main() -> int:
     # a key's id is public, so a job must not use the keys of other projects by naming them in its policy
     os.environ["DISCREET_KEY_PROJECT"] = key_project(inputs)
     _lower_priority()
+    _limit_resources(inputs.get("limits") or {})
     return run_job(inputs, messages)
 
 
@@ -52,13 +58,24 @@ def run_job(inputs: dict[str, Any], messages: MessageWriter) -> int:
     except DiscreetError as error:
         messages.send("failed", sentence=_replace_paths(str(error), inputs))
     except MemoryError:
-        messages.send("failed", sentence="not enough memory for this job")
+        messages.send("failed", sentence=_describe_memory_error(inputs))
     except OSError as error:
+        if error.errno in (errno.EFBIG, errno.ENOSPC, errno.EDQUOT):
+            messages.send(
+                "failed", sentence="the result needs more room on the disk than the quota leaves; delete something first"
+            )
+            return 0
         reason = f"the server's disk or database could not be used: {error.strerror or type(error).__name__}"
         messages.send("error", type=type(error).__name__, trace=format_traceback(error), sentence=reason)
     except Exception as error:  # noqa: BLE001 - every error is reported to the server
         messages.send("error", type=type(error).__name__, trace=format_traceback(error))
     return 0
+
+
+def _describe_memory_error(inputs: Mapping[str, Any]) -> str:
+    memory = (inputs.get("limits") or {}).get("memory")
+    allowed = f"; a job of this server may use {memory / 1e9:.3g} GB" if memory else ""
+    return f"not enough memory for this job{allowed}"
 
 
 def _replace_paths(sentence: str, inputs: Mapping[str, Any]) -> str:
@@ -87,6 +104,20 @@ def _lower_priority() -> None:
         os.nice(10)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("800")
+
+
+def _limit_resources(limits: Mapping[str, Any]) -> None:
+    """Limit the memory of this process and of its children, and the size of the files that they write.
+
+    The limit is on data (RLIMIT_DATA), not on the address space, most of which libraries reserve without using it.
+    """
+    if memory := limits.get("memory"):
+        os.environ.setdefault("DISCREET_MEMORY", str(memory))
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, (memory + UNUSED_DATA_BYTES, memory + UNUSED_DATA_BYTES))
+    if (file_bytes := limits.get("file_bytes")) is not None:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
 
 
 def _watch_input(source: BinaryIO, messages: MessageWriter) -> None:

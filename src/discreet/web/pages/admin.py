@@ -1,7 +1,8 @@
-"""Pages for administrators: the users and the audit log."""
+"""Pages for administrators: users, jobs, quotas, grants and the audit log."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -9,8 +10,11 @@ from fastapi import APIRouter, Request, Response
 from discreet.web.auth import accounts
 from discreet.web.auth.security import AdminSession, CheckedForm, ServerCore
 from discreet.web.db import audit
+from discreet.web.db.store import now
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from discreet.web.jobs import queue
 from discreet.web.pages.rendering import redirect, render_page
+from discreet.web.projects import quotas, sources
 
 router = APIRouter(prefix="/admin")
 ENTRIES_PER_PAGE = 100
@@ -68,9 +72,89 @@ def show_audit_log(
         entries = audit.list_entries(connection, limit=ENTRIES_PER_PAGE + 1, before=before)
         checked = bool(check) or (before is None and (not entries or entries[0]["id"] <= AUTOMATIC_CHECK_LIMIT))
         fault = audit.verify_chain(connection) if checked else None
+        head = str(audit.read_head(connection))
     more = entries[ENTRIES_PER_PAGE - 1]["id"] if len(entries) > ENTRIES_PER_PAGE else None
     shown = entries[:ENTRIES_PER_PAGE]
-    return render_page(request, "audit.html", session, entries=shown, more=more, before=before, checked=checked, fault=fault)
+    return render_page(
+        request, "audit.html", session, entries=shown, more=more, before=before, checked=checked, fault=fault, head=head
+    )
+
+
+@router.get("/jobs")
+def show_jobs(request: Request, core: ServerCore, session: AdminSession) -> Response:
+    """List the queued and running jobs of all users, without anything of their data."""
+    with core.store.read() as connection:
+        active = queue.list_active(connection)
+    return render_page(request, "admin_jobs.html", session, jobs=active, current_time=now())
+
+
+@router.post("/jobs/cancel")
+def cancel_job(core: ServerCore, session: AdminSession, form: CheckedForm) -> Response:
+    """Cancel a job of any user; one that has ended meanwhile is left unchanged."""
+    with suppress(Conflict), core.store.write() as connection:
+        queue.cancel_any(connection, session.user, str(form.get("job", "")))
+    core.supervisor.wake()
+    return redirect("/admin/jobs")
+
+
+@router.get("/limits")
+def show_limits(request: Request, core: ServerCore, session: AdminSession) -> Response:
+    """Show the quotas of all users and the tables of connected databases that were granted."""
+    return _limits_page(request, core, session)
+
+
+@router.post("/limits/quota")
+def set_quota(request: Request, core: ServerCore, session: AdminSession, form: CheckedForm) -> Response:
+    """Set the quota of a user; an empty field is the server's default."""
+    try:
+        values = {name: _parse_number(str(form.get(name, "")), name) for name in ("gigabytes", "jobs", "hours")}
+        with core.store.write() as connection:
+            user = accounts.get_by_name(connection, str(form.get("name", "")))
+            quotas.set_quota(
+                connection, session.user, "user", user.id, hours=values["hours"],
+                size=None if values["gigabytes"] is None else values["gigabytes"] * 1e9,
+                jobs=None if values["jobs"] is None else int(values["jobs"]),
+            )  # fmt: skip
+    except (InvalidRequest, NotFound) as error:
+        return _limits_page(request, core, session, status=error.status, wrong=str(error))
+    return redirect("/admin/limits")
+
+
+@router.post("/limits/grant")
+def grant(request: Request, core: ServerCore, session: AdminSession, form: CheckedForm) -> Response:
+    """Grant a table of a connected database to a user, or take the grant back."""
+    name, source, table = (str(form.get(field, "")) for field in ("name", "source", "table"))
+    try:
+        with core.store.write() as connection:
+            if form.get("revoke"):
+                sources.revoke(connection, session.user, name, source, table)
+            else:
+                sources.grant(connection, core.settings, session.user, name, source, table)
+    except (Conflict, InvalidRequest, NotFound) as error:
+        return _limits_page(request, core, session, status=error.status, wrong=str(error))
+    return redirect("/admin/limits#grants")
+
+
+def _limits_page(request: Request, core: ServerCore, session: AdminSession, status: int = 200, wrong: str = "") -> Response:
+    with core.store.read() as connection:
+        rows = [
+            {"user": user, "quota": quotas.get_quota(connection, core.settings, "user", user.id)}
+            for user in accounts.list_users(connection)
+        ]
+        grants = sources.list_grants(connection)
+    connected = sorted(core.settings.sources)
+    return render_page(
+        request, "admin_limits.html", session, status=status, rows=rows, grants=grants, sources=connected, wrong=wrong
+    )
+
+
+def _parse_number(text: str, name: str) -> float | None:
+    if not text.strip():
+        return None
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        raise InvalidRequest(f"{name} must be a number; got '{text[:20]}'") from None
 
 
 def _page(request: Request, core: ServerCore, session: AdminSession, status: int = 200, **overrides: Any) -> Response:

@@ -12,10 +12,10 @@ from starlette.datastructures import UploadFile
 from discreet.convert.files.formats import FORMATS
 from discreet.errors import SourceError
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
-from discreet.web.errors import InvalidRequest, TooLarge, WebError
+from discreet.web.errors import DiskFull, Forbidden, InvalidRequest, TooLarge, TooManyRequests, WebError
 from discreet.web.jobs import queue
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import access_log, datasets, projects
+from discreet.web.projects import access_log, datasets, projects, quotas, sources
 from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
@@ -40,18 +40,20 @@ def import_table(request: Request, core: ServerCore, session: CurrentSession, fo
         if form.get("source"):
             table = str(form.get("other", "")).strip() or str(form.get("table", "")).strip()
             parameters = {"source": str(form["source"]), "table": table}
-            if parameters["source"] not in core.settings.sources:
-                raise InvalidRequest(f"there is no connected database '{parameters['source'][:80]}'")
+            with core.store.read() as connection:
+                sources.check_granted(connection, core.settings, session.user.id, parameters["source"], table)
         elif form.get("upload"):
             parameters = {"upload": str(form["upload"]), "name": datasets.display_name(str(form.get("name", "")))}
         elif isinstance(file, UploadFile) and file.filename:
-            upload = datasets.receive_upload(core.settings, project, file.file, file.filename)
+            with core.store.read() as connection:
+                room = quotas.check_room(connection, core.settings, number, file.size or 1)
+            upload = datasets.receive_upload(core.settings, project, file.file, file.filename, room)
             parameters = {"upload": upload.name, "name": datasets.display_name(file.filename)}
         else:
             raise InvalidRequest("choose a file first")
         with core.store.write() as connection:
             queue.submit(connection, session.user, project, "import", parameters)
-    except (InvalidRequest, TooLarge) as error:
+    except (DiskFull, Forbidden, InvalidRequest, TooLarge, TooManyRequests) as error:
         return _page(request, core, session, number, status=error.status, wrong=str(error))
     return redirect(f"/projects/{number}/data")
 
@@ -74,6 +76,7 @@ def _page(
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         all_datasets = datasets.list_datasets(connection, project)
+        granted = sources.list_sources(connection, core.settings, session.user)
         import_jobs = [job for job in queue.list_jobs(connection, project, 20) if job.kind in ("import", "analyze")]
     dataset = next((candidate for candidate in all_datasets if candidate.id == project.dataset_id), None)
     last_import = next((job for job in import_jobs if job.kind == "import"), None)
@@ -84,14 +87,15 @@ def _page(
         "failed": last_import
         if last_import is not None and last_import.state in ("failed", "interrupted", "cancelled")
         else None,
-        "sources": sorted(core.settings.sources),
+        "sources": granted,
+        "connected": bool(core.settings.sources),
         "limit": core.settings.upload_limit,
         "wrong": wrong,
         "table_wrong": "",
         "formats": ", ".join(suffix for suffix in FORMATS if suffix.count(".") == 1),
         "table": None,
     }
-    values |= _connected_tables(core, project, values["sources"], request.query_params.get("source", ""))
+    values |= _connected_tables(core, session, project, values["sources"], request.query_params.get("source", ""))
     if dataset is not None:
         access_log.record_original(core.store, session.user, project, dataset.id, page="data")
         query = request.query_params if request.method == "GET" else {}
@@ -102,13 +106,17 @@ def _page(
     return render_page(request, "data.html", session, project, "data", status=status, **values)
 
 
-def _connected_tables(core: ServerCore, project: Project, names: list[str], requested: str) -> dict[str, Any]:
+def _connected_tables(
+    core: ServerCore, session: CurrentSession, project: Project, names: list[str], requested: str
+) -> dict[str, Any]:
     """The tables of the requested database, if there is one and the user may import."""
     values: dict[str, Any] = {"source": "", "source_tables": [], "source_wrong": ""}
     if requested not in names or not project.allows("editor"):
         return values
     try:
-        return values | {"source": requested, "source_tables": datasets.list_tables(core.settings, requested)}
+        with core.store.read() as connection:
+            tables = sources.list_tables(connection, core.settings, session.user, requested)
+        return values | {"source": requested, "source_tables": tables}
     except SourceError as error:
         return values | {"source": requested, "source_wrong": str(error)}
 

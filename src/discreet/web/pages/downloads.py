@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from discreet.convert.files.formats import FORMATS
@@ -13,6 +14,8 @@ from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.core import Core
 from discreet.web.errors import InvalidRequest
+from discreet.web.jobs.downloading import wait_for_export
+from discreet.web.jobs.queue import Job
 from discreet.web.pages.rendering import render_page
 from discreet.web.projects import access_log, datasets, projects, release_files, releases
 from discreet.web.projects.projects import Project
@@ -22,6 +25,8 @@ router = APIRouter(prefix="/projects/{number}/releases/{release}")
 DOWNLOAD_FORMATS = [(suffix, FORMATS[f".{suffix}"].name) for suffix in release_files.list_formats()]
 """(suffix, name) of every file format that can be written."""
 ROWS_PER_PAGE = 50
+WAIT_SECONDS = 10.0
+"""Seconds that a download waits for the job that writes its file, before a page follows the job instead."""
 
 
 @router.get("/table")
@@ -56,17 +61,26 @@ def compare_tables(
 
 
 @router.get("/download")
-def download(core: ServerCore, session: CurrentSession, number: int, release: int, format: str = "csv") -> Response:  # noqa: A002
-    """Send the masked table as a file."""
-    project, stored_release = _get_release(core, session, number, release)
+async def download(
+    request: Request, core: ServerCore, session: CurrentSession, number: int, release: int,
+    format: str = "csv",  # noqa: A002 - the name of the query parameter
+) -> Response:  # fmt: skip
+    """Send the masked table as a file; if a job needs longer to write it, show a page that sends it when it is ready."""
+    project, stored_release = await run_in_threadpool(_get_release, core, session, number, release)
     if format not in dict(DOWNLOAD_FORMATS):
         raise InvalidRequest(
             f"'{format[:20]}' is not a file format that can be written; use one of {', '.join(dict(DOWNLOAD_FORMATS))}"
         )
-    path = release_files.export(core.settings, stored_release, format)
-    access_log.record_release(core.store, session.user, project, stored_release, "downloaded", format=format)
+    written = await wait_for_export(core, session.user, project, stored_release, format, WAIT_SECONDS)
+    if isinstance(written, Job):
+        return render_page(
+            request, "preparing.html", session, project, "generate", status=202, job=written, form=format, release=stored_release
+        )
+    await run_in_threadpool(
+        access_log.record_release, core.store, session.user, project, stored_release, "downloaded", format=format
+    )
     name = f"{project.table_name}_{stored_release.number}.{format}"
-    return FileResponse(path, media_type="application/octet-stream", filename=name)
+    return FileResponse(written, media_type="application/octet-stream", filename=name)
 
 
 @router.get("/report")

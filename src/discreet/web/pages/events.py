@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from starlette.responses import StreamingResponse
 
+from discreet.web.auth.following import Follower
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.projects import projects
 
@@ -17,4 +18,8 @@ def follow(core: ServerCore, session: CurrentSession, number: int) -> Response:
     """Stream the changes of the project until the browser leaves; it reconnects every two minutes."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
-    return StreamingResponse(core.watcher.follow(project), media_type="text/event-stream", headers=HEADERS)
+    return StreamingResponse(
+        core.watcher.follow(project, Follower(project.id, session.user.id, session.hash)),
+        media_type="text/event-stream",
+        headers=HEADERS,
+    )

@@ -76,7 +76,7 @@ def set_policy(request: Request, core: ServerCore, session: CurrentSession, form
     text = str(form.get("policy", ""))
     try:
         text, what = _policy_text(form)
-        policy = parse_policy(text, origin="the policy file")
+        policy = parse_policy(text, origin="the policy file", seconds=policies.READING_SECONDS)
         with core.store.write() as connection:
             project = projects.get(connection, session.user, number)
             policies.replace(connection, session.user, project, compared_revision(form), policy, what)

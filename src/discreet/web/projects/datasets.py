@@ -7,6 +7,7 @@ Parquet runs as a job in a separate process (see :mod:`discreet.web.jobs`), so t
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import secrets
@@ -17,16 +18,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from sqlalchemy import Connection, NullPool, Row, create_engine, inspect, make_url, select
+from sqlalchemy import Connection, Row, select
 
 from discreet.convert.files.formats import FORMATS
+from discreet.engine.runtime.memory import format_size
 from discreet.engine.runtime.private_files import create_private_folder
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
-from discreet.web.db.store import DRIVERS
 from discreet.web.db.sweeping import delete_project_files
 from discreet.web.db.tables import datasets, users
-from discreet.web.errors import Conflict, InvalidRequest, NotFound, TooLarge, WebError
+from discreet.web.errors import Conflict, DiskFull, InvalidRequest, NotFound, TooLarge
 from discreet.web.projects import projects
 from discreet.web.projects.paging import ComparedPage, Page, compare_rows, read_rows
 from discreet.web.projects.projects import Project
@@ -46,23 +47,13 @@ __all__ = [
     "delete_project_files",
     "get",
     "list_datasets",
-    "list_sources",
-    "list_tables",
     "path",
     "read_rows",
     "receive_upload",
 ]  # fmt: skip
 
 CHUNK = 1 << 20
-CONNECT_SECONDS = 5
-"""Seconds that a connected database may take to respond."""
 UPLOAD_NAME = re.compile(r"[0-9a-f]{32}(\.[a-z0-9]{1,10}){1,2}")
-
-
-class DiskFull(WebError):  # noqa: N818 - named like the other errors of requests
-    """The server's disk is full."""
-
-    status = 507
 
 
 @dataclass(frozen=True)
@@ -130,33 +121,6 @@ def compare(settings: Settings, dataset: Dataset, release: Release, *, offset: i
     return compare_rows(settings, path(settings, dataset), masked, masked.with_name("link.parquet"), offset=offset, limit=limit)
 
 
-def list_sources(settings: Settings) -> list[str]:
-    """The names of the connected databases."""
-    return sorted(settings.sources)
-
-
-def list_tables(settings: Settings, source: str) -> list[str]:
-    """The tables and views of a connected database; empty if its type does not support listing."""
-    from discreet.convert.errors import convert_errors
-
-    address = settings.sources.get(source)
-    if address is None:
-        raise NotFound(f"no database is connected as '{source[:80]}'")
-    url = make_url(address)
-    driver = DRIVERS.get(url.get_backend_name())
-    if driver is None:
-        return []
-    passwords = [url.password] if isinstance(url.password, str) else []
-    # a user waits for the response
-    connect_options = {} if driver == "sqlite" else {"connect_timeout": CONNECT_SECONDS}
-    with convert_errors(f"the database '{source}'", "cannot be read", passwords):
-        engine = create_engine(url.set(drivername=driver), poolclass=NullPool, connect_args=connect_options)
-        with engine.connect() as connection:
-            inspector = inspect(connection)
-            names = {*inspector.get_table_names(), *inspector.get_view_names()}
-    return sorted(name for name in names if not name.lower().startswith("discreet_"))
-
-
 class Upload:
     """An upload in progress: written chunk by chunk, and kept only if it is complete.
 
@@ -165,12 +129,14 @@ class Upload:
     >>> # an import job refers to upload.path.name
     """
 
-    def __init__(self, settings: Settings, project: Project, name: str) -> None:
+    def __init__(self, settings: Settings, project: Project, name: str, room: float = math.inf) -> None:
         project.require_role("editor")
         folder = settings.folder(project.id) / "uploads"
         create_private_folder(folder)
         self.path = folder / f"{secrets.token_hex(16)}{format_suffix(name)}"
         self.limit = settings.upload_limit
+        self.room = room
+        """Bytes that the quotas and the disk leave."""
         self.size = 0
         self._part = self.path.with_name(f".{self.path.name}.part")
 
@@ -183,6 +149,10 @@ class Upload:
         self.size += len(chunk)
         if self.size > self.limit:
             raise TooLarge(f"the file is larger than the upload limit of {self.limit / 2**20:,.0f} MiB")
+        if self.size > self.room:
+            raise DiskFull(
+                f"the file is larger than the {format_size(max(self.room, 0))} that are left of the quota; it was not saved"
+            )
         with _convert_disk_full():
             self._file.write(chunk)
 
@@ -198,12 +168,14 @@ class Upload:
             self._part.unlink(missing_ok=True)
 
 
-def receive_upload(settings: Settings, project: Project, chunks: Iterable[bytes] | BinaryIO, name: str) -> Path:
+def receive_upload(
+    settings: Settings, project: Project, chunks: Iterable[bytes] | BinaryIO, name: str, room: float = math.inf
+) -> Path:
     """Stream an upload into the project's folder; returns its path."""
     if hasattr(chunks, "read"):
         read = chunks.read
         chunks = iter(lambda: read(CHUNK), b"")
-    with Upload(settings, project, name) as upload:
+    with Upload(settings, project, name, room) as upload:
         for chunk in chunks:
             upload.write(chunk)
     return upload.path

@@ -24,6 +24,8 @@ from discreet.web.errors import Conflict, InvalidRequest, NotFound
 from discreet.web.projects import policy_sandbox, projects
 from discreet.web.projects.projects import Project
 
+READING_SECONDS = 5.0
+"""Seconds that the text of a policy may take to read."""
 SECTIONS = ("attributes", "missing", "read", "risk", "loss", "limits", "judge", "plan", "select")
 
 
@@ -85,7 +87,7 @@ def edit(connection: Connection, user: User, project: Project, base: int, sectio
 def replace(connection: Connection, user: User, project: Project, base: int, policy: Policy, what: str) -> int:
     """Replace the whole policy."""
     document = policy.model_dump(mode="json", exclude_defaults=True)
-    old = _document_at(connection, project, base)
+    old = policy_document(connection, project, base)
     paths = [f"attributes.{name}" for name in {**old.get("attributes", {}), **document.get("attributes", {})}]
     paths += [section for section in SECTIONS if section != "attributes" and (section in old or section in document)]
     return edit(connection, user, project, base, {path: get_section(document, path) for path in paths}, what)

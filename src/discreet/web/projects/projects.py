@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from discreet.web.projects import roles
 from discreet.web.projects.release_states import OPEN_TO_READERS, PUBLIC
 
 TABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
+RESERVED_TABLES = ("discreet", "sqlite", "pg_")
+"""How table names do not begin, because the server or the database uses such names."""
 
 
 @dataclass(frozen=True)
@@ -52,22 +55,27 @@ class Project:
 
 
 def create(connection: Connection, user: User, name: str, table_name: str | None = None) -> Project:
-    """Create a project; if a name is taken, the error suggests a free one."""
+    """Create a project; if a name is taken, the error suggests a free one.
+
+    Project names are unique among the projects that a user owns, so a name tells nothing about projects of others. A derived
+    table name ends with random characters for the same reason. A table name that the user chooses may be unavailable because it
+    is reserved or in use: the answer is the same.
+    """
     name = name.strip()
     if not name or len(name) > 120 or not name.isprintable():
         raise InvalidRequest("a project needs a name of 1 to 120 printable characters")
     masked_table = (table_name or "").strip() or suggest_table(connection, name)
-    if not TABLE_NAME.fullmatch(masked_table) or masked_table.lower().startswith(("discreet", "sqlite", "pg_")):
+    if not TABLE_NAME.fullmatch(masked_table):
         raise InvalidRequest(
-            f"'{masked_table[:60]}' is not a valid name for a masked table: use a letter, then up to 49 letters, digits or _, "
-            f"not beginning with discreet, sqlite or pg_; for example '{suggest_table(connection, name)}'"
+            f"'{masked_table[:60]}' is not a valid name for a masked table: use a letter, then up to 49 letters, digits or _; "
+            f"for example '{suggest_table(connection, name)}'"
         )
-    if _is_taken(connection, projects.c.name, name):
-        free = suggest_name(connection, name)
-        raise Conflict(f"the project '{name}' exists already; '{free}' is free", suggestion=free, field="name")
-    if _is_table_taken(connection, masked_table):
+    if _is_name_taken(connection, user, name):
+        free = suggest_name(connection, user, name)
+        raise Conflict(f"you have a project '{name}' already; '{free}' is free", suggestion=free, field="name")
+    if masked_table.lower().startswith(RESERVED_TABLES) or _is_table_taken(connection, masked_table):
         free = suggest_table(connection, masked_table)
-        raise Conflict(f"the masked table '{masked_table}' exists already; '{free}' is free", suggestion=free, field="table_name")
+        raise Conflict(f"the table name '{masked_table}' is not available; '{free}' is free", suggestion=free, field="table_name")
     created = now()
     row = {"name": name, "table_name": masked_table, "owner_id": user.id, "created": created, "updated": created, "revision": 0}
     try:
@@ -91,24 +99,25 @@ def create(connection: Connection, user: User, name: str, table_name: str | None
     return get(connection, user, project_id)
 
 
-def suggest_name(connection: Connection, name: str) -> str:
-    """A free project name similar to this one."""
+def suggest_name(connection: Connection, user: User, name: str) -> str:
+    """A project name similar to this one that the user has not taken."""
     stem = re.sub(r" \d+$", "", name)[:110]
     return next(
         candidate
         for n in range(1, 10_000)
-        if not _is_taken(connection, projects.c.name, candidate := stem if n == 1 else f"{stem} {n}")
+        if not _is_name_taken(connection, user, candidate := stem if n == 1 else f"{stem} {n}")
     )
 
 
 def suggest_table(connection: Connection, name: str) -> str:
-    """A free table name derived from a project's name."""
+    """A free table name derived from a project's name, with random characters that make it independent of other projects."""
     stem = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()
-    stem = re.sub(r"_masked(_\d+)?$", "", stem)[:36]
-    if not stem or not stem[0].isalpha() or stem.startswith(("discreet", "sqlite", "pg_")):
+    stem = re.sub(r"_masked(_[a-z0-9]+)*$", "", stem)[:36]
+    if not stem or not stem[0].isalpha() or stem.startswith(RESERVED_TABLES):
         stem = f"table_{stem}".rstrip("_")
-    candidates = (f"{stem}_masked" if n == 1 else f"{stem}_masked_{n}" for n in range(1, 10_000))
-    return next(candidate for candidate in candidates if not _is_table_taken(connection, candidate))
+    while _is_table_taken(connection, candidate := f"{stem}_masked_{secrets.token_hex(2)}"):
+        pass
+    return candidate
 
 
 def list_projects(connection: Connection, user: User) -> list[dict[str, Any]]:
@@ -215,6 +224,12 @@ def _select_visible_to(user: User) -> Any:
 
 def _project_from_row(row: Row[Any]) -> Project:
     return Project(**{name: getattr(row, name) for name in Project.__dataclass_fields__})
+
+
+def _is_name_taken(connection: Connection, user: User, name: str) -> bool:
+    """Whether the user has created a project of this name."""
+    own = (projects.c.owner_id == user.id, func.lower(projects.c.name) == name.lower())
+    return connection.execute(select(func.count()).where(*own)).scalar_one() > 0
 
 
 def _is_taken(connection: Connection, column: Any, name: str) -> bool:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 from discreet.convert.files.formats import FORMATS
@@ -66,30 +63,13 @@ def report_name(form: str, *, internal: bool = False) -> str:
     return f"report{'-confidential' if internal else ''}.{form}"
 
 
-def export(settings: Settings, release: Release, form: str) -> Path:
-    """The masked table in a format (``csv``, ``xlsx``, ``sav``, …); written on first use and kept."""
+def export_path(settings: Settings, release: Release, form: str) -> Path:
+    """Where the masked table in a format (``csv``, ``xlsx``, ``sav``, …) is; a job writes it on first use, and it is kept."""
     suffix = "." + form.strip().lower().removeprefix(".")
     if suffix not in FORMATS or suffix in READ_ONLY_FORMATS:
         raise InvalidRequest(f"'{form[:20]}' is not a format that can be written; formats: {', '.join(list_formats())}")
     masked = path(settings, release)
-    if suffix == ".parquet":
-        return masked
-    file = masked.with_name(f"export{suffix}")
-    if file.is_file():
-        return file
-    # in a separate process, because some formats need the whole table in memory
-    request = {"source": str(masked), "target": str(file)}
-    completed = subprocess.run(
-        [sys.executable, "-m", "discreet.web.jobs.exporting"],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if completed.returncode or not file.is_file():
-        lines = completed.stdout.strip().splitlines()
-        raise Conflict(lines[-1] if lines else f"the table could not be written as {suffix}; the server's log may say why")
-    return file
+    return masked if suffix == ".parquet" else masked.with_name(f"export{suffix}")
 
 
 def list_formats() -> list[str]:

@@ -28,8 +28,34 @@ function follow(live) {
     const message = edited || release || data || started || "";
     if (message && message !== lastMessage) showNotice(live, (lastMessage = message));
   });
+  watchServer(live, source);
   source.addEventListener("end", () => source.close());
   window.addEventListener("pagehide", () => source.close());
+}
+
+// The server sends an event every five seconds. Without one for 20 seconds, what the page shows may no longer be true.
+const SILENT_MS = 20000;
+function watchServer(live, source) {
+  let heardAt = performance.now();
+  let gone = false;
+  const hear = () => {
+    heardAt = performance.now();
+    if (gone) location.reload();
+  };
+  for (const name of ["open", "change", "alive"]) source.addEventListener(name, hear);
+  const timer = setInterval(() => {
+    if (gone || performance.now() - heardAt < SILENT_MS) return;
+    gone = true;
+    showNotice(live, "The server does not respond, or your login has ended, so what this page shows may be out of date");
+    for (const element of document.querySelectorAll('[data-job][data-state="queued"], [data-job][data-state="running"]')) {
+      element.dataset.state = "unknown";
+      element.querySelector('[data-part="state"]').textContent = "unknown";
+      element.querySelector('[data-part="what"]').textContent = "the server does not respond";
+      element.querySelector('[data-part="bar"]')?.setAttribute("hidden", "");
+    }
+  }, 1000);
+  source.addEventListener("end", () => clearInterval(timer));
+  window.addEventListener("pagehide", () => clearInterval(timer));
 }
 
 function updateJob(element, job) {

@@ -1,0 +1,1 @@
+"""Limits of connections, request bodies and simultaneous requests, applied before a request costs anything."""

@@ -1,0 +1,87 @@
+"""Turns: how many requests of one person, or of one address, are worked on at the same time; further ones wait for their turn.
+
+The server answers with a fixed number of threads. Without turns, one program that sends a hundred requests at once would hold
+all of them, and everybody else would wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Hashable
+
+from discreet.web.errors import TooManyRequests
+
+PER_USER = 2
+"""Few, because Python runs one thread at a time: each request at work makes all others that much slower."""
+STREAMS_PER_USER = 30
+"""Open event streams of one user: one per page that is open in a browser."""
+UPLOADS_PER_USER = DOWNLOADS_PER_USER = 2
+"""They take long, mostly waiting, so they have turns of their own."""
+ANONYMOUS_PER_ADDRESS = 4
+LOGINS_PER_ADDRESS = 1
+LOGINS_IN_TOTAL = 3
+WAITING = 300
+"""Requests of one person or address that wait; further ones are refused."""
+WAITING_SECONDS = 30.0
+PACE_WINDOW, PACE_REQUESTS, PACE_SECONDS = 5.0, 50, 0.1
+"""A person or address with more requests than this within a window keeps each further turn so many seconds longer."""
+
+MAX_REMEMBERED = 10_000
+
+
+class Turns:
+    """Counts of requests at work by key (a person, an address), and queues of those that wait."""
+
+    def __init__(self) -> None:
+        self._recent: dict[Hashable, tuple[float, int]] = {}
+        self._at_work: dict[Hashable, int] = {}
+        self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
+
+    async def take(self, key: Hashable, at_once: int, waiting: int = WAITING) -> None:
+        """Wait for a turn; raises where too many wait already, or where the turn does not come."""
+        if self._at_work.get(key, 0) < at_once:
+            self._at_work[key] = self._at_work.get(key, 0) + 1
+            return
+        queue = self._waiting.setdefault(key, deque())
+        if len(queue) >= waiting:
+            raise TooManyRequests(f"{at_once + waiting} requests at the same time are too many; send fewer at once", seconds=1)
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append(turn)
+        try:
+            await asyncio.wait_for(turn, WAITING_SECONDS)
+        except BaseException as error:
+            if turn.done() and not turn.cancelled():  # the turn came just as the request was given up
+                self.release(key)
+            elif turn in queue:
+                queue.remove(turn)
+            if isinstance(error, TimeoutError):
+                raise TooManyRequests("the server is busy with your other requests; try again in a moment", seconds=5) from None
+            raise
+
+    async def pace(self, key: Hashable) -> None:
+        """Slow down a person or address that sends requests faster than people do; call it while its turn is held."""
+        current_time = asyncio.get_running_loop().time()
+        began, count = self._recent.get(key, (current_time, 0))
+        if current_time - began > PACE_WINDOW:
+            began, count = current_time, 0
+            if len(self._recent) > MAX_REMEMBERED:
+                self._recent.clear()
+        self._recent[key] = began, count + 1
+        if count >= PACE_REQUESTS:
+            await asyncio.sleep(PACE_SECONDS)
+
+    def release(self, key: Hashable) -> None:
+        """End a turn: the next one that waits gets it."""
+        queue = self._waiting.get(key)
+        while queue:
+            turn = queue.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._waiting.pop(key, None)
+        remaining = self._at_work.get(key, 0) - 1
+        if remaining > 0:
+            self._at_work[key] = remaining
+        else:
+            self._at_work.pop(key, None)

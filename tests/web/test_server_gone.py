@@ -1,0 +1,95 @@
+"""A page notices that its server is gone, and the administrator's pages of jobs, quotas and grants."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+from patience import patient
+from playwright.sync_api import expect
+
+LONG = 1000 * patient(60)
+
+
+def log_in(page: Any, server: Any) -> None:
+    page.goto(f"{server.url}/login")
+    page.get_by_label("Name").fill(server.name)
+    page.get_by_label("Password").fill(server.password)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"{server.url}/")
+
+
+def server_process(server: Any) -> psutil.Process:
+    port = urlsplit(server.url).port
+    for process in psutil.Process().children():
+        if any(listening.laddr.port == port for listening in process.net_connections() if listening.status == "LISTEN"):
+            return process
+    raise AssertionError("the server is not running")
+
+
+def test_a_page_notices_that_the_server_is_gone(
+    run_server: Any, watched: Callable[..., Any], tmp_path: Path, screenshots: Path
+) -> None:
+    with run_server(tmp_path / "server") as server:
+        page = watched().page
+        log_in(page, server)
+        page.goto(f"{server.url}/projects/new")
+        page.get_by_label("Name", exact=True).fill("Gone")
+        page.get_by_role("button", name="Create").click()
+        page.wait_for_url("**/data")
+        number = page.url.split("/")[-2]
+        database = server.home / "discreet.db"
+        with closing(sqlite3.connect(database, timeout=30)) as link:  # a job of another server, so that nobody finishes it
+            link.execute(
+                "INSERT INTO discreet_jobs (id, project_id, user_id, kind, parameters, state, cancelling, what, done, total, "
+                "attempts, created, started, ran) VALUES (?, ?, 1, 'import', '{}', 'running', 0, 'reading', 1, 2, 1, ?, ?, 0)",
+                ("f" * 32, int(number), time.time(), time.time()),
+            )
+            link.commit()
+        page.reload()
+        expect(page.locator('[data-job] [data-part="state"]')).to_have_text("running")
+        process = server_process(server)
+        process.suspend()  # it does not close its connections, as a machine that lost its power does not
+        try:
+            expect(page.locator(".notice.live")).to_contain_text("The server does not respond", timeout=LONG)
+            expect(page.locator('[data-job] [data-part="state"]')).to_have_text("unknown")
+            page.screenshot(path=screenshots / "server-gone.png", full_page=True)
+        finally:
+            process.resume()
+        expect(page.locator('[data-job] [data-part="state"]')).to_have_text("running", timeout=LONG)
+
+
+def test_the_administrators_pages(
+    run_server: Any, watched: Callable[..., Any], axe_faults: Callable[..., list[str]], tmp_path: Path, screenshots: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "source.db")) as link:
+        link.execute("CREATE TABLE people (age INTEGER)")
+        link.commit()
+    with run_server(tmp_path / "server", "--source", f"clinic=sqlite:///{tmp_path}/source.db") as server:
+        seen = watched(viewport={"width": 1280, "height": 900})
+        page = seen.page
+        log_in(page, server)
+        page.goto(f"{server.url}/admin/users")
+        page.get_by_role("link", name="Quotas and grants").click()
+        page.get_by_label("Disk space (GB)").fill("12")
+        page.get_by_role("button", name="Set quota").click()
+        page.get_by_text("12.0 GB").wait_for()
+        page.get_by_label("Table", exact=True).fill("people")
+        page.get_by_role("button", name="Grant").click()
+        page.get_by_role("button", name="Take people of clinic back from admin").wait_for()
+        assert axe_faults(page, ()) == []
+        page.screenshot(path=screenshots / "admin-limits.png", full_page=True)
+        page.goto(f"{server.url}/admin/jobs")
+        assert axe_faults(page, ()) == []
+        page.screenshot(path=screenshots / "admin-jobs.png", full_page=True)
+        page.goto(f"{server.url}/admin/audit")
+        page.get_by_text("The hash chain is intact").wait_for()
+        assert axe_faults(page, ()) == []
+        page.screenshot(path=screenshots / "admin-audit.png", full_page=True)
+        assert seen.complaints == []
