@@ -188,6 +188,29 @@ def resolve_limit(limit: str, *, origin: str = "the policy") -> tuple[Kind, str,
     )
 
 
+def judges_disclosure(limit: str) -> bool:
+    """Whether a limit is on disclosure risk, and not on information loss or on the computation.
+
+    >>> judges_disclosure("k_anonymity.k"), judges_disclosure("k_anonymity.classes"), judges_disclosure("ncp.loss")
+    (True, False, False)
+    """
+    kind, measure, field, _ = resolve_limit(limit)
+    return kind == "risk" and field not in load("risk", measure).descriptive
+
+
+def slack_of_limit(limit: str, required: float) -> float | None:
+    """How far a limit lies beyond the worst number of its field: negative where a table can miss it, None without a worst number.
+
+    >>> slack_of_limit("k_anonymity.k", 3), slack_of_limit("k_anonymity.k", 1), slack_of_limit("known_sets.high_risk_share", 5)
+    (-2.0, 0.0, 4.0)
+    """
+    kind, measure, field, better = resolve_limit(limit)
+    worst = load("risk", measure).worst.get(field) if kind == "risk" else None
+    if worst is None:
+        return None
+    return required - worst if better == "low" else worst - required
+
+
 def names_on_engine(kind: Kind, engine: str) -> list[str]:
     """The installed plug-ins of a kind that declare work on an engine; those that cannot be loaded are left out."""
     available = []

@@ -88,3 +88,12 @@ def test_a_limit_that_cannot_fail_is_named():
     assessment = discreet.assess(data, discreet.mask(data))
     assert "every table meets the limit k_anonymity.k: 1, so it judges nothing" in assessment.warnings
     assert not any("every table" in warning for warning in discreet.assess(people(limits={"k_anonymity.k": 2}), data).warnings)
+
+
+@pytest.mark.parametrize("limits", [{"known_sets.high_risk_share": 5}, {"k_anonymity.k": 0.05}, {"target_linkage.max": 9}])
+def test_a_limit_beyond_what_any_table_can_have_does_not_make_a_release_green(limits):
+    attributes = {"age": {"role": "key", "known": 0.3}, "disease": {"role": "confidential", "sensitivity": 1.0}}
+    data = discreet.read(people().frame.select("age", "disease"), {"attributes": attributes, "limits": limits})
+    assessment = discreet.assess(data, discreet.mask(data))
+    assert assessment.status == "incomplete"
+    assert any("beyond the worst number that any table can have" in gap for gap in assessment.gaps)

@@ -196,3 +196,10 @@ def test_the_json_keeps_the_old_names_and_adds_the_state_and_both_numbers() -> N
     assert list(made["limits"][0]) == [
         "limit", "wanted", "found", "kept", "status", "intruder", "measured_release", "measured_informed", "sentence",
     ]  # fmt: skip
+
+
+def test_a_number_outside_its_certified_bounds_is_not_shown_beside_a_verdict():
+    score = Score("known_sets", {"high_risk_share": 0.0, "undecided": 77}, bounds={"high_risk_share": (0.228, 1.0)})
+    verdict = judge_limit("known_sets.high_risk_share", 0.05, Evidence(release={"known_sets": score}))
+    assert verdict.status == "not met"
+    assert verdict.measured_release == verdict.found == 0.228

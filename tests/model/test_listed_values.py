@@ -159,3 +159,25 @@ def test_a_release_is_not_taken_for_a_list_of_typing_errors() -> None:
 
 def test_a_column_that_is_null_everywhere_is_no_error() -> None:
     assert discreet.risk(_data([None] * 4, {"values": {"HIV": 1.0}}, pl.String))["known_sets"]["max"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "role"), [("persn", "person"), ("Person", "person"), ("clinik", "household"), ("nmae", "identifier")]
+)
+def test_a_misspelt_column_is_an_error_also_where_a_release_may_lack_it(name: str, role: str) -> None:
+    frame = pl.DataFrame({"person": [1, 1, 2, 2], "clinic": ["a", "a", "b", "b"], "name": list("wxyz"), "sex": list("mmff")})
+    roles = {name: {"role": role}, "sex": {"role": "key"}}
+    data = discreet.read(frame, {"attributes": roles, "limits": {"k_anonymity.k": 2}})
+    with pytest.raises(PolicyError, match=f"'{name}' is not a column of .*did you mean"):
+        discreet.mask(data)
+    with pytest.raises(PolicyError, match=f"'{name}' is not a column of .*did you mean"):
+        discreet.assess(data, data)
+
+
+def test_cells_of_a_column_that_does_not_exist_are_an_error_and_absent_identifiers_are_none() -> None:
+    frame = pl.DataFrame({"visit1": [1, 2, 3, 4], "sex": list("mmff")})
+    policy = {"attributes": {"visit2": {"role": "identifier"}, "passport": {"role": "identifier"}, "sex": {"role": "key"}}}
+    assert discreet.mask(discreet.read(frame, policy)).masked.columns == ["visit1", "sex"]
+    cells = {"sxe": {"kind": "text", "labels": {"any": "{m|f}"}}}
+    with pytest.raises(PolicyError, match=r"'cells' describes 'sxe'.*did you mean 'sex'"):
+        discreet.mask(discreet.read(frame, {**policy, "cells": cells}))

@@ -81,3 +81,31 @@ def test_the_verdict_on_k_is_that_of_the_informed_attacker():
     assessment = discreet.assess(data.with_policy(policy), masked.with_policy(policy))
     verdict = assessment.verdicts[0]
     assert (verdict.status, verdict.found) == ("not met", 1)
+
+
+def test_an_attacker_rounds_what_he_knows_before_he_looks_for_it():
+    """Of 95 in A, cut off at 90, the town is blank: those without an age live in B, so that nobody else fits."""
+    ages, towns = [95, *[50] * 6, *[40] * 6], ["A"] * 7 + ["B"] * 6
+    data = table({"age": ages, "town": towns}, key=["age", "town"])
+    released = {"age": [90, *[50] * 6, None, None, *[40] * 4], "town": [None, *towns[1:]]}
+    masked = data.replace(data.frame.with_columns(*(pl.Series(name, values) for name, values in released.items())))
+    measure = KAnonymity(missing="wildcard")
+    assert measure.measure(masked)["k"] == 3
+    assert measure.measure(masked, original=data).per_record["class_size"].to_list() == [1, *[6] * 6, *[6] * 6]
+
+
+@given(st.lists(st.tuples(st.integers(0, 39), SMALL, st.booleans(), st.booleans()), min_size=1, max_size=12))
+@settings(max_examples=60)
+def test_rounded_ages_are_asked_as_they_were_released(rows):
+    data = table({"age": [row[0] for row in rows], "town": [row[1] for row in rows]}, key=["age", "town"])
+    rounded = [None if row[2] else 10 * (row[0] // 10) for row in rows]
+    towns = [None if row[3] else row[1] for row in rows]
+    masked = data.replace(data.frame.with_columns(age=pl.Series(rounded, dtype=pl.Int64), town=pl.Series(towns, dtype=pl.Int64)))
+    asked = [age if age is not None else row[0] for age, row in zip(rounded, rows, strict=True)]
+    expected = [
+        sum(age in (None, own) and town in (None, row[1]) for age, town in zip(rounded, towns, strict=True))
+        for own, row in zip(asked, rows, strict=True)
+    ]
+    if not any(value is None for value in (*rounded, *towns)):
+        return
+    assert KAnonymity(missing="wildcard").measure(masked, original=data).per_record["class_size"].to_list() == expected

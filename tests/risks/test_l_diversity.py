@@ -1,5 +1,6 @@
 """l-diversity against counting record by record, in both readings of a missing key."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,3 +55,31 @@ def test_missing_roles_are_errors():
         LDiversity().measure(table({"a": [1]}, key=["a"]))
     with pytest.raises(DataError, match="'s' cannot be a key and sensitive"):
         LDiversity(keys=("s",)).measure(data)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [(["HIV", "*", "*"], 1), (["HIV", "{HIV|Flu}", "HIV"], 1), (["{A|B}", "{B|C}", "{C|D}"], 1), (["A", "{A|B}", "C"], 2)],
+)
+def test_cells_that_may_hide_the_same_value_do_not_make_a_class_diverse(cells, expected):
+    data = table({"age": [1, 1, 1, 2, 2], "ill": [*cells, "Flu", "Cold"]}, key=["age"], confidential=["ill"])
+    score = LDiversity().measure(data)
+    assert score["l"] == expected
+    assert score.per_record["l"].to_list() == [expected] * 3 + [2, 2]
+    assert (score["entropy_l"] == 1) == (expected == 1)
+
+
+def test_merged_cells_are_the_connected_cells_of_each_class():
+    rng = np.random.default_rng(3)
+    names = ["A", "B", "C", "D", "{A|B}", "{C|D}", "{B|C}", "*"]
+    for _ in range(60):
+        ages, ill = rng.integers(0, 4, 14), rng.choice(names, 14)
+        data = table({"age": ages, "ill": ill}, key=["age"], confidential=["ill"])
+        expected = []
+        for age in ages:
+            groups: list[set[str]] = []
+            for cell in {name for name in ill[ages == age] if name != "*"}:
+                members = set(cell.strip("{}").split("|"))
+                groups = [*(one for one in groups if not one & members), members.union(*(one for one in groups if one & members))]
+            expected.append(len(groups) or None)
+        assert LDiversity().measure(data).per_record["l"].to_list() == expected

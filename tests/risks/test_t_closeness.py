@@ -75,3 +75,16 @@ def test_missing_roles_are_errors():
         TCloseness(distance={"r": "equal"}).measure(data)
     with pytest.raises(DataError, match="'s' cannot be a key and sensitive"):
         TCloseness(keys=("s",)).measure(data)
+
+
+def test_a_star_is_no_sensitive_value_and_overlapping_cells_are_a_gap():
+    ages = [1] * 4 + [2] * 4
+    starred, blank = (
+        table({"age": ages, "ill": ["HIV", "HIV", hidden, hidden, "HIV", "Flu", "HIV", "Flu"]}, key=["age"], confidential=["ill"])
+        for hidden in ("*", None)
+    )
+    assert TCloseness().measure(starred)["t"] == pytest.approx(TCloseness().measure(blank)["t"])
+    coarse = table(
+        {"age": ages, "ill": ["HIV", "{HIV|Flu}", "HIV", "HIV", "HIV", "Flu", "HIV", "Flu"]}, key=["age"], confidential=["ill"]
+    )
+    assert "may stand for the same" in TCloseness().measure(coarse).gaps[0]

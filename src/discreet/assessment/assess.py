@@ -12,7 +12,7 @@ import polars as pl
 
 from discreet import registry
 from discreet.assessment.adversaries import side_by_side
-from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets
+from discreet.assessment.verdicts import Evidence, judge_limit, limits_of
 from discreet.engine.runtime.dispatch import is_distributed
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
@@ -20,6 +20,7 @@ from discreet.model.attribute import Role
 from discreet.model.contracts import RiskMeasure
 from discreet.model.engine_work import engine_label
 from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
 from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, Assessment, Verdict
 from discreet.model.score import Score
 
@@ -73,7 +74,7 @@ def assess(
     linked = [_uses_links(verdict, policy.judge) for verdict in verdicts]
     if doubts:
         verdicts = tuple(_doubted(one, doubts[0]) if uses else one for one, uses in zip(verdicts, linked, strict=True))
-    gaps = [*_gaps_in_limits(original), *(doubts if any(linked) else ())]
+    gaps = [*_gaps_in_limits(original), *_limits_out_of_range(policy), *(doubts if any(linked) else ())]
     if (simulated := _count_simulated(masked)) and any(_judged_informed(one, policy.judge) for one in verdicts):
         gaps.append(f"{simulated:,} of {len(masked):,} released rows are simulated and not measured {_INFORMED}")
     gaps += [
@@ -91,11 +92,7 @@ def assess(
         for name, reason in missing.items()
         if name not in limited or (policy.judge == "release" and name in after)
     ]
-    warnings += [
-        f"every table meets the limit {limit}: {required:g}, so it judges nothing"
-        for limit, required in policy.limits.items()
-        if _is_vacuous(limit, required)
-    ]
+    warnings += _limits_at_the_worst(policy)
 
     @cache
     def records() -> pl.DataFrame:
@@ -179,7 +176,7 @@ def _gaps_in_limits(original: Microdata) -> list[str]:
     limits = original.policy.limits
     if not limits:
         return [NO_LIMITS]
-    if not any(_judges_disclosure(limit) for limit in limits):
+    if not any(registry.judges_disclosure(limit) for limit in limits):
         return [NO_RISK_LIMIT]
     person = next(iter(original.named(Role.PERSON)), None)
     if person is None or is_distributed(original) or any(limit.startswith(f"{_COUNTS_PERSONS}.") for limit in limits):
@@ -191,17 +188,24 @@ def _gaps_in_limits(original: Microdata) -> list[str]:
     return [f"{counted}, and the limits count records, not persons; set a limit on {_COUNTS_PERSONS} as well"]
 
 
-def _judges_disclosure(limit: str) -> bool:
-    """Whether a limit is on disclosure risk, and not on information loss or on the computation."""
-    kind, measure, name, _ = registry.resolve_limit(limit)
-    return kind == "risk" and name not in registry.load("risk", measure).descriptive
+def _limits_out_of_range(policy: Policy) -> list[str]:
+    """Limits beyond the worst number that their field can have, such as a share of 5: typing errors, or percentages."""
+    slack = {limit: registry.slack_of_limit(limit, required) for limit, required in policy.limits.items()}
+    return [
+        f"the limit {limit}: {policy.limits[limit]:g} is beyond the worst number that any table can have, so it judges nothing; "
+        "shares are written from 0 to 1"
+        for limit, beyond in slack.items()
+        if beyond is not None and beyond > 0
+    ]
 
 
-def _is_vacuous(limit: str, required: float) -> bool:
-    """Whether every table meets a limit, such as a k of 1 or a share of 1."""
-    kind, measure, name, better = registry.resolve_limit(limit)
-    worst = registry.load("risk", measure).worst.get(name) if kind == "risk" else None
-    return worst is not None and meets(worst, required, better)
+def _limits_at_the_worst(policy: Policy) -> list[str]:
+    """Limits that every table meets, such as a k of 1."""
+    return [
+        f"every table meets the limit {limit}: {required:g}, so it judges nothing"
+        for limit, required in policy.limits.items()
+        if registry.slack_of_limit(limit, required) == 0
+    ]
 
 
 @dataclass(frozen=True)

@@ -103,12 +103,15 @@ def judge_limit(limit: str, required: float, evidence: Evidence) -> Verdict:
 
 
 def _measured(evidence: Evidence, scores: Mapping[str, Score], measure: str, name: str, better: Direction) -> _Measured | None:
-    """A field with its bounds; where it has none, or they are not asked for, it is taken as it is."""
+    """A field with its bounds; where it has none, or they are not asked for, it is taken as it is.
+
+    A number over the kept sets alone can lie outside what is certain over all of them; the nearer bound is then shown.
+    """
     number = number_of(scores, measure, name)
     if number is None:
         return None
     low, high = scores[measure].bounds.get(name, (number, number)) if evidence.certified else (number, number)
-    return _Measured(number, *((low, high) if better == "low" else (high, low)))
+    return _Measured(min(max(number, low), high), *((low, high) if better == "low" else (high, low)))
 
 
 def _scores_of(evidence: Evidence, who: str, measure: str) -> Score:

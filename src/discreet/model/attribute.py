@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from discreet.model.cells import Interval, parse_group, parse_interval
 from discreet.model.hierarchy import HierarchySpec
@@ -67,7 +67,7 @@ class Attribute(BaseModel):
         default=False, description="accept values, order and groups with values that do not occur in the table"
     )
     hierarchy: HierarchySpec | None = Field(default=None, description="generalization hierarchy: a file, or a rule")
-    accepted: Annotated[str, Field(min_length=1)] | None = Field(
+    accepted: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = Field(
         default=None,
         description="why the data controller releases this column despite a concern of coverage; reports print it first",
     )

@@ -208,14 +208,23 @@ class Policy(BaseModel):
     def _no_parameters_is_none(cls, value: Any) -> Any:
         return {name: parameters or {} for name, parameters in value.items()} if isinstance(value, dict) else value
 
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _limits_are_no_truths(cls, limits: Any) -> Any:
+        if isinstance(limits, dict):
+            for name, value in limits.items():
+                if isinstance(value, bool):
+                    raise ValueError(f"the limit '{name}' is a number; got {str(value).lower()}")
+        return limits
+
     @field_validator("limits")
     @classmethod
     def _limits_name_a_measure_and_a_field(cls, limits: dict[str, float]) -> dict[str, float]:
         for name, value in limits.items():
             if name.count(".") != 1 or not all(name.split(".")):
                 raise ValueError(f"a limit is named MEASURE.FIELD, such as k_anonymity.k; got '{name}'")
-            if math.isnan(value):
-                raise ValueError(f"the limit '{name}' is not a number")
+            if not math.isfinite(value):
+                raise ValueError(f"the limit '{name}' is not a finite number")
         return limits
 
     @classmethod

@@ -97,7 +97,7 @@ def test_a_quasi_identifier_by_name_is_a_gap_from_one_record_in_a_hundred_on():
 def test_a_key_that_the_measure_leaves_out_is_a_gap():
     found = assessed(BASE | {"branch": SPARSE}, {"branch": {"role": "key"}}, risk={"k_anonymity": {"keys": ["sex", "region"]}})
     assert found.status == "incomplete"
-    assert "'branch' has the role key, but no risk measure of the policy takes it as known" in said(found)
+    assert "'branch' has the role key, but no risk measure with a limit takes it as known" in said(found)
 
 
 def test_a_key_with_a_probability_at_most_epsilon_is_a_gap():
@@ -406,3 +406,13 @@ def test_a_masked_body_mass_index_is_restored_from_weight_and_height():
     frame = pl.DataFrame({"w": np.round(RNG.normal(80, 15, 600), 1), "h": np.round(RNG.normal(1.7, 0.1, 600), 2)})
     frame = frame.with_columns(bmi=(pl.col("w") / pl.col("h") ** 2).round(1))
     assert restored_from(frame, "bmi", [{"method": "global_recoding", "columns": ["bmi"], "width": 10}]) == "w / h^2"
+
+
+@pytest.mark.parametrize("shown", [{"known_sets": {}}, {"record_linkage": {}}])
+def test_a_column_that_only_a_measure_without_a_limit_reads_is_a_gap(shown):
+    columns = BASE | {"branch": np.arange(N) % (N // 2), "visit": np.arange(N) * 7919 % 100_003}
+    roles = {name: {"role": "key", "known": 0.5} for name in ("sex", "region", "branch")} | {"visit": {"known": 0.4}}
+    found = assessed(columns, roles, risk={"k_anonymity": {"keys": ["sex"]}} | shown)
+    assert found.status == "incomplete"
+    assert "'branch' has the role key, but no risk measure with a limit takes it as known" in said(found)
+    assert "'visit'" in said(found)

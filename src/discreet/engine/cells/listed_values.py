@@ -29,6 +29,8 @@ from discreet.model.microdata import Microdata
 _WORD = re.compile(r"[^\W\d_]{3,}(?:[ \-'][^\W\d_]+)*", re.UNICODE)
 """Words and names: of codes and numbers two that differ by one sign are two values, not one with a slip."""
 _MANY = 100_000
+_LEAST_NAME = 4
+"""Letters of a column name from which one letter more or less is taken for a typing error."""
 
 
 def check_listed_values(data: Microdata, *, initial: bool = True) -> list[str]:
@@ -36,6 +38,8 @@ def check_listed_values(data: Microdata, *, initial: bool = True) -> list[str]:
 
     A table that may be a release (not ``initial``) may have lost listed values of an attribute by masking: that gives a warning.
     """
+    if initial:
+        _check_column_names(data)
     warnings: list[str] = []
     for name in data.columns:
         attribute = data.attribute(name)
@@ -44,6 +48,37 @@ def check_listed_values(data: Microdata, *, initial: bool = True) -> list[str]:
             continue
         warnings += check_column(encode(data, [name])[0], attribute, data.policy.origin, initial=initial)
     return warnings
+
+
+def _check_column_names(data: Microdata) -> None:
+    """Raise PolicyError where the policy names a column that the initial microdata lack, by what looks like a typing error.
+
+    Identifiers, persons and households may be absent, because a release is read under the same policy: a misspelt one would
+    leave the column without its role. A column of ``cells`` that does not exist leaves labels unexplained.
+    """
+    free = [name for name in data.columns if name not in data.policy.attributes]
+    for name in data.policy.attributes:
+        if name in data.columns:
+            continue
+        meant = next((column for column in free if _plain(column) == _plain(name) or _is_misspelt_name(name, column)), None)
+        if meant is not None:
+            raise PolicyError(
+                f"{data.policy.origin}: the attribute '{name}' is not a column of {data.source}; did you mean '{meant}', which "
+                "the policy does not name?"
+            )
+    for name in data.policy.cells:
+        if name not in data.columns and name not in data.policy.attributes:
+            raise PolicyError(
+                f"{data.policy.origin}: 'cells' describes '{name}', which is not a column of {data.source}; "
+                f"{nearest(name, data.columns)}"
+            )
+
+
+def _is_misspelt_name(one: str, other: str) -> bool:
+    """Whether two column names differ by a letter more, less, other or transposed; numbered columns are different ones."""
+    if min(len(one), len(other)) < _LEAST_NAME or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
+        return False
+    return OSA.distance(one.casefold(), other.casefold(), score_cutoff=1) <= 1
 
 
 def check_column(column: Column, attribute: Attribute, origin: str, *, initial: bool = True) -> list[str]:

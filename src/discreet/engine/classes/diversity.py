@@ -106,6 +106,18 @@ def histograms_by_agreement(
     return _histograms_from_keys(np.concatenate(keys), np.concatenate(counts), number, values)
 
 
+def merge_values(histograms: Histograms, entries: NDArray[np.int64], others: NDArray[np.int64], values: int) -> Histograms:
+    """The histograms with values of a class counted as one; the pairs are indices of (class, value) pairs of the same class."""
+    first = np.arange(len(histograms.values))
+    while True:  # each pass hands the smallest index on to the neighbours: as many passes as the longest chain has links
+        before = first.copy()
+        np.minimum.at(first, entries, before[others])
+        if (first == before).all():
+            break
+    keys = histograms.classes * values + histograms.values[first]
+    return _histograms_from_keys(keys, histograms.counts, len(histograms.starts) - 1, values)
+
+
 def distinct_values(histograms: Histograms) -> NDArray[np.float64]:
     """The number of distinct values in each class."""
     return _nan_for_empty_classes(np.diff(histograms.starts).astype(np.float64), histograms)

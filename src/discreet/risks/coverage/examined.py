@@ -27,7 +27,7 @@ class Examination:
     role: Role
     steps: tuple[str, ...]
     adversaries: tuple[str, ...]
-    """The risk measures that read the column."""
+    """The risk measures with a limit that read the column."""
     known_to: tuple[str, ...]
     """Those of them that assume that the intruder knows it; the others ask what he learns of it."""
     accepted: str | None
@@ -55,7 +55,7 @@ class Examination:
 
     @property
     def unread_key(self) -> bool:
-        """Whether its owner calls it a quasi-identifier that no adversary of the policy assumes to be known."""
+        """Whether its owner calls it a quasi-identifier that no adversary with a limit assumes to be known."""
         return self.role is Role.KEY and not self.known_to and self.accepted is None
 
     @property
@@ -65,13 +65,24 @@ class Examination:
 
 
 def adversaries(policy: Policy) -> list[RiskMeasure]:
-    """The risk measures that a policy asks for: by its risk section, by its limits, or by default; never this one."""
-    limited = [limit.split(".")[0] for limit in policy.limits if registry.resolve_limit(limit, origin=policy.origin)[0] == "risk"]
-    names = [name for name in dict.fromkeys([*policy.risk, *limited]) if name != "coverage"]
+    """The risk measures that the verdict depends on: those with a limit on disclosure; never this one.
+
+    A measure that no limit names is shown and judges nothing, so a column that only such a measure reads is unexamined. Where
+    no limit on disclosure can fail, those of the risk section and of the limits count, or the default.
+    """
+    limited = [limit.split(".")[0] for limit, required in policy.limits.items() if _can_fail(limit, required)]
+    if not limited:
+        limited = [*policy.risk, *(limit.split(".")[0] for limit in policy.limits if registry.resolve_limit(limit)[0] == "risk")]
+    names = [name for name in dict.fromkeys(limited) if name != "coverage"]
     if not names:
         known = any(one.known > 0 and one.role not in _DIRECT for one in policy.attributes.values())
         names = ["known_sets"] if known else ["k_anonymity"] if policy.named(Role.KEY) else []
     return [registry.create("risk", name, policy.risk.get(name), origin=policy.origin) for name in names]
+
+
+def _can_fail(limit: str, required: float) -> bool:
+    slack = registry.slack_of_limit(limit, required)
+    return registry.judges_disclosure(limit) and (slack is None or slack < 0)
 
 
 def read_columns(measure: RiskMeasure, data: Microdata) -> list[str]:

@@ -86,8 +86,9 @@ class Findings:
         ]
         found += [_split(one) for one in self.with_keys]
         found += [
-            f"'{name}' has the role key, but no risk measure of the policy takes it as known: name it in keys, give it a "
-            "probability known above epsilon, mask it to one value, or write accepted: with your reason"
+            f"'{name}' has the role key, but no risk measure with a limit takes it as known: name it in keys, give it a "
+            "probability known above epsilon, set a limit on a measure that reads it, mask it to one value, or write accepted: "
+            "with your reason"
             for name in self.unread_keys
         ]
         found += [_restored(one, one.column in self.removed) for one in self.restorable]
@@ -159,7 +160,7 @@ class Findings:
             others = [other for other in (*with_keys.columns, *with_keys.keys) if other != name]
             concerns.append(f"singles out {_few(with_keys.alone)} of {with_keys.records:,} records with {_quoted(others)}")
         if name in self.unread_keys:
-            concerns.append("a key that no risk measure takes as known")
+            concerns.append("a key that no risk measure with a limit takes as known")
         if back is not None and back.clear:
             concerns.append(f"{back.share:.1%} restored from {_from(back)}")
         if given is not None:

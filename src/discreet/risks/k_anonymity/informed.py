@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
+from discreet.engine.cells.comparison import compare_cells, link_rows
 from discreet.engine.encoding.record_links import require_original_rows
 from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.family import family
@@ -30,10 +32,12 @@ def informed_class_sizes(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows of the release that have an original, and for each the number of released records that agree with its original keys.
 
-    A key whose released cell does not contain the original value (because it was perturbed) is ignored for that record: an
-    attacker who relies on it does not find the record at all.
+    A key whose released cell does not contain the original value is asked by its released value: whoever knows that ages are
+    rounded to tens, or cut off at 90, rounds and cuts off what he knows. Of random perturbation he does not know the result; the
+    class is then no larger than the one that he sees.
     """
     names = [name for name in keys if name in original.columns]
+    original = with_perturbed_values(original, data, names)
     rows = np.flatnonzero(require_original_rows(data, original, "k_anonymity") >= 0)
     attributes = {name: data.attribute(name).model_copy(update={"known": _KNOWN, "sensitivity": 0.0}) for name in names}
     known = data.with_policy(data.policy.with_(attributes=attributes))
@@ -41,3 +45,25 @@ def informed_class_sizes(
     classes, queries, ordered = build_classes(known, names, tree, rows, "wildcard", original)
     with Counter(classes, queries) as counter:
         return rows, counter.count_all(len(ordered))
+
+
+def with_perturbed_values(original: Microdata, data: Microdata, names: Sequence[str]) -> Microdata:
+    """The original with the released value in place of a value that its own released cell does not contain.
+
+    A column whose type was changed by masking is left as it is: its labels contain the original values, or are drawn at random.
+    """
+    linked = link_rows(original, data)
+    if linked is None:
+        return original
+    changed: dict[str, pl.Series] = {}
+    for name in names:
+        true, released = original.frame[name], data.frame[name]
+        if true.dtype != released.dtype and not (true.dtype.is_numeric() and released.dtype.is_numeric()):
+            continue
+        false = np.flatnonzero(compare_cells(original, data, name, linked).false)
+        if not len(false):
+            continue
+        values = released.gather(linked.masked[false])
+        common = true.dtype if true.dtype == released.dtype else pl.Float64
+        changed[name] = true.cast(common).scatter(linked.original[false], values.cast(common))
+    return original.with_columns(changed) if changed else original

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from discreet.engine.classes.diversity import distinct_values, entropy_l, histograms_by_agreement, recursive_l
 from discreet.engine.classes.groups import group_columns, refuse_wildcards_beside_original
+from discreet.engine.classes.sensitive_cells import read_sensitive_cells
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
@@ -31,7 +32,7 @@ class LDiversity(RiskMeasure):
     ``l`` is the number of distinct values, ``entropy_l`` the exponential of their entropy, ``recursive_l`` the largest l with
     r_1 < c (r_l + … + r_m), where r_1 >= r_2 >= … are their counts; each is the minimum over classes and sensitive attributes.
     ``homogeneous`` counts the records of classes with a single value: an attacker who finds the class learns it (attribute
-    disclosure).
+    disclosure). ``*`` is no value, as a null is none; cells that overlap, such as ``HIV`` and ``{HIV|Flu}``, count as one.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 44, 55, 55], "ill": ["Flu", "Cold", "Flu", None]}, key=["age"], confidential=["ill"])
@@ -85,8 +86,11 @@ class LDiversity(RiskMeasure):
         ids, number = group_columns(columns, len(data))
         worst = {field: np.full(number, np.inf) for field in FIELDS}
         by_attribute = {}
-        for column in encode(data, sensitive):
+        for encoded in encode(data, sensitive):
+            cells = read_sensitive_cells(data, encoded)
+            column = cells.column
             by_class = histograms_by_agreement(columns, column, ids, number, wildcard=self.missing == "wildcard")
+            by_class = cells.merge_overlapping(by_class)
             diversity = (distinct_values(by_class), entropy_l(by_class), recursive_l(by_class, self.c))
             numbers = dict(zip(FIELDS, diversity, strict=True))
             for field, values in numbers.items():

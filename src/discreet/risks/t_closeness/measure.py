@@ -12,6 +12,7 @@ from pydantic import Field
 from discreet.engine.classes.closeness import Distance, choose_ground_distance
 from discreet.engine.classes.diversity import histograms_by_agreement, overall_distribution
 from discreet.engine.classes.groups import group_columns, refuse_wildcards_beside_original
+from discreet.engine.classes.sensitive_cells import read_sensitive_cells
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError, ParameterError, nearest
@@ -23,6 +24,11 @@ from discreet.model.score import Score
 from discreet.risks.t_closeness.summary import ClosenessStatistics, summarize, tabulate_attributes
 
 MANY_VALUES = Gap("sensitive attributes of more than a million values", "their distribution is sent to every worker")
+
+_OVERLAP = (
+    "t_closeness takes '{one}' and '{other}' of '{name}' for different values, but both may stand for the same, so that a class "
+    "may be farther from the table than it says"
+)
 
 
 class TCloseness(RiskMeasure):
@@ -89,7 +95,12 @@ class TCloseness(RiskMeasure):
         ids, number = group_columns(columns, len(data))
         worst = np.zeros(number)
         table = []
-        for column in encode(data, sensitive):
+        gaps = []
+        for encoded in encode(data, sensitive):
+            cells = read_sensitive_cells(data, encoded)
+            column = cells.column
+            if (pair := cells.overlapping_pair()) is not None:
+                gaps.append(_OVERLAP.format(name=column.name, one=pair[0], other=pair[1]))
             ground = choose_ground_distance(data, column, self.distance.get(column.name))
             classes = histograms_by_agreement(columns, column, ids, number, wildcard=self.missing == "wildcard")
             whole = overall_distribution(column.codes, len(column.values))
@@ -98,4 +109,5 @@ class TCloseness(RiskMeasure):
             table.append((column.name, ground.kind, float(distances.max()) if number else 0.0))
         records = worst[ids]
         statistics = ClosenessStatistics(float(worst.max(initial=0.0)), float(records.sum()), len(records), table)
-        return Score(self.name, summarize(statistics), pl.DataFrame({"t": records}), tabulate_attributes(statistics))
+        per_record, per_attribute = pl.DataFrame({"t": records}), tabulate_attributes(statistics)
+        return Score(self.name, summarize(statistics), per_record, per_attribute, notes=tuple(gaps), gaps=tuple(gaps))
