@@ -144,7 +144,7 @@ class IndividualRisk(RiskMeasure):
         size = len(weights)
         ids, number = group_columns(columns, size)
         sizes = np.bincount(ids, minlength=number)[ids].astype(np.float64) if size else np.zeros(0)
-        weighted = np.bincount(ids, weights=weights, minlength=number)[ids] if size else np.zeros(0)
+        weighted = np.asarray(np.bincount(ids, weights=weights, minlength=number)[ids], np.float64) if size else np.zeros(0)
         if self.missing == "category" or not any(column.has_null for column in columns):
             return sizes, weighted
         share = self.missing.partial if isinstance(self.missing, Partial) else 1.0
