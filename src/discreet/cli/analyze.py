@@ -43,7 +43,7 @@ def analyze(
     if json:
         output.print_json(profile.to_dict())
         return
-    rows = profile.rows()
+    rows = profile.review_rows()
     if rows:
         output.print_table("Proposed attributes", list(rows[0]), [list(row.values()) for row in rows])
     if out is not None:

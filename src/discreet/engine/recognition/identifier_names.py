@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.engine.recognition.name_rules import PERSON_NAME, RECORD_ID, SURVEY_WEIGHT, Kind
+from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, PERSON_NAME, RECORD_ID, SURVEY_WEIGHT, Kind
 from discreet.model.attribute import Role
 
 _I = Role.IDENTIFIER
@@ -11,7 +11,8 @@ IDENTIFIERS = (
     Kind(PERSON_NAME, _I, """
         name, names, nom, nombre, naam, nimi, namn, navn, nome""", weak=True),
     Kind("person's name", _I, """
-        first name, last name, middle name, given name, family name, maiden name, full name, surname, forename,
+        first name, last name, middle name, given name, family name, maiden name, full name, surname, forename, first nm, last nm, name first, name last, author, author name, defendant, plaintiff, contestant, candidate name,
+        player name, member name, owner name,
         nickname, user name, login name, screen name, login, alias, display name, prenom, nom de famille, nom complet,
         vorname, nachname, familienname, geburtsname, apellido, apellidos, primer apellido, segundo apellido, cognome,
         sobrenome, voornaam, achternaam, etunimi, sukunimi, fornamn, efternamn, fornavn, etternavn, efternavn, fname,
@@ -57,10 +58,15 @@ IDENTIFIERS = (
         number, member no, employee number, employee no, personalnummer, student number, student no, matrikelnummer,
         subject number, subject no, subject, participant number, respondent number, encounter number, encounter nbr,
         visit number, claim number, invoice number, order number, reference number, ref no, registration number,
-        fallnummer, aktenzeichen, barcode, specimen number, sample number, household number, household id,
-        household seq, h seq, family id, hh id, hhid,
-        caseid, subjid, usubjid, idnr, idno, lfdnr, laufende nummer, numero de dossier, tunniste, tunnus""",
+        fallnummer, aktenzeichen, barcode, specimen number, sample number, caseid, subjid, usubjid, idnr, idno, lfdnr, laufende nummer, numero de dossier, tunniste, tunnus, idcode, id code, idnum, id num, id number, persnum, pnr, data id, mrno,
+        chart number, docket, docket number, file number, badge number, bib number, ticket number, sno, s no, sr no, obs number,
+        observation, license no, permit number, idp, childid, child id, pupil number, pupil nr, pupil no, pupil id, student nr, case nr, participant nr, participant no, respondent no,
+        respondent nr, employee nr, member nr, subject nr, donor number, registration no, studyid, respid, resp id, subjectid""",
         coded=True, weak=True),
+    Kind(HOUSEHOLD_ID, Role.HOUSEHOLD, """
+        household number, household id, household seq, h seq, family id, family number, hh id, hhid, hid, hh, hhno, hh no, hhnum, hh num,
+        hhcode, hh code, famid, fam id, idhh, id hh, hhidpn, hh number, household code, haushaltsnummer, haushalts id, id menage, numero menage,
+        id hogar, dwelling id, dwelling number, family code, household no, household nr""", coded=True, weak=True),
 )  # fmt: skip
 
 WEIGHTS = (
@@ -69,5 +75,7 @@ WEIGHTS = (
         finalwgt, sample weight, sampling weight, survey weight, instance weight, design weight, person weight,
         household weight, expansion factor, factor de expansion, gewicht, hochrechnungsfaktor, gewichtung, poids,
         ponderation, ponderacion, fattore di riporto, pesofin, otospaino, painokerroin, grossing factor, replicate
-        weight"""),
+        weight, dweight, pspwght, pspweight, anweight, perweight, persweight, wtssall, wtss, wtssnr, finalwt, final wt, sampwt, samp wt,
+        sampweight, samplingweight, fweight, aweight, iweight, wtint, wtmec, survey wt, svy weight, person wt, hh weight, hhweight,
+        household wt, weighting, weights, population weight, calibration weight, earnwt, wtfinl, wtsupp, inclusion probability, expansion"""),
 )  # fmt: skip
