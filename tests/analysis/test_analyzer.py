@@ -100,9 +100,9 @@ def test_every_sort_of_column_gets_its_role_level_and_reason():
     assert roles(proposal) == {
         "rownum": "identifier", "patient": "identifier", "patient_no": "person", "mail": "identifier", "contact": "identifier",
         "tally": "identifier", "remarks": "identifier", "dob": "key", "gender": "key", "zip": "key", "visit_day": "key",
-        "pain": "confidential", "icd": "confidential", "code": "confidential", "marker": "confidential", "received": "confidential",
-        "measured": "confidential", "pweight": "weight", "constant": "other", "nothing": "other", "q7": "confidential",
-        "odd": "confidential",
+        "pain": "confidential", "icd": "confidential", "code": "confidential", "marker": "confidential",
+        "received": "confidential", "measured": "confidential", "pweight": "weight", "constant": "other",
+        "nothing": "other", "q7": "confidential", "odd": "confidential",
     }  # fmt: skip
     assert proposal["pain"].attribute.order == ("low", "medium", "high")
     assert proposal["marker"].attribute.values == {"yes": 1.0}

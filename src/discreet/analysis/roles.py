@@ -28,9 +28,8 @@ _LEAST_WEIGHT = 0.35
 """Evidence below this does not decide a role."""
 _UNKNOWN_IN_PEOPLE, _UNKNOWN_IN_THINGS = 0.3, 0.6
 _DESIGN_WORDS = word_set(
-    """stratum strata psu ssu cluster wave round edition version batch interviewer interview mode source file dataset sample split fold
-    panel session season series episode replicate rownames index idx level0 ring block blocks study trial
-    phase stratum1 essround orderset tat turnaround"""
+    """stratum strata psu ssu cluster wave round edition version batch interviewer interview mode source file dataset sample
+    split fold panel session season series episode replicate rownames index idx block blocks study trial phase turnaround"""
 )
 _TIME_WORDS = word_set(
     "year years yr month months mo quarter qtr week day days date season term semester hour jahr annee anno ano"

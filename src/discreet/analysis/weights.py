@@ -22,12 +22,12 @@ def propose_for_weight(facts: Facts, kinds: Collection[str], people: bool) -> Fi
     """A sampling weight is a number that is never negative; a body weight is a column among other bodily attributes."""
     phrase = facts.naming.phrase
     if not facts.is_number or not facts.distinct:
-        return _propose_body_weight(facts, f"column name matches '{phrase}'; text cannot be a sampling weight, so a body weight")
+        return _propose_body_weight(f"column name matches '{phrase}'; text cannot be a sampling weight, so a body weight")
     low, high = (float(end) for end in facts.extremes)
     plain = phrase in _PLAIN
     if plain and high <= _HEAVIEST and _BODILY_KINDS & set(kinds):
         because = f"column name matches '{phrase}' among bodily attributes; {low:g} to {high:g}, so a body weight"
-        return _propose_body_weight(facts, because)
+        return _propose_body_weight(because)
     if plain and ("looks" in kinds or not (people or _adds_up(facts) or high <= _HEAVIEST)):
         because = f"column name matches '{phrase}' beside no other sign of a survey, up to {high:g}: the weight of a thing"
         return Finding(Role.OTHER, f"{because}, not a sampling weight", confidence=0.6)
@@ -46,7 +46,7 @@ def _adds_up(facts: Facts) -> bool:
     return facts.present > 0 and total / facts.present >= _LEAST_POPULATION
 
 
-def _propose_body_weight(facts: Facts, because: str) -> Finding:
+def _propose_body_weight(because: str) -> Finding:
     kind = KIND_BY_NAME[BODY_WEIGHT]
     known, sensitivity, source = default_numbers(kind.role, kind)
     return Finding(kind.role, f"{because}; {describe_defaults(known, sensitivity, source)}", known, sensitivity, {}, 0.7, kind)

@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONGEST = 60
-_OPEN_ENDED = frozenset({"other", "others", "unknown", "none", "na", "n a", "missing", "refused", "not applicable", "not stated", "no answer",
-    "dont know", "don t know", "iap", "unidentified", "prefer not to say", "not available", "unspecified", "ignore", "misc"})  # fmt: skip
+_OPEN_ENDED = frozenset(
+    """other;others;unknown;none;na;n a;missing;refused;not applicable;not stated;no answer;dont know;don t know;iap;unidentified;
+    prefer not to say;not available;unspecified;ignore;misc""".replace("\n    ", "").split(";")
+)
 """Values that any list may hold; they neither support nor contradict a kind."""
 _SHARED = {"compass": "region", "state code": "region", "wedding role": "relation to head"}
 """Dictionaries that give evidence of another kind's name."""
-_STRICT = {"sex": 0.9, "state code": 0.95, "compass": 0.9, "laboratory result": 0.6, "employer": 0.6, "housing": 0.6, "politics": 0.5,
-    "looks": 0.5, "industry": 0.5, "treatment": 0.5, "disability": 0.6, "medication": 0.5}  # fmt: skip
+_STRICT = {
+    "sex": 0.9, "state code": 0.95, "compass": 0.9, "laboratory result": 0.6, "employer": 0.6, "housing": 0.6, "politics": 0.5,
+    "looks": 0.5, "industry": 0.5, "treatment": 0.5, "disability": 0.6, "medication": 0.5,
+}  # fmt: skip
 """Dictionaries of words with other meanings: the share of the records that they must explain."""
+_INSIDE_TEXT = frozenset({"disease", "crime", "medication", "occupation", "religion"})
 _LEAST_SHARE = 0.4
 _LEAST_WORDS = {"sex": 2, "state code": 5, "compass": 3}
 
@@ -91,11 +96,11 @@ def _dictionaries_of(text: str) -> tuple[str, ...]:
     bare = re.sub(r"^\d+ | \d+$", "", text)
     if bare in table:
         return table[bare]
-    return tuple(name for name in _long_phrases_in(text))
+    return _long_phrases_in(text)
 
 
 def _long_phrases_in(text: str) -> tuple[str, ...]:
-    """Dictionaries of diseases, crimes, medicines or occupations that have a word of seven letters or two words within a value."""
+    """Dictionaries of diseases, crimes and the like that have two words, or a long one, within a value."""
     words = text.split()
     if not 2 <= len(words) <= 6:
         return ()

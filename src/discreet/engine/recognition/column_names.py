@@ -46,7 +46,8 @@ _NOT_PEOPLE = word_set(
     device ship program programme category label attribute feature app game store shop species street"""
 )
 CODE_WORDS = word_set(
-    """code codes cd type typ category cat class klasse kategorie id icd nace isco group gruppe key schluessel flag stratum strata psu"""
+    """code codes cd type typ category cat class klasse kategorie id icd nace isco group gruppe key schluessel flag
+    stratum strata psu"""
 )
 _REMOTE = word_set("prev previous former past ago father mother parent parents spouse husband wife partner sibling")
 _LONGEST_LABEL = 120

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.columns import Column, encode
-from discreet.engine.recognition.column_names import Naming, look_up_label, look_up_name
+from discreet.engine.recognition.column_names import Naming, look_up_label
 from discreet.engine.recognition.name_rules import word_set
 from discreet.model.microdata import Microdata
 
