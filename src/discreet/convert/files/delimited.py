@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.convert.files.missing_values import missing_markers
+from discreet.convert.files.missing_values import missing_markers, table_markers
 from discreet.convert.files.normalise import Compression, durations_as_text
 from discreet.convert.files.text_file import TextFile, open_text
 from discreet.convert.files.value_types import BOOLEAN, INTEGER, TEXT, Candidates, ValueType
@@ -44,7 +44,7 @@ class _TypedTextFile:
         self.candidates = Candidates.of(file.names, conventions)
         for name in policy.read.text:
             self.candidates.types[name] = [TEXT]
-        self.own_markers = {name for name in file.names if set(missing_markers(policy, name)) - set(policy.missing)}
+        self.own_markers = {name for name in file.names if set(missing_markers(policy, name)) - set(table_markers(policy))}
         self.scanned: set[str] = set()
 
     def infer_from_first_rows(self) -> None:
@@ -101,7 +101,7 @@ class _TypedTextFile:
             skip_rows=1,
             schema=schema,  # type: ignore[arg-type]
             missing_columns="insert",
-            null_values=list(self.policy.missing) or None,
+            null_values=list(table_markers(self.policy)) or None,
             glob=False,
         )
 
