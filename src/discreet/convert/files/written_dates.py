@@ -8,8 +8,7 @@ the policy's pivot.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -19,7 +18,6 @@ from discreet.model.policy import Policy, Reading
 
 _SAMPLE = 500
 _FIRST_YEAR, _LAST_YEAR = 1800, 2100
-_TIME = r"[ T]\d{1,2}:\d{2}"
 _CLOCKS = (("", ""), (" %H:%M", r" \d{1,2}:\d{2}"), (" %H:%M:%S", r" \d{1,2}:\d{2}:\d{2}"))
 _DAYS = (
     ("%Y/%m/%d", r"\d{4}/\d{1,2}/\d{1,2}"), ("%Y.%m.%d", r"\d{4}\.\d{1,2}\.\d{1,2}"), ("%d.%m.%Y", r"\d{1,2}\.\d{1,2}\.\d{4}"),
@@ -33,17 +31,6 @@ _DAYS = (
 _FORMATS = tuple((day + clock, pattern + time) for clock, time in _CLOCKS for day, pattern in _DAYS) + (
     ("%Y-%m-%d %H:%M", r"\d{4}-\d{2}-\d{2}[ T]\d{1,2}:\d{2}"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DateChoice:
-    """The formats that fit all values of a column, of which the first is used if it is the only one."""
-
-    formats: tuple[str, ...]
-
-    @property
-    def is_ambiguous(self) -> bool:
-        return len(self.formats) > 1
 
 
 def formats_that_fit(texts: pl.Series) -> tuple[str, ...]:
@@ -85,7 +72,7 @@ def parse_dates(text: pl.Expr, form: str, pivot: int = 30) -> pl.Expr:
 def _with_century(text: pl.Expr, form: str, pivot: int) -> pl.Expr:
     """The texts with a year of four digits where the format has one of two."""
     before = re.sub(
-        r"%[dmHMSI]", r"\\d{1,2}", re.escape(form.split("%y")[0]).replace("%b", "[A-Za-z]{3}").replace("%B", "[A-Za-z]+")
+        r"%[dmHMSI]", r"\\d{1,2}", re.escape(form.split("%y", maxsplit=1)[0]).replace("%b", "[A-Za-z]{3}").replace("%B", "[A-Za-z]+")
     )
     pattern = rf"^({before})(\d{{2}})(\D.*)?$"
     year = text.str.extract(pattern, 2).cast(pl.Int32, strict=False)
@@ -107,17 +94,17 @@ def describe_choice(name: str, choice: Sequence[str], reading: Reading) -> str:
     return sentence
 
 
-def convert_date_columns(lazy: pl.LazyFrame, policy: Policy, source: str) -> pl.LazyFrame:
-    """Text columns whose values are all dates in one format as dates; ISO dates in text are left as they are."""
+def convert_date_columns(lazy: pl.LazyFrame, policy: Policy, source: str, names: Sequence[str]) -> pl.LazyFrame:
+    """Text columns, of those named, whose values are all dates in one format as dates; ISO dates in text are left as they are."""
     schema = lazy.collect_schema()
     explicit = policy.read.dates
     for name in explicit:
         if name not in schema:
             raise SourceError(f"{source}: the policy's read.dates names '{name}', which is not a column")
-    candidates = [
-        name for name, dtype in schema.items() if dtype == pl.String and name not in policy.read.text and name not in explicit
+    candidates = [name for name in names if schema[name] == pl.String and name not in policy.read.text and name not in explicit]
+    expressions = [
+        _explicit_dates(lazy, name, policy, source) for name in explicit if name in names and schema[name] == pl.String
     ]
-    expressions = [_explicit_dates(lazy, name, policy, source) for name in explicit if schema[name] == pl.String]
     if candidates:
         head = lazy.select(candidates).head(_SAMPLE).collect()
         likely = [name for name in candidates if formats_that_fit(_known(head[name]))]
@@ -154,8 +141,3 @@ def _explicit_dates(lazy: pl.LazyFrame, name: str, policy: Policy, source: str) 
     if wrong.height:
         raise SourceError(f"{source}: '{name}' holds '{wrong.item()}', which is no date written {form} (the policy's read.dates)")
     return parsed.alias(name)
-
-
-def list_date_formats() -> Iterable[str]:
-    """The formats that are tried, for messages and documentation."""
-    return (form for form, _ in _FORMATS)

@@ -49,11 +49,15 @@ def is_url(place: Any) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-def prepare(lazy: pl.LazyFrame, policy: Policy, source: str) -> pl.LazyFrame:
-    """Normalise column types, replace missing-value markers by null, and check the policy against the columns."""
+def prepare(lazy: pl.LazyFrame, policy: Policy, source: str, *, dates: bool = True) -> pl.LazyFrame:
+    """Normalise column types, replace missing-value markers by null, and check the policy against the columns.
+
+    With ``dates``, text columns are read to find dates written in other ways than ISO 8601.
+    """
     normalised = normalise_columns(lazy, source)
     normalised = normalised.with_columns(null_out_markers(normalised.collect_schema(), policy))
-    normalised = convert_date_columns(normalised, policy, source)
+    if dates:
+        normalised = convert_date_columns(normalised, policy, source, normalised.collect_schema().names())
     Microdata(normalised.collect_schema().to_frame(), policy, source)  # raises if the policy does not fit the columns
     return normalised
 
