@@ -52,7 +52,7 @@ def profile_table(data: Microdata) -> Profile:
     ]
     quasi_identifiers = _search_quasi_identifiers(facts, profiles)
     columns = tuple(_note_duplicate(profile, quasi_identifiers.same.get(profile.name)) for profile in profiles)
-    return Profile(data.source, len(data), columns, quasi_identifiers.sets, _KEY_THRESHOLD, data.policy)
+    return Profile(data.source, len(data), columns, quasi_identifiers.sets, _KEY_THRESHOLD, data.policy, data.notes)
 
 
 def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> list[Finding]:

@@ -25,6 +25,7 @@ _DATE_FORMATS = (
     "%b %d, %Y",
 )
 _TIME_FORMATS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.fZ")
+_OTHER_ORDER = {"%d/%m/%Y": "%m/%d/%Y", "%m/%d/%Y": "%d/%m/%Y", "%d-%m-%Y": "%m-%d-%Y"}
 _COUNT_WORDS = word_set("number num count nof anzahl nombre numero hours weeks days months year years yrs age visits times")
 _MOST_CODES = 20
 _MOST_CONSECUTIVE = 9
@@ -109,6 +110,11 @@ def _has_gaps(values: np.ndarray[tuple[int], np.dtype[np.float64]], high: float)
 def _level_of_text(facts: Facts) -> ProposedLevel:
     if (detected := detect_date_format(facts)) is not None:
         date_format, share = detected
+        if share == 1 and (other := _OTHER_ORDER.get(date_format)) and _count_days(facts.column.values, other) == facts.distinct:
+            reason = (
+                f"dates, but day and month cannot be told apart ({date_format} or {other}); set read: dates to make it a date"
+            )
+            return ProposedLevel(Level.NOMINAL, reason)
         if share == 1:
             return ProposedLevel(Level.DATE, f"text in which every value is a date ({date_format})", date_format=date_format)
         reason = f"{share:.1%} of its distinct values are dates ({date_format}); correct or blank the others to make it a date"

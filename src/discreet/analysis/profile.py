@@ -67,6 +67,8 @@ class Profile(Described):
     threshold: float
     """The distinct ratio from which a set counts as a key."""
     given: Policy = field(default_factory=Policy)
+    notes: tuple[str, ...] = ()
+    """How the table was read, where that was guessed."""
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """Source, size and the proposed roles; see :mod:`discreet.model.display`."""
@@ -103,6 +105,7 @@ class Profile(Described):
             "Every role and number is a proposal: edit what you know better. known is the probability that an intruder knows the",
             "attribute of a person, sensitivity the severity of its disclosure, from 0 to 1. A key is a quasi-identifier.",
         ]
+        lines += [f"Read: {note}." for note in self.notes]
         doubtful = [
             column for column in sorted(self.columns, key=lambda column: column.confidence) if column.confidence < _DOUBTFUL
         ]
@@ -150,6 +153,7 @@ class Profile(Described):
         return {
             "source": self.source,
             "records": self.records,
+            "notes": list(self.notes),
             "attributes": {
                 column.name: {
                     "type": column.type, "distinct": column.distinct, "nulls": column.nulls, "minimum": _as_json(column.minimum),

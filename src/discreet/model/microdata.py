@@ -34,8 +34,8 @@ class Microdata(Described):
     ``records`` is the record number of each row: its row in the initial microdata, or a negative number for a simulated record.
     All random draws depend on it, and it links masked to original records; it is never written. ``cells`` is the meaning of the
     labels of masked columns (:class:`~discreet.model.cells.ColumnCells`). ``labels`` are value labels and ``variable_labels``
-    variable labels, as in files of SPSS, Stata and SAS. ``notes`` say how the table was read, where that was guessed. ``cache`` holds what was derived from this table, such as encoded
-    columns.
+    variable labels, as in files of SPSS, Stata and SAS. ``notes`` say how the table was read, where that was
+    guessed. ``cache`` holds what was derived from this table, such as encoded columns.
     """
 
     frame: pl.DataFrame

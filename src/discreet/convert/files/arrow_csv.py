@@ -1,4 +1,4 @@
-"""Text files that Polars refuses, read by PyArrow: a quotation mark inside an unquoted field is a character like any other there."""
+"""Text files that Polars refuses, read by PyArrow, which takes a quotation mark inside an unquoted field as it is."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from discreet.model.policy import Reading
 
@@ -14,7 +15,7 @@ _LEAST_WIDTH = 3
 """Only tables of at least this many columns show by their rows where they begin."""
 _TITLE_SHARE = 0.5
 _TOTAL = re.compile(
-    r"\W*(?:grand |sub)?(?:total|totals|sum|summe|gesamt|insgesamt|gesamtsumme|totaal|totale|suma|somme|yhteensa|summa)\b(?! [a-z]{3})",
+    r"\W*(?:grand |sub)?(?:totals?|sum|summe|gesamt|insgesamt|gesamtsumme|totaal|totale|suma|somme|yhteensa|summa)\b(?! [a-z]{3})",
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(
@@ -104,7 +105,7 @@ def _count_header_rows(rows: Sequence[Cells]) -> int:
 def _has_merged_cells(row: Cells) -> bool:
     """Whether a filled cell is followed by empty ones, as a merged cell is stored."""
     filled = [bool(cell is not None and str(cell).strip()) for cell in row]
-    return any(filled[:-1]) and any(before and not after for before, after in zip(filled, filled[1:], strict=False))
+    return any(filled[:-1]) and any(before and not after for before, after in pairwise(filled))
 
 
 def join_header(rows: Sequence[Cells]) -> list[str]:

@@ -23,13 +23,15 @@ _DAYS = (
     ("%Y/%m/%d", r"\d{4}/\d{1,2}/\d{1,2}"), ("%Y.%m.%d", r"\d{4}\.\d{1,2}\.\d{1,2}"), ("%d.%m.%Y", r"\d{1,2}\.\d{1,2}\.\d{4}"),
     ("%d/%m/%Y", r"\d{1,2}/\d{1,2}/\d{4}"), ("%m/%d/%Y", r"\d{1,2}/\d{1,2}/\d{4}"), ("%d-%m-%Y", r"\d{1,2}-\d{1,2}-\d{4}"),
     ("%m-%d-%Y", r"\d{1,2}-\d{1,2}-\d{4}"), ("%d.%m.%y", r"\d{1,2}\.\d{1,2}\.\d{2}"), ("%d/%m/%y", r"\d{1,2}/\d{1,2}/\d{2}"),
-    ("%m/%d/%y", r"\d{1,2}/\d{1,2}/\d{2}"), ("%d %b %Y", r"\d{1,2} [A-Za-z]{3} \d{4}"), ("%d-%b-%Y", r"\d{1,2}-[A-Za-z]{3}-\d{4}"),
+    ("%m/%d/%y", r"\d{1,2}/\d{1,2}/\d{2}"), ("%d %b %Y", r"\d{1,2} [A-Za-z]{3} \d{4}"),
+    ("%d-%b-%Y", r"\d{1,2}-[A-Za-z]{3}-\d{4}"),
     ("%d%b%Y", r"\d{1,2}[A-Za-z]{3}\d{4}"), ("%d-%b-%y", r"\d{1,2}-[A-Za-z]{3}-\d{2}"), ("%d%b%y", r"\d{1,2}[A-Za-z]{3}\d{2}"),
     ("%d %B %Y", r"\d{1,2} [A-Za-z]{4,9} \d{4}"), ("%d. %B %Y", r"\d{1,2}\. [A-Za-z]{3,9} \d{4}"),
     ("%b %d, %Y", r"[A-Za-z]{3} \d{1,2}, \d{4}"), ("%B %d, %Y", r"[A-Za-z]{3,9} \d{1,2}, \d{4}"),
 )  # fmt: skip
-_FORMATS = tuple((day + clock, pattern + time) for clock, time in _CLOCKS for day, pattern in _DAYS) + (
-    ("%Y-%m-%d %H:%M", r"\d{4}-\d{2}-\d{2}[ T]\d{1,2}:\d{2}"),
+_FORMATS = (
+    *((day + clock, pattern + time) for clock, time in _CLOCKS for day, pattern in _DAYS),
+    ("%Y-%m-%d %H:%M", r"\d{4}-\d{2}-\d{2} \d{1,2}:\d{2}"),
 )
 
 
@@ -72,7 +74,9 @@ def parse_dates(text: pl.Expr, form: str, pivot: int = 30) -> pl.Expr:
 def _with_century(text: pl.Expr, form: str, pivot: int) -> pl.Expr:
     """The texts with a year of four digits where the format has one of two."""
     before = re.sub(
-        r"%[dmHMSI]", r"\\d{1,2}", re.escape(form.split("%y", maxsplit=1)[0]).replace("%b", "[A-Za-z]{3}").replace("%B", "[A-Za-z]+")
+        r"%[dmHMSI]",
+        r"\\d{1,2}",
+        re.escape(form.split("%y", maxsplit=1)[0]).replace("%b", "[A-Za-z]{3}").replace("%B", "[A-Za-z]+"),
     )
     pattern = rf"^({before})(\d{{2}})(\D.*)?$"
     year = text.str.extract(pattern, 2).cast(pl.Int32, strict=False)
