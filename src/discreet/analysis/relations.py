@@ -60,7 +60,7 @@ def values_per_record(facts: Facts, rows: NDArray[np.int64] | None = None) -> ND
     """The numbers of a column, one per record, nulls as NaN."""
     table = np.append(facts.numbers, np.nan) if facts.column.has_null else facts.numbers
     codes = facts.column.codes if rows is None else facts.column.codes[rows]
-    return table[codes]
+    return np.asarray(table[codes], dtype=np.float64)
 
 
 def _agrees(left: NDArray[np.float64], right: NDArray[np.float64]) -> bool:

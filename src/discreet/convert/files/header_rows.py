@@ -15,7 +15,7 @@ _LEAST_WIDTH = 3
 """Only tables of at least this many columns show by their rows where they begin."""
 _TITLE_SHARE = 0.5
 _TOTAL = re.compile(
-    r"\W*(?:grand |sub)?(?:totals?|sum|summe|gesamt|insgesamt|gesamtsumme|totaal|totale|suma|somme|yhteensa|summa)\b(?! [a-z]{3})",
+    r"\W*(?:grand |sub)?(?:totals?|sum|summe|gesamt|insgesamt|gesamtsumme|totaal|totale|suma|somme|summa)\b(?! [a-z]{3})",
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(

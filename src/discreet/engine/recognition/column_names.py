@@ -123,7 +123,7 @@ def look_up_label(name: str, label: str) -> Naming:
     labelled = look_up_name(text[:_LONGEST_LABEL])
     if labelled.kind is None or (named.kind is not None and labelled.kind.weak):
         return named
-    if named.kind is not None and named.kind.name == RECORD_ID and "id" in labelled.words:
+    if named.kind is not None and named.kind.name == RECORD_ID and {"id", "identifier", "number"} & set(labelled.words):
         return named  # a provider's id is the id of a record, no provider of care
     if named.kind is not None and not named.kind.weak and labelled.explained < _LEAST_EXPLAINED:
         return named
