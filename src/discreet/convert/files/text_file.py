@@ -88,7 +88,10 @@ def _without_trailing_rows(content: Path | bytes, separator: str, width: int) ->
             tail = file.read()
     lines = tail.rstrip(b"\r\n").split(b"\n")[1:]
     rows = [next(csv.reader([line.decode(errors="replace")], delimiter=separator), []) for line in lines]
-    trailing = count_trailing_rows(rows, width)
+    if b'"' in tail:  # a line may be the rest of a quoted field
+        quoted = max(number for number, line in enumerate(tail.split(b"\n")) if b'"' in line)
+        rows, lines = rows[quoted:], lines[quoted:]
+    trailing = count_trailing_rows([[], *rows], width)
     if not trailing:
         return content
     add_note(f"the last {trailing} line{'s' if trailing > 1 else ''} (totals or notes below the table) were left out")
