@@ -100,8 +100,9 @@ def test_every_sort_of_column_gets_its_role_level_and_reason():
     assert roles(proposal) == {
         "rownum": "identifier", "patient": "identifier", "patient_no": "person", "mail": "identifier", "contact": "identifier",
         "tally": "identifier", "remarks": "identifier", "dob": "key", "gender": "key", "zip": "key", "visit_day": "key",
-        "pain": "other", "icd": "confidential", "code": "confidential", "marker": "confidential", "received": "confidential",
-        "measured": "other", "pweight": "weight", "constant": "other", "nothing": "other", "q7": "other", "odd": "other",
+        "pain": "confidential", "icd": "confidential", "code": "confidential", "marker": "confidential",
+        "received": "confidential", "measured": "confidential", "pweight": "weight", "constant": "other",
+        "nothing": "other", "q7": "confidential", "odd": "confidential",
     }  # fmt: skip
     assert proposal["pain"].attribute.order == ("low", "medium", "high")
     assert proposal["marker"].attribute.values == {"yes": 1.0}
@@ -114,6 +115,9 @@ def test_every_sort_of_column_gets_its_role_level_and_reason():
     assert "records on average" in proposal["patient_no"].reason
     assert "another number of the same persons" in proposal["patient"].reason
     assert "to be edited" in proposal["gender"].reason
+    for name in ("measured", "q7", "odd"):  # nothing says what they are: the safe guess, and the least certain one
+        assert "until you decide" in proposal[name].reason
+        assert proposal[name].confidence < 0.4 < proposal["gender"].confidence
 
 
 def test_a_unique_measurement_is_no_identifier_and_a_unique_birth_date_is_a_key():

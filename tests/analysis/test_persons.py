@@ -60,7 +60,7 @@ def test_an_id_whose_demographics_vary_is_no_person():
         Microdata(pl.DataFrame({"household_id": draw.integers(0, 300, 900), "v17": draw.integers(0, 300, 900), **keys}))
     )
     assert proposal.named("person") == []
-    assert proposal["household_id"].attribute.role == "identifier"
+    assert proposal["household_id"].attribute.role == "household"
     assert proposal["v17"].attribute.role == "other"
 
 

@@ -17,7 +17,8 @@ from discreet.analysis.markers import find_missing_markers
 from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
-from discreet.analysis.roles import propose_role
+from discreet.analysis.relations import Derivation, find_derivations
+from discreet.analysis.table_roles import propose_roles
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.value_facts import Facts, facts_of
 from discreet.model.attribute import Attribute, Role
@@ -25,7 +26,7 @@ from discreet.model.microdata import Microdata
 
 _KEY_THRESHOLD = 0.95
 """The distinct ratio from which a set of attributes counts as a key."""
-_UNMEASURED = (Role.IDENTIFIER, Role.PERSON)
+_UNMEASURED = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)
 """Roles without a level or numbers; values of such columns are never shown."""
 
 
@@ -41,17 +42,17 @@ def profile_table(data: Microdata) -> Profile:
     """
     facts = facts_of(data)
     levels = [propose_level(column) for column in facts]
-    kinds = frozenset(column.naming.kind.name for column in facts if column.naming.kind is not None)
-    findings = [propose_role(column, level, kinds) for column, level in zip(facts, levels, strict=True)]
+    derivations = find_derivations(facts)
+    findings = propose_roles(facts, levels, derivations)
     policy_attributes = data.policy.attributes
     findings = _assign_person_role(facts, findings, policy_attributes)
     profiles = [
-        _profile_column(column, level, finding, policy_attributes.get(column.name))
+        _profile_column(column, level, finding, policy_attributes.get(column.name), derivations.get(column.name))
         for column, level, finding in zip(facts, levels, findings, strict=True)
     ]
     quasi_identifiers = _search_quasi_identifiers(facts, profiles)
     columns = tuple(_note_duplicate(profile, quasi_identifiers.same.get(profile.name)) for profile in profiles)
-    return Profile(data.source, len(data), columns, quasi_identifiers.sets, _KEY_THRESHOLD, data.policy)
+    return Profile(data.source, len(data), columns, quasi_identifiers.sets, _KEY_THRESHOLD, data.policy, data.notes)
 
 
 def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> list[Finding]:
@@ -76,7 +77,9 @@ def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attr
         Finding(Role.PERSON, person.reason)
         if column.name == person.name
         else duplicate
-        if finding.role is not Role.IDENTIFIER and column.naming.kind is None and is_one_to_one(column.column, person_column)
+        if finding.role not in (Role.IDENTIFIER, Role.HOUSEHOLD)
+        and column.naming.kind is None
+        and is_one_to_one(column.column, person_column)
         else finding
         for column, finding in zip(facts, findings, strict=True)
     ]
@@ -86,7 +89,9 @@ def _policy_sets(policy_attributes: dict[str, Attribute], name: str, field: str)
     return name in policy_attributes and field in policy_attributes[name].model_fields_set
 
 
-def _profile_column(facts: Facts, level: ProposedLevel, finding: Finding, given: Attribute | None) -> ColumnProfile:
+def _profile_column(
+    facts: Facts, level: ProposedLevel, finding: Finding, given: Attribute | None, derivation: Derivation | None
+) -> ColumnProfile:
     """The profile of a column; ``given`` is its attribute in the policy."""
     attribute, reason = _propose_attribute(facts, level, finding)
     if given is not None:
@@ -95,6 +100,12 @@ def _profile_column(facts: Facts, level: ProposedLevel, finding: Finding, given:
     hidden = attribute.role in _UNMEASURED
     if not hidden and strength.separated:
         reason += f"; alone it separates {strength.separation_ratio:.4g} of all pairs of records"
+    if derivation is not None and derivation.sentence not in reason:
+        reason += f"; {derivation.sentence}"
+    is_given = given is not None and "role" in given.model_fields_set
+    confidence = 1.0 if is_given else round(finding.confidence, 2)
+    if not is_given:
+        reason += f"; confidence {confidence:.2f}"
     low, high = (None, None) if hidden else facts.extremes
     return ColumnProfile(
         facts.name,
@@ -108,6 +119,8 @@ def _profile_column(facts: Facts, level: ProposedLevel, finding: Finding, given:
         facts.top_share,
         strength,
         given is not None,
+        confidence,
+        derivation.sources if derivation is not None else (),
     )
 
 
@@ -142,6 +155,8 @@ def _merge_with_policy(facts: Facts, level: ProposedLevel, finding: Finding, giv
         finding_for_role = Finding(role, numbers, known, sensitivity)
     else:
         finding_for_role = finding
+    if given.level is not None and given.level is not level.level:
+        level = ProposedLevel(given.level, "as in the policy")
     proposed, reason = _propose_attribute(facts, level, finding_for_role)
     fixed = {name: getattr(given, name) for name in given.model_fields_set}
     if {"order", "level"} & set(fixed):  # an order belongs to its level

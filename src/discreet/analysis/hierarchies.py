@@ -7,6 +7,7 @@ import math
 import polars as pl
 
 from discreet.analysis.levels import ProposedLevel
+from discreet.engine.recognition.formats import icd_share
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level
 from discreet.model.hierarchy import HierarchySpec
@@ -14,6 +15,7 @@ from discreet.model.hierarchy import HierarchySpec
 _CODED_KINDS = ("postal code", "region", "occupation", "industry")
 _YEAR_FIRST = {"%Y-%m-%d": (7, 4, 3), "%Y/%m/%d": (7, 4, 3), "%Y%m%d": (6, 4, 3)}
 """The numbers of leading characters that give month, year and decade."""
+_LEAST_ICD, _MOST_GROUPED = 0.9, 300
 _NARROWEST_INTERVALS = 16
 """The narrowest intervals divide the range into about this many."""
 
@@ -27,6 +29,11 @@ def propose_hierarchy(facts: Facts, proposed: ProposedLevel) -> HierarchySpec | 
         return _date_hierarchy(facts, proposed.date_format)
     if proposed.date_format is not None:  # most values are dates, but not all
         return HierarchySpec(prefixes=_YEAR_FIRST[proposed.date_format]) if proposed.date_format in _YEAR_FIRST else None
+    if icd_share(facts) >= _LEAST_ICD and (codes := _disease_hierarchy(facts)) is not None:
+        return codes
+    if kind in ("occupation", "industry") and facts.is_whole and _have_equal_length(facts):
+        length = len(str(int(facts.extremes[1])))
+        return HierarchySpec(prefixes=tuple(range(length - 1, 0, -1)))
     if kind in _CODED_KINDS and facts.is_text:
         return _prefix_hierarchy(facts, always=kind == "postal code")
     if kind == "postal code" and facts.is_whole:
@@ -42,6 +49,28 @@ def _date_hierarchy(facts: Facts, form: str | None) -> HierarchySpec | None:
     if form == "%Y%m%d" and not facts.is_text:
         return HierarchySpec(widths=(100, 10_000, 100_000))
     return HierarchySpec(prefixes=_YEAR_FIRST[form]) if form in _YEAR_FIRST else None
+
+
+def _disease_hierarchy(facts: Facts) -> HierarchySpec | None:
+    """ICD-10 codes by the classification's own levels: categories of three characters, then chapters by their letter."""
+    if facts.distinct > _MOST_GROUPED:
+        return None
+    categories: dict[str, list[str]] = {}
+    for code in facts.column.values.to_list():
+        categories.setdefault(code.strip().upper()[:3], []).append(code)
+    letters: dict[str, list[str]] = {}
+    for category in categories:
+        letters.setdefault(f"{category[0]}00-{category[0]}99", []).append(category)
+    levels = [{label: tuple(members) for label, members in level.items()} for level in (categories, letters)]
+    return HierarchySpec(
+        groups=tuple(level for level in levels if any(len(members) > 1 for members in level.values())) or (levels[1],)
+    )
+
+
+def _have_equal_length(facts: Facts) -> bool:
+    """Whether whole numbers have the same number of digits, three or more, as codes of a classification have."""
+    low, high = facts.extremes
+    return low is not None and int(low) >= 100 and len(str(int(low))) == len(str(int(high)))
 
 
 def _prefix_hierarchy(facts: Facts, *, always: bool) -> HierarchySpec | None:

@@ -15,6 +15,9 @@ from discreet.model.attribute import Attribute, Role
 from discreet.model.display import Described, format_shape, list_names
 from discreet.model.policy import Policy, Step
 
+_DOUBTFUL, _MOST_LISTED = 0.5, 12
+"""Proposals with less confidence are listed first, and how many of them."""
+
 
 @dataclass(frozen=True, repr=False)
 class ColumnProfile(Described):
@@ -36,6 +39,10 @@ class ColumnProfile(Described):
     """The attribute alone as a quasi-identifier."""
     given: bool = False
     """Whether the policy has this attribute."""
+    confidence: float = 1.0
+    """How sure the evidence makes the role, from 0 to 1: a judgement, not a probability; 1 where the policy sets the role."""
+    derived_from: tuple[str, ...] = ()
+    """The columns that this one is computed from."""
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """Name and counts; minimum and maximum are values of single records and are not shown."""
@@ -60,6 +67,8 @@ class Profile(Described):
     threshold: float
     """The distinct ratio from which a set counts as a key."""
     given: Policy = field(default_factory=Policy)
+    notes: tuple[str, ...] = ()
+    """How the table was read, where that was guessed."""
 
     def describe(self) -> tuple[str, dict[str, str]]:
         """Source, size and the proposed roles; see :mod:`discreet.model.display`."""
@@ -96,6 +105,14 @@ class Profile(Described):
             "Every role and number is a proposal: edit what you know better. known is the probability that an intruder knows the",
             "attribute of a person, sensitivity the severity of its disclosure, from 0 to 1. A key is a quasi-identifier.",
         ]
+        lines += [f"Read: {note}." for note in self.notes]
+        doubtful = [
+            column for column in sorted(self.columns, key=lambda column: column.confidence) if column.confidence < _DOUBTFUL
+        ]
+        if doubtful:
+            listed = ", ".join(f"{column.name} ({column.confidence:.2f})" for column in doubtful[:_MOST_LISTED])
+            more = f" and {len(doubtful) - _MOST_LISTED:,} more" if len(doubtful) > _MOST_LISTED else ""
+            lines.append(f"Decide these first, for their evidence is weak (confidence from 0 to 1): {listed}{more}.")
         has_sensitive = any(column.attribute.sensitivity for column in self.columns)
         if has_sensitive and not self.given.risk and "known_sets" in self.policy().risk:
             lines.append(
@@ -123,17 +140,27 @@ class Profile(Described):
             for column in self.columns
         ]  # fmt: skip
 
+    def review_rows(self) -> list[dict[str, Any]]:
+        """One row per attribute with the confidence of its role, the doubtful ones first: what the data controller decides."""
+        rows = [
+            {"attribute": column.name, "confidence": column.confidence} | {name: row[name] for name in row if name != "attribute"}
+            for column, row in zip(self.columns, self.rows(), strict=True)
+        ]
+        return sorted(rows, key=lambda row: float(row["confidence"]))
+
     def to_dict(self) -> dict[str, Any]:
         """The whole profile as JSON values."""
         return {
             "source": self.source,
             "records": self.records,
+            "notes": list(self.notes),
             "attributes": {
                 column.name: {
                     "type": column.type, "distinct": column.distinct, "nulls": column.nulls, "minimum": _as_json(column.minimum),
                     "maximum": _as_json(column.maximum), "most_frequent_share": column.most_frequent_share,
                     "distinct_ratio": column.strength.distinct_ratio, "separation_ratio": column.strength.separation_ratio,
-                    "given": column.given, "reason": column.reason,
+                    "given": column.given, "reason": column.reason, "confidence": column.confidence,
+                    "derived_from": list(column.derived_from),
                     "proposed": column.attribute.model_dump(mode="json", exclude_defaults=True),
                 }
                 for column in self.columns

@@ -1,21 +1,22 @@
-"""The role of a column: identifier, key, confidential, weight or other, by its name, else by its values."""
+"""The role of a column: identifier, household, key, confidential, weight or other, by all the evidence there is."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.analysis.context import ONLY_OF_PEOPLE
+from discreet.analysis.evidence import KIND_BY_NAME, Evidence, combine, contradiction
 from discreet.analysis.levels import ProposedLevel
+from discreet.analysis.weights import propose_for_weight
 from discreet.engine.recognition import identifiers
 from discreet.engine.recognition.column_names import look_up_name
-from discreet.engine.recognition.confidential_names import CONFIDENTIALS
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
-from discreet.engine.recognition.formats import icd_share
-from discreet.engine.recognition.key_names import KEYS
-from discreet.engine.recognition.name_rules import BODY_WEIGHT, OCCASION, SURVEY_WEIGHT, Kind
+from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, OCCASION, PERSON_NAME, SURVEY_WEIGHT, Kind, word_set
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level, Role
+from discreet.risks.coverage.names import is_written_like_names, share_of_names
 
 _RARE_FLAG_SHARE = 0.05
 _LEAST_SENSITIVE_SHARE = 0.2
@@ -23,30 +24,114 @@ _LEAST_SENSITIVE_SHARE = 0.2
 _VERY_SENSITIVE = 0.8
 _MOST_VALUES, _MOST_LETTERS = 200, 60
 """Values of a text column, and letters of a value, that are looked up at most."""
-_DISEASE_KIND = next(kind for kind in CONFIDENTIALS if kind.name == "disease")
-_EVENT_DATE_KIND = next(kind for kind in KEYS if kind.name == OCCASION)
-_BODY_WEIGHT_KIND = next(kind for kind in KEYS if kind.name == BODY_WEIGHT)
-_BODILY_KINDS = frozenset({"looks", "disease", "laboratory result", "treatment", "medication"})
+_LEAST_WEIGHT = 0.35
+"""Evidence below this does not decide a role."""
+_UNKNOWN_IN_PEOPLE, _UNKNOWN_IN_THINGS = 0.3, 0.6
+_DESIGN_WORDS = word_set(
+    """stratum strata psu ssu cluster wave round edition version batch interviewer interview mode source file dataset sample
+    split fold panel session season series episode replicate rownames index idx block blocks study trial phase turnaround"""
+)
+_TIME_WORDS = word_set(
+    "year years yr month months mo quarter qtr week day days date season term semester hour jahr annee anno ano"
+)
+_MOST_HOUSEHOLD = 15.0
+_LEAST_HOUSEHOLD = 1.05
+_PEOPLE_NAME_SHARE = 0.3
 
 
-def propose_role(facts: Facts, level: ProposedLevel, kinds: Collection[str]) -> Finding:
-    """The proposed role of a column; ``kinds`` are those of all columns, for names that depend on the other columns."""
-    for detector in (identifiers.by_form, identifiers.by_name, identifiers.by_record_id):
-        if (finding := detector(facts)) is not None:
-            return finding
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the other columns say: the kinds among them, and whether the table is about people or about things."""
+
+    kinds: frozenset[str] = frozenset()
+    people: bool = False
+    things: bool = False
+    names: frozenset[str] = frozenset()
+    beside_names: frozenset[str] = frozenset()
+    """Columns that stand beside another part of a person's name, such as 'first' beside 'last'."""
+
+
+def propose_role(facts: Facts, level: ProposedLevel, evidence: list[Evidence], around: Surroundings) -> Finding:
+    """The proposed role of a column, by its own evidence and what stands around it."""
+    if (finding := identifiers.by_form(facts)) is not None:
+        return replace(finding, confidence=0.98)
+    if (finding := _propose_by_identifying_name(facts, around)) is not None:
+        return finding
     kind = facts.naming.kind
-    if kind is not None and kind.name == SURVEY_WEIGHT:
-        return _propose_for_weight(facts, kinds)
-    if kind is not None and kind.role in (Role.KEY, Role.CONFIDENTIAL):
-        return _propose_by_kind(facts, kind, facts.naming.description)
-    return _propose_by_values(facts, level) or identifiers.by_uniqueness(facts) or _propose_other(facts)
+    if kind is not None and kind.name == HOUSEHOLD_ID and (household := _propose_household(facts)) is not None:
+        return household
+    if (finding := identifiers.by_record_id(facts)) is not None:
+        return replace(finding, confidence=0.85 if facts.uniqueness >= 0.95 else 0.65)
+    if kind is not None and kind.name == SURVEY_WEIGHT and not any(one.source == "values" for one in evidence):
+        return propose_for_weight(facts, around.kinds, around.people)
+    if (finding := _propose_by_evidence(facts, evidence, around)) is not None:
+        return finding
+    if (finding := _propose_by_person_names(facts, evidence)) is not None:
+        return finding
+    return _propose_by_values(facts, level) or _propose_unique(facts) or _propose_unknown(facts, around)
 
 
-def _propose_by_kind(facts: Facts, kind: Kind, because: str) -> Finding:
+def _propose_by_identifying_name(facts: Facts, around: Surroundings) -> Finding | None:
+    kind = facts.naming.kind
+    finding = identifiers.by_name(facts)
+    if finding is None and facts.name in around.beside_names and facts.is_text:
+        return Finding(Role.IDENTIFIER, "stands beside another part of a person's name", confidence=0.85)
+    if finding is None or kind is None:
+        return None
+    if kind.name in (PERSON_NAME, "account number", "address", "picture or voice", "credential") or kind.weak:
+        like_names = share_of_names(facts) >= 0.15 or is_written_like_names(replace_naming(facts))
+        if kind.name == PERSON_NAME and around.things and not like_names:
+            return None  # the name of a car
+        if kind.name != PERSON_NAME and facts.distinct <= 12 and facts.records >= 100:
+            return None  # 'account: savings, checking' is a type of account
+        return replace(finding, confidence=0.9 if like_names or facts.uniqueness > 0.5 else 0.7)
+    if kind.name != "person's name" and facts.distinct <= 5 and facts.records >= 200:
+        return None  # a flag or a type, not a number of a person
+    return replace(finding, confidence=0.9 if facts.naming.explained >= 0.6 else 0.8)
+
+
+def replace_naming(facts: Facts) -> Facts:
+    """The column as if its name said nothing, for detectors that look at the values of unnamed columns only."""
+    return replace(facts, naming=replace(facts.naming, kind=None))
+
+
+def _propose_household(facts: Facts) -> Finding | None:
+    """A household number: shared by a few records each."""
+    if not facts.distinct or not (facts.is_text or facts.is_whole):
+        return None
+    each = facts.present / facts.distinct
+    if not _LEAST_HOUSEHOLD <= each <= _MOST_HOUSEHOLD or facts.distinct < 3:
+        return None
+    reason = f"{facts.naming.description}; {facts.distinct:,} values in {facts.present:,} records ({each:.2f} records on average)"
+    return Finding(Role.HOUSEHOLD, f"{reason}, as members of a household share a number", confidence=0.85)
+
+
+def _propose_by_evidence(facts: Facts, evidence: list[Evidence], around: Surroundings) -> Finding | None:
+    """The kind with the strongest evidence, where it is strong enough."""
+    usable = [one for one in evidence if one.kind.role in (Role.KEY, Role.CONFIDENTIAL)]
+    if around.things:
+        usable = [one for one in usable if one.kind.name not in ONLY_OF_PEOPLE or one.source != "name"]
+    totals = combine(usable)
+    if not totals:
+        return None
+    kind, weight = max(totals.values(), key=lambda total: (total[1], total[0].name))
+    if weight < _LEAST_WEIGHT and not around.people:
+        return None
+    other_roles = [share for other, share in totals.values() if other.role is not kind.role]
+    confidence = weight * (1 - 0.5 * max(other_roles, default=0.0))
+    if around.people:
+        confidence = min(0.98, confidence + 0.05)
+    sentences = [one.sentence for one in usable if one.kind.name == kind.name]
+    against = [one.sentence for one in usable if one.kind.role is not kind.role]
+    text = "; ".join(dict.fromkeys(sentences)) + ("; against it: " + "; ".join(dict.fromkeys(against)) if against else "")
+    return propose_by_kind(facts, kind, text, confidence)
+
+
+def propose_by_kind(facts: Facts, kind: Kind, because: str, confidence: float = 0.8) -> Finding:
     """The role and the numbers of a kind of attribute, if the column has more than one value."""
     known, sensitivity, source = default_numbers(kind.role, kind)
     if facts.distinct <= 1:
-        return Finding(Role.OTHER, f"{because}, but {_describe_constant(facts)}")
+        return Finding(Role.OTHER, f"{because}, but {_describe_constant(facts)}", confidence=0.9)
     if facts.naming.is_remote and kind.role is Role.KEY and not kind.weak:
         known, source = known / 4, f"{source} in the past or of a relative"
     reason = f"{because}; {describe_defaults(known, sensitivity, source)}"
@@ -54,80 +139,61 @@ def _propose_by_kind(facts: Facts, kind: Kind, because: str) -> Finding:
     if kind.role is Role.CONFIDENTIAL and facts.yes is not None:
         values = {facts.yes[0]: 1.0}
         reason += f"; the sensitive value is '{facts.yes[0]}' ({facts.yes[1]:.2%} of the records)"
-    return Finding(kind.role, reason, known, sensitivity, values)
+    return Finding(kind.role, reason, known, sensitivity, values, confidence, kind)
 
 
-def _propose_for_weight(facts: Facts, kinds: Collection[str]) -> Finding:
-    """A sampling weight is a number that is never negative; a body weight is a column among other bodily attributes."""
-    phrase = facts.naming.phrase
-    if not facts.is_number or not facts.distinct:
-        return _propose_by_kind(
-            facts, _BODY_WEIGHT_KIND, f"column name matches '{phrase}'; text cannot be a sampling weight, so a body weight"
-        )
-    low, high = (float(end) for end in facts.extremes)
-    plain = phrase in ("weight", "wt", "wgt", "gewicht", "poids")
-    if plain and high <= 700 and _BODILY_KINDS & set(kinds):
-        return _propose_by_kind(
-            facts,
-            _BODY_WEIGHT_KIND,
-            f"column name matches '{phrase}' among bodily attributes; {low:g} to {high:g}, so a body weight",
-        )
-    if plain and "looks" in kinds:
-        return Finding(
-            Role.OTHER,
-            f"column name matches '{phrase}' beside a height, but up to {high:g}: the weight of a thing, not a sampling weight",
-        )
-    if low < 0:
-        return Finding(
-            Role.OTHER, f"column name matches '{phrase}', but a sampling weight is never negative and the minimum is {low:g}"
-        )
-    return Finding(Role.WEIGHT, f"{facts.naming.description}; numbers from {low:g} to {high:g}, {facts.distinct:,} distinct")
+def _propose_by_person_names(facts: Facts, evidence: list[Evidence]) -> Finding | None:
+    """An identifier where the values are names of people and the column's name says nothing else."""
+    if not facts.is_text or facts.naming.kind is not None or any(one.source == "values" for one in evidence):
+        return None
+    share = share_of_names(facts)
+    if share < _PEOPLE_NAME_SHARE or facts.distinct < 3:
+        return None
+    reason = f"{share:.0%} of the records hold a frequent given or family name"
+    return Finding(Role.IDENTIFIER, reason, confidence=min(0.95, 0.5 + share))
 
 
 def _propose_by_values(facts: Facts, level: ProposedLevel) -> Finding | None:
-    """A role that the values suggest: diagnoses, sensitive words, rare flags, dates or amounts of money; else None."""
+    """A role that the values suggest: sensitive words, rare flags, dates or amounts of money; else None."""
     known, sensitivity, source = default_numbers(Role.CONFIDENTIAL, None)
-    share = icd_share(facts)
-    if share >= 0.9:
-        return _propose_by_kind(
-            facts, _DISEASE_KIND, f"{share:.0%} of its distinct values have the form of ICD-10 codes: diagnoses"
-        )
     if (finding := _propose_by_sensitive_words(facts)) is not None:
         return finding
     if facts.yes is not None and facts.yes[1] < _RARE_FLAG_SHARE and facts.records >= 20:
         text, share = facts.yes
         because = f"a flag whose value '{text}' is rare ({share:.2%} of the records)"
-        return Finding(
-            Role.CONFIDENTIAL, f"{because}; {describe_defaults(known, sensitivity, source)}", known, sensitivity, {text: 1.0}
-        )
+        reason = f"{because}; {describe_defaults(known, sensitivity, source)}"
+        return Finding(Role.CONFIDENTIAL, reason, known, sensitivity, {text: 1.0}, 0.5)
     if level.level is Level.DATE:
-        return _propose_by_kind(facts, _EVENT_DATE_KIND, "dates, which are known to acquaintances and registers")
+        return propose_by_kind(facts, KIND_BY_NAME[OCCASION], "dates, which are known to acquaintances and registers", 0.6)
     zero_share = _share_of_zero_amounts(facts)
     if zero_share:
         low, high = facts.extremes
         others = f"{facts.distinct - 1:,} other numbers from {low:,} to {high:,}"
         because = f"zero in {zero_share:.0%} of the records, and {others}: probably an amount of money"
-        return Finding(Role.CONFIDENTIAL, f"{because}; {describe_defaults(known, sensitivity, source)}", known, sensitivity)
+        reason = f"{because}; {describe_defaults(known, sensitivity, source)}"
+        return Finding(Role.CONFIDENTIAL, reason, known, sensitivity, confidence=0.5)
     return None
 
 
 def _propose_by_sensitive_words(facts: Facts) -> Finding | None:
     """Confidential if the values are themselves names of something very sensitive, such as diseases or crimes."""
-    if not facts.is_text or not 2 <= facts.distinct <= _MOST_VALUES or not facts.present:
+    texts, counts = facts.words
+    if not 2 <= len(texts) <= _MOST_VALUES or not facts.present:
         return None
     codes_by_kind: dict[Kind, list[int]] = {}
-    for code, value in enumerate(facts.column.values.to_list()):
-        kind = look_up_name(value[:_MOST_LETTERS]).kind
-        if kind is not None and kind.role is Role.CONFIDENTIAL and kind.sensitivity >= _VERY_SENSITIVE:
+    for code, value in enumerate(texts):
+        naming = look_up_name(value[:_MOST_LETTERS])
+        kind = naming.kind
+        sensitive = kind is not None and kind.role is Role.CONFIDENTIAL and kind.sensitivity >= _VERY_SENSITIVE
+        if kind is not None and sensitive and naming.explained >= 0.5:
             codes_by_kind.setdefault(kind, []).append(code)
     codes = [code for kind_codes in codes_by_kind.values() for code in kind_codes]
-    share = float(facts.counts[codes].sum() / facts.present) if codes else 0.0
+    share = float(counts[codes].sum() / facts.present) if codes else 0.0
     if len(codes) < 2 or share < _LEAST_SENSITIVE_SHARE:
         return None
-    main_kind = max(codes_by_kind, key=lambda kind: (facts.counts[codes_by_kind[kind]].sum(), kind.name))
-    return _propose_by_kind(
-        facts, main_kind, f"{len(codes):,} of its values, in {share:.0%} of the records, are names of a {main_kind.name}"
-    )
+    main_kind = max(codes_by_kind, key=lambda kind: (counts[codes_by_kind[kind]].sum(), kind.name))
+    because = f"{len(codes):,} of its values, in {share:.0%} of the records, are names of a {main_kind.name}"
+    return propose_by_kind(facts, main_kind, because, 0.6)
 
 
 def _share_of_zero_amounts(facts: Facts) -> float:
@@ -142,13 +208,40 @@ def _share_of_zero_amounts(facts: Facts) -> float:
     return share if share >= 0.3 else 0.0
 
 
-def _propose_other(facts: Facts) -> Finding:
+def _propose_unique(facts: Facts) -> Finding | None:
+    finding = identifiers.by_uniqueness(facts)
+    return replace(finding, confidence=0.7) if finding is not None else None
+
+
+def _propose_unknown(facts: Facts, around: Surroundings) -> Finding:
+    """A column that nothing explains: confidential in a table about people, until its owner decides; else other."""
     if facts.distinct <= 1:
-        return Finding(Role.OTHER, _describe_constant(facts))
+        return Finding(Role.OTHER, _describe_constant(facts), confidence=0.95)
+    words = {word for word in facts.naming.words if not word.isdigit()}
     known, sensitivity, source = default_numbers(Role.OTHER, None)
-    return Finding(
-        Role.OTHER, f"neither its name nor its values suggest a role; {describe_defaults(known, sensitivity, source)}", known
-    )
+    if words and (words & _DESIGN_WORDS or words <= _TIME_WORDS):
+        what = "when or how the record was collected"
+        return Finding(
+            Role.OTHER, f"its name says {what}; {describe_defaults(known, sensitivity, source)}", known, confidence=0.5
+        )
+    doubt = "neither its name nor its values suggest a role"
+    if facts.naming.kind is not None and (why := contradiction(facts.naming.kind, facts)) is not None:
+        doubt = f"{facts.naming.description}, but {why}"
+    if not around.people or _numbers_groups(facts):
+        confidence = _UNKNOWN_IN_PEOPLE if around.people else _UNKNOWN_IN_THINGS
+        return Finding(Role.OTHER, f"{doubt}; {describe_defaults(known, sensitivity, source)}", known, confidence=confidence)
+    known, sensitivity, source = default_numbers(Role.CONFIDENTIAL, None)
+    because = f"{doubt}; in a table about people it counts as confidential until you decide"
+    reason = f"{because}; {describe_defaults(known, sensitivity, source)}"
+    return Finding(Role.CONFIDENTIAL, reason, known, sensitivity, confidence=_UNKNOWN_IN_PEOPLE)
+
+
+def _numbers_groups(facts: Facts) -> bool:
+    """Whether whole numbers that a few records share about equally look like numbers of groups rather than quantities."""
+    if not facts.is_whole or facts.distinct < 50 or facts.uniqueness < 0.02:
+        return False
+    counts = facts.counts[: facts.distinct].astype(np.float64)
+    return float(counts.var()) <= 1.3 * float(counts.mean())
 
 
 def _describe_constant(facts: Facts) -> str:

@@ -43,7 +43,9 @@ def analyze(
     if json:
         output.print_json(profile.to_dict())
         return
-    rows = profile.rows()
+    for note in profile.notes:
+        output.print_message(note)
+    rows = profile.review_rows()
     if rows:
         output.print_table("Proposed attributes", list(rows[0]), [list(row.values()) for row in rows])
     if out is not None:

@@ -34,8 +34,8 @@ class Microdata(Described):
     ``records`` is the record number of each row: its row in the initial microdata, or a negative number for a simulated record.
     All random draws depend on it, and it links masked to original records; it is never written. ``cells`` is the meaning of the
     labels of masked columns (:class:`~discreet.model.cells.ColumnCells`). ``labels`` are value labels and ``variable_labels``
-    variable labels, as in files of SPSS, Stata and SAS. ``cache`` holds what was derived from this table, such as encoded
-    columns.
+    variable labels, as in files of SPSS, Stata and SAS. ``notes`` say how the table was read, where that was
+    guessed. ``cache`` holds what was derived from this table, such as encoded columns.
     """
 
     frame: pl.DataFrame
@@ -46,6 +46,7 @@ class Microdata(Described):
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     variable_labels: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, ColumnCells] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, dtype in self.frame.schema.items():
@@ -162,7 +163,7 @@ class Microdata(Described):
         """The same table under another policy."""
         table = Microdata(
             self.frame, policy, self.source, self.records, self.labels,
-            variable_labels=self.variable_labels, cells=self.cells,
+            variable_labels=self.variable_labels, cells=self.cells, notes=self.notes,
         )  # fmt: skip
         # the codes depend on the order in the policy, so only encoded columns with the same order are kept, and nothing else
         reordered = {name for name in self._names if table.attribute(name).order != self.attribute(name).order}

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.convert.files.missing_values import missing_markers
+from discreet.convert.files.arrow_csv import read_with_arrow
+from discreet.convert.files.missing_values import missing_markers, table_markers
 from discreet.convert.files.normalise import Compression, durations_as_text
+from discreet.convert.files.reading_notes import add_note
 from discreet.convert.files.text_file import TextFile, open_text
 from discreet.convert.files.value_types import BOOLEAN, INTEGER, TEXT, Candidates, ValueType
 from discreet.errors import SourceError
@@ -30,10 +32,17 @@ def scan(path: Path, policy: Policy, separator: str | None = None) -> Iterator[p
         if name not in file.names:
             raise SourceError(f"{path}: the policy's read.text names '{name}', which is not a column")
     table = _TypedTextFile(file, policy, _number_conventions(file, policy, path))
-    table.infer_from_first_rows()
-    yield table.typed()
-    table.infer_from_all_rows([name for name in file.names if table.candidates.types[name] != [TEXT]])
-    yield table.typed()
+    try:
+        table.infer_from_first_rows()
+        yield table.typed()
+        table.infer_from_all_rows([name for name in file.names if table.candidates.types[name] != [TEXT]])
+        yield table.typed()
+    except pl.exceptions.PolarsError:
+        pass
+    strict = _TypedTextFile(read_with_arrow(path, file), policy, _number_conventions(file, policy, path))
+    strict.infer_from_all_rows(list(file.names))
+    add_note("the file has quotation marks inside fields: it was read by PyArrow's reader, which takes them as they are")
+    yield strict.typed()
 
 
 class _TypedTextFile:
@@ -44,7 +53,7 @@ class _TypedTextFile:
         self.candidates = Candidates.of(file.names, conventions)
         for name in policy.read.text:
             self.candidates.types[name] = [TEXT]
-        self.own_markers = {name for name in file.names if set(missing_markers(policy, name)) - set(policy.missing)}
+        self.own_markers = {name for name in file.names if set(missing_markers(policy, name)) - set(table_markers(policy))}
         self.scanned: set[str] = set()
 
     def infer_from_first_rows(self) -> None:
@@ -73,7 +82,9 @@ class _TypedTextFile:
         """The table with the narrowest types that are still possible."""
         types = decide_types(self.candidates)
         dtypes = {
-            name: types[name].dtype if name not in self.scanned and name not in self.own_markers else pl.String
+            name: types[name].dtype
+            if not isinstance(self.file.content, pl.DataFrame) and name not in self.scanned and name not in self.own_markers
+            else pl.String
             for name in self.file.names
         }
         lazy = self._scan(dtypes)
@@ -94,14 +105,16 @@ class _TypedTextFile:
         )
 
     def _scan(self, schema: Mapping[str, object]) -> pl.LazyFrame:
+        if isinstance(self.file.content, pl.DataFrame):
+            return self.file.content.lazy()
         return pl.scan_csv(
             self.file.content,
             separator=self.file.separator,
             has_header=False,
-            skip_rows=1,
+            skip_rows=self.file.first_row,
             schema=schema,  # type: ignore[arg-type]
             missing_columns="insert",
-            null_values=list(self.policy.missing) or None,
+            null_values=list(table_markers(self.policy)) or None,
             glob=False,
         )
 

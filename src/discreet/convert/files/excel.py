@@ -14,7 +14,9 @@ import polars as pl
 
 from discreet.convert.files.column_names import unique_names
 from discreet.convert.files.expansion import check_workbook
+from discreet.convert.files.header_rows import EXAMINED_ROWS, count_trailing_rows, join_header, locate_header
 from discreet.convert.files.normalise import durations_as_text
+from discreet.convert.files.reading_notes import add_note
 from discreet.convert.files.tables import Table
 from discreet.convert.writing.atomic import work_folder
 from discreet.errors import SourceError, nearest
@@ -22,32 +24,71 @@ from discreet.model.policy import Policy
 
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CELL_CHARACTERS = 1_048_576, 16_384, 32_767
 _MAX_EXACT_INTEGER = 10**15
+_MOST_TRAILING = 20
 _TEXT_AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "nan_inf_to_errors": False}
 
 
 def read(path: Path, policy: Policy) -> Table:
-    """Read the sheet that the policy names (default: the first one); its first row contains the column names."""
+    """Read the sheet that the policy names, or the only one that holds a table; which rows hold its column names is found out."""
     import fastexcel
 
     check_workbook(path)
     logging.getLogger("fastexcel.types.dtype").setLevel(logging.ERROR)  # it warns of every column without values
     book = fastexcel.read_excel(str(path))
-    sheet = policy.read.sheet
-    if sheet is not None and sheet not in book.sheet_names:
-        raise SourceError(f"{path}: has no sheet '{sheet}'; {nearest(sheet, book.sheet_names)}")
-    sheet_or_first: Any = sheet if sheet is not None else 0
-    header = book.load_sheet(sheet_or_first, header_row=None, n_rows=1, dtypes="string").to_polars()
-    if not header.width or not header.height:
-        raise SourceError(f"{path}: the sheet '{sheet or book.sheet_names[0]}' is empty: the row of column names is missing")
-    names = unique_names(header.row(0))
+    sheet = _choose_sheet(book, policy.read.sheet, path)
+    top = book.load_sheet(sheet, header_row=None, n_rows=EXAMINED_ROWS, dtypes="string", skip_rows=0).to_polars()
+    if not top.width or not top.height:
+        raise SourceError(f"{path}: the sheet '{sheet}' is empty: the row of column names is missing")
+    rows = [tuple(row) for row in top.iter_rows()]
+    place = locate_header(rows, policy.read)
+    if place.skip + place.header > len(rows):
+        raise SourceError(f"{path}: read.skip and read.header leave no row of column names in the sheet '{sheet}'")
+    if policy.read.skip is None and policy.read.header is None and (sentence := place.describe()) is not None:
+        add_note(sentence)
+    first = place.skip + place.header
+    names = unique_names(join_header(rows[place.skip : first]) if place.header > 1 else rows[place.skip])
     for name in policy.read.text:
         if name not in names:
             raise SourceError(f"{path}: the policy's read.text names '{name}', which is not a column")
     text_columns: Any = {names.index(name): "string" for name in policy.read.text}
-    loaded = book.load_sheet(
-        sheet_or_first, header_row=None, skip_rows=1, column_names=names, schema_sample_rows=None, dtypes=text_columns or None
-    )
-    return Table(_restore_types(loaded.to_polars(), names))
+    options: dict[str, Any] = {"header_row": None, "skip_rows": first, "column_names": names, "schema_sample_rows": None}
+    loaded = book.load_sheet(sheet, dtypes=text_columns or None, **options).to_polars()
+    trailing = _count_trailing(loaded, len(names))
+    if trailing:
+        add_note(f"the last {trailing} row{'s' if trailing > 1 else ''} (totals or notes below the table) were left out")
+        kept = loaded.height - trailing
+        loaded = book.load_sheet(sheet, dtypes=text_columns or None, n_rows=kept, **options).to_polars()
+    return Table(_restore_types(loaded, names))
+
+
+def _choose_sheet(book: Any, wanted: str | None, path: Path) -> str:
+    """The sheet that the policy names, else the only one with a table; several tables are a question to the data controller."""
+    names: list[str] = list(book.sheet_names)
+    if wanted is not None:
+        if wanted not in names:
+            raise SourceError(f"{path}: has no sheet '{wanted}'; {nearest(wanted, names)}")
+        return wanted
+    if len(names) == 1:
+        return names[0]
+    tables = [name for name in names if _holds_table(book, name)]
+    if len(tables) > 1:
+        listed = ", ".join(f"'{name}'" for name in tables)
+        raise SourceError(f"{path}: has tables in the sheets {listed}; name one in the policy: read: {{sheet: {tables[0]}}}")
+    chosen = tables[0] if tables else names[0]
+    add_note(f"the sheet '{chosen}' was read, the only one of {len(names)} that holds a table (read: {{sheet: {chosen}}})")
+    return chosen
+
+
+def _holds_table(book: Any, sheet: str) -> bool:
+    """Whether a sheet has at least two rows of at least two filled cells, below titles and notes."""
+    top = book.load_sheet(sheet, header_row=None, n_rows=EXAMINED_ROWS, dtypes="string").to_polars()
+    wide = [row for row in top.iter_rows() if sum(1 for cell in row if cell is not None and str(cell).strip()) >= 2]
+    return len(wide) >= 2
+
+
+def _count_trailing(frame: pl.DataFrame, width: int) -> int:
+    rows = [tuple(None if cell is None else str(cell) for cell in row) for row in frame.tail(_MOST_TRAILING).iter_rows()]
+    return count_trailing_rows(rows, width)
 
 
 def _restore_types(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:

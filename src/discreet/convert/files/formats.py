@@ -112,7 +112,20 @@ def format_of(path: Path) -> Format:
     return file_format
 
 
+_ARCHIVES = {".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz"}
+_OLD_WORKBOOKS = {
+    ".xls": "save it as .xlsx",
+    ".ods": "save it as .xlsx",
+    ".xlsb": "save it as .xlsx",
+    ".txt": "rename it to .csv or .tsv",
+}
+
+
 def _suggest_suffix(suffix: str) -> str:
+    if suffix in _ARCHIVES:
+        return "it is an archive: unpack it and name the file inside it, or compress a single table as .csv.gz or .csv.zst"
+    if suffix in _OLD_WORKBOOKS:
+        return _OLD_WORKBOOKS[suffix]
     suggestion = nearest(suffix, FORMATS)
     return (
         suggestion

@@ -15,7 +15,12 @@ _NO_MARKERS = Attribute()
 
 def missing_markers(policy: Policy, name: str) -> tuple[str, ...]:
     """The markers of one column: those of the policy, then those of the attribute."""
-    return tuple(dict.fromkeys((*policy.missing, *policy.attributes.get(name, _NO_MARKERS).missing)))
+    return tuple(dict.fromkeys((*table_markers(policy), *policy.attributes.get(name, _NO_MARKERS).missing)))
+
+
+def table_markers(policy: Policy) -> tuple[str, ...]:
+    """The markers of all columns: those of the policy, then those of its section ``read``."""
+    return tuple(dict.fromkeys((*policy.missing, *policy.read.missing)))
 
 
 def null_out_markers(schema: Mapping[str, pl.DataType], policy: Policy) -> list[pl.Expr]:

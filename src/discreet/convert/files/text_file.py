@@ -5,12 +5,17 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+import polars as pl
 
 from discreet.convert.files.byte_scan import ByteScan, remove_blank_lines, scan_bytes
 from discreet.convert.files.column_names import unique_names
 from discreet.convert.files.expansion import check_text_fits, decompress_pieces
+from discreet.convert.files.header_rows import count_trailing_rows, join_header, locate_header
+from discreet.convert.files.reading_notes import add_note
 from discreet.errors import SourceError
 from discreet.model.policy import Reading
 
@@ -19,6 +24,7 @@ _SAMPLE_BYTES = 1 << 22
 _SAMPLE_RECORDS = 200
 _CHECKED_BYTES = 64 << 20
 """Decompressed bytes after which it is checked for the first time whether they fit into memory."""
+_TAIL_BYTES = 1 << 13
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -26,10 +32,13 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 class TextFile:
     """A text file that Polars can read: its path, or its bytes if they had to be converted."""
 
-    content: Path | bytes
+    content: Path | bytes | pl.DataFrame
+    """Where the text is; a frame of text where another reader has split it already."""
     separator: str
     names: tuple[str, ...]
     scan: ByteScan
+    first_row: int = 1
+    """The number of rows before the first record: titles and column names."""
 
 
 def open_text(path: Path, reading: Reading, format_separator: str | None = None) -> TextFile:
@@ -51,10 +60,45 @@ def open_text(path: Path, reading: Reading, format_separator: str | None = None)
         if reading.encoding is not None or attempt == 2:
             raise SourceError(f"{path}: is not {reading.encoding or 'UTF-8'} text")
         content = _latin_to_utf8(content)
-    names = _column_names(sample, separator, path)
-    if scan.blank_lines and len(names) > 1:  # in a table with one column an empty line is a missing value
+    rows = _first_records(sample, separator)
+    if not rows:
+        raise SourceError(f"{path}: its line of column names cannot be read")
+    blank = sum(not line.strip() for line in sample.splitlines()[: reading.skip or 0])
+    place = locate_header(rows, reading.model_copy(update={"skip": None if reading.skip is None else reading.skip - blank}))
+    if place.skip + place.header > len(rows):
+        raise SourceError(
+            f"{path}: read.skip and read.header leave no row of column names; the file begins with {len(rows)} rows"
+        )
+    names = join_header(rows[place.skip : place.skip + place.header]) if place.header > 1 else rows[place.skip]
+    if reading.skip is None and reading.header is None and (sentence := place.describe()) is not None:
+        add_note(sentence)
+    if (scan.blank_lines and len(names) > 1) or (place.skip and scan.blank_lines):
+        # in a table with one column an empty line is a missing value
         content = remove_blank_lines(content if isinstance(content, bytes) else content.read_bytes())
-    return TextFile(content, separator, tuple(unique_names(names)), scan)
+    content = _without_trailing_rows(content, separator, len(names))
+    return TextFile(content, separator, tuple(unique_names(names)), scan, place.skip + place.header)
+
+
+def _without_trailing_rows(content: Path | bytes, separator: str, width: int) -> Path | bytes:
+    """The content without totals and footnotes in its last lines."""
+    if isinstance(content, bytes):
+        tail = content[-_TAIL_BYTES:]
+    else:
+        with content.open("rb") as file:
+            file.seek(max(0, content.stat().st_size - _TAIL_BYTES))
+            tail = file.read()
+    lines = tail.rstrip(b"\r\n").split(b"\n")[1:]
+    rows = [next(csv.reader([line.decode(errors="replace")], delimiter=separator), []) for line in lines]
+    if b'"' in tail:  # a line may be the rest of a quoted field
+        quoted = max(number for number, line in enumerate(tail.split(b"\n")) if b'"' in line)
+        rows, lines = rows[quoted:], lines[quoted:]
+    trailing = count_trailing_rows([[], *rows], width)
+    if not trailing:
+        return content
+    add_note(f"the last {trailing} line{'s' if trailing > 1 else ''} (totals or notes below the table) were left out")
+    kept = len(tail.rstrip(b"\r\n")) - sum(len(line) + 1 for line in lines[-trailing:])
+    whole = content if isinstance(content, bytes) else content.read_bytes()
+    return whole[: len(whole) - len(tail) + kept] + b"\n"
 
 
 def as_utf8(path: Path, encoding: str | None) -> Path | bytes:
@@ -93,7 +137,11 @@ def guess_separator(sample: str, *, whole: bool) -> str:
         records = _first_records(sample, candidate)
         if not whole and len(records) < _SAMPLE_RECORDS:
             records = records[:-1]  # the last record may be truncated
-        fields = len(records[0]) if records else 0
+        if not records:
+            continue
+        fields = len(records[0])
+        if fields < 2:  # a title; the table is as wide as most rows
+            fields = Counter(map(len, records)).most_common(1)[0][0]
         if fields < 2:
             continue
         share = sum(len(record) == fields for record in records) / len(records)
@@ -113,13 +161,6 @@ def _first_records(sample: str, separator: str) -> list[list[str]]:
     except csv.Error:
         pass
     return records
-
-
-def _column_names(sample: str, separator: str, path: Path) -> list[str]:
-    try:
-        return next(record for record in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if record)
-    except (csv.Error, StopIteration):
-        raise SourceError(f"{path}: its line of column names cannot be read") from None
 
 
 def _read_head(path: Path, size: int = _SAMPLE_BYTES) -> bytes:

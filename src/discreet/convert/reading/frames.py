@@ -8,6 +8,7 @@ import polars as pl
 
 from discreet.convert.errors import convert_errors
 from discreet.convert.files.column_names import unique_names
+from discreet.convert.files.reading_notes import add_note
 from discreet.errors import SourceError
 
 
@@ -33,9 +34,45 @@ def lazy_from_frame(source: Any) -> tuple[pl.LazyFrame, str]:
 
 
 def _from_pandas(source: Any) -> pl.DataFrame:
-    """Convert the columns by position, because labels may repeat; the index is ignored."""
-    names = unique_names(source.columns)
-    return pl.DataFrame([_series(name, source.iloc[:, index]) for index, name in enumerate(names)])
+    """Convert the columns by position, because labels may repeat; an index that is more than row numbers becomes columns."""
+    if _index_holds_data(source):
+        levels = source.index.names
+        if source.index.nlevels == 1:
+            labels = [levels[0] if levels[0] is not None else "index"]
+        else:
+            labels = [f"level_{position}" if label is None else label for position, label in enumerate(levels)]
+        add_note(f"the index of the pandas frame was read as {', '.join(repr(str(label)) for label in labels)}")
+        index = source.index.to_frame(index=False).set_axis(labels, axis=1)
+        parts = [index.iloc[:, position] for position in range(index.shape[1])]
+        parts += [source.iloc[:, position] for position in range(source.shape[1])]
+        names = unique_names([*labels, *source.columns])
+    else:
+        parts = [source.iloc[:, position] for position in range(source.shape[1])]
+        names = unique_names(source.columns)
+    return pl.DataFrame([_series(name, part) for name, part in zip(names, parts, strict=True)])
+
+
+def _index_holds_data(source: Any) -> bool:
+    """Whether the index is anything but the row numbers, in any order: a name, text, dates, or several levels."""
+    index = source.index
+    if index.nlevels > 1 or index.names[0] is not None:
+        return True
+    kind = getattr(index.dtype, "kind", "O")
+    return kind not in "iu"
+
+
+def ordered_categories(source: Any) -> dict[str, tuple[str, ...]]:
+    """The order of each ordered categorical column of a pandas frame."""
+    if type(source).__module__.partition(".")[0] != "pandas" or not hasattr(source, "columns"):
+        return {}
+    orders = {}
+    shift = source.index.nlevels if _index_holds_data(source) else 0
+    labels = [*range(shift), *source.columns]
+    for position, name in enumerate(unique_names(labels)):
+        dtype = source.iloc[:, position - shift].dtype if position >= shift else None
+        if dtype is not None and getattr(dtype, "ordered", False) and hasattr(dtype, "categories"):
+            orders[name] = tuple(str(category) for category in dtype.categories)
+    return orders
 
 
 def _series(name: str, column: Any) -> pl.Series:

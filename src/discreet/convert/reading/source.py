@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ from discreet.convert.files.cells_file import apply_cells, check_described_colum
 from discreet.convert.files.formats import Format, format_of
 from discreet.convert.files.missing_values import null_out_markers
 from discreet.convert.files.normalise import normalise_columns
+from discreet.convert.files.reading_notes import collect_notes
 from discreet.convert.files.tables import Table
-from discreet.convert.reading.frames import lazy_from_frame
+from discreet.convert.files.written_dates import convert_date_columns
+from discreet.convert.reading.frames import lazy_from_frame, ordered_categories
 from discreet.convert.reading.memory_check import check_memory_for_whole_table
 from discreet.errors import SourceError
+from discreet.model.attribute import Attribute, Level
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
@@ -32,9 +36,12 @@ def read_source(source: Any, policy: Policy) -> Microdata:
         return _to_microdata(database.read(), policy, database.name)
     if isinstance(source, str | Path):
         return _read_file_with_cells(Path(source).expanduser(), policy)
-    lazy, name = lazy_from_frame(source)
-    with convert_errors(name, "cannot be read"):
-        return _to_microdata(Table(lazy.collect(engine="streaming")), policy, name)
+    with collect_notes() as notes:
+        lazy, name = lazy_from_frame(source)
+        with convert_errors(name, "cannot be read"):
+            data = _to_microdata(Table(lazy.collect(engine="streaming")), policy, name)
+    data = replace(data, notes=tuple(notes))
+    return _with_orders(data, ordered_categories(source))
 
 
 def is_url(place: Any) -> bool:
@@ -42,10 +49,15 @@ def is_url(place: Any) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-def prepare(lazy: pl.LazyFrame, policy: Policy, source: str) -> pl.LazyFrame:
-    """Normalise column types, replace missing-value markers by null, and check the policy against the columns."""
+def prepare(lazy: pl.LazyFrame, policy: Policy, source: str, *, dates: bool = True) -> pl.LazyFrame:
+    """Normalise column types, replace missing-value markers by null, and check the policy against the columns.
+
+    With ``dates``, text columns are read to find dates written in other ways than ISO 8601.
+    """
     normalised = normalise_columns(lazy, source)
     normalised = normalised.with_columns(null_out_markers(normalised.collect_schema(), policy))
+    if dates:
+        normalised = convert_date_columns(normalised, policy, source, normalised.collect_schema().names())
     Microdata(normalised.collect_schema().to_frame(), policy, source)  # raises if the policy does not fit the columns
     return normalised
 
@@ -70,8 +82,22 @@ def format_of_existing(path: Path) -> Format:
         return file_format
 
 
+def _with_orders(data: Microdata, orders: Mapping[str, tuple[str, ...]]) -> Microdata:
+    """The table with the orders of ordered categories in its policy, where the policy says nothing about level or order."""
+    attributes = dict(data.policy.attributes)
+    for name, order in orders.items():
+        attribute = attributes.get(name, Attribute())
+        if attribute.order is None and attribute.level is None and set(data.frame[name].drop_nulls()) <= set(order):
+            attributes[name] = attribute.model_copy(update={"level": Level.ORDINAL, "order": order, "allow_absent": True})
+    if attributes == dict(data.policy.attributes):
+        return data
+    return data.with_policy(data.policy.with_(attributes=attributes))
+
+
 def _read_file_with_cells(path: Path, policy: Policy) -> Microdata:
-    data = _read_file(path, policy)
+    with collect_notes() as notes:
+        data = _read_file(path, policy)
+    data = replace(data, notes=tuple(notes))
     cells = read_cells(path)
     check_described_columns(path, cells, data.columns)
     return apply_cells(data, cells) if cells else data

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import polars as pl
 from discreet.convert.errors import convert_errors
 from discreet.convert.files.cells_file import read_cells
 from discreet.convert.files.formats import Format
+from discreet.convert.files.written_dates import convert_date_columns
 from discreet.convert.reading.chunks import iterate_chunks, largest_chunk, row_group_sizes
 from discreet.convert.reading.growing_columns import GrowingColumn
 from discreet.convert.reading.memory_check import sample_across
@@ -72,8 +73,12 @@ def scan_source(
         failure: Exception | None = None
         for lazy in file_format.scan(path, policy):
             try:
-                scan = _open_scan(path, file_format, prepare(lazy, policy, str(path)), policy)
+                prepared = prepare(lazy, policy, str(path), dates=False)
+                scan = _open_scan(path, file_format, prepared, policy)
                 names = _columns_to_read(scan.shape, measures)
+                if names is not None:  # only the columns that are needed are read to find dates in them
+                    scan = replace(scan, lazy=convert_date_columns(prepared, policy, str(path), names))
+                    scan = replace(scan, shape=replace(scan.shape, frame=scan.lazy.collect_schema().to_frame()))
                 return read_source(source, policy) if names is None else _read_codes(scan, names, measures, notice, by_record)
             except pl.exceptions.PolarsError as error:
                 failure = error

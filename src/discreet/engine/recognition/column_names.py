@@ -13,10 +13,11 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-from discreet.engine.recognition.confidential_names import CONFIDENTIALS, DRUG_STEMS
+from discreet.engine.recognition.confidential_names import CONFIDENTIALS
+from discreet.engine.recognition.health_names import DRUG_STEMS
 from discreet.engine.recognition.identifier_names import IDENTIFIERS, WEIGHTS
 from discreet.engine.recognition.key_names import KEYS
-from discreet.engine.recognition.name_rules import PERSON_NAME, Kind, word_set
+from discreet.engine.recognition.name_rules import PERSON_NAME, RECORD_ID, Kind, word_set
 
 _PREPOSITIONS = word_set("""at of for per in on by from de du des di da del della van von vom zum""")
 _PEOPLE_AND_THINGS = word_set(
@@ -25,14 +26,32 @@ _PEOPLE_AND_THINGS = word_set(
     previous prev last first total num number count nbr nr no code type status group class level flag date year month
     day birth death home work visit encounter case record file order claim kunden patienten mitarbeiter schueler"""
 )
+_MODIFIERS = word_set(
+    """good poor bad very high low old young new big small large avg average mean max min median tot any ever never prior
+    pct percent share rate ratio index score grp cat dummy ind indicator has had was did own self years yrs year weekly
+    monthly annual daily hourly per log sqrt sum diff change raw std adj imputed recoded baseline base follow final initial"""
+)
+"""Words that say how something is counted or when; they neither name a kind nor hide one."""
+_NEVER_SPLIT = word_set(
+    """percentage average message usage image stage page package storage mileage damage manage management passage voltage
+    advantage courage garbage heritage linkage marriage mortgage outage postage sausage shortage tonnage vintage wastage cabbage
+    engage garage massage sewage stages pages images acreage leverage coverage carriage drainage dosage footage sexton
+    essex sussex middlesex unisex racecar grace trace brace terrace surface raced wager lawage bondage foliage cottage village
+    language agency agenda agent agents change changes period identity idea hidden valid video android payment manifest
+    statement department measurement management element segment appointment assessment agreement"""
+)
+"""Words that hold another word by accident: no age in a percentage."""
 _NOT_PEOPLE = word_set(
     """file product brand table column field variable course project event hotel item model dataset test team package
     device ship program programme category label attribute feature app game store shop species street"""
 )
 CODE_WORDS = word_set(
-    """code codes cd type typ category cat class klasse kategorie id icd nace isco group gruppe key schluessel flag"""
+    """code codes cd type typ category cat class klasse kategorie id icd nace isco group gruppe key schluessel flag
+    stratum strata psu"""
 )
 _REMOTE = word_set("prev previous former past ago father mother parent parents spouse husband wife partner sibling")
+_LONGEST_LABEL = 120
+_LEAST_EXPLAINED = 0.5
 _SHORT = frozenset({"id", "no", "nr", "dx", "rx", "wt"})
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
@@ -44,13 +63,16 @@ class Naming:
     words: tuple[str, ...]
     kind: Kind | None
     phrase: str = ""
+    explained: float = 1.0
+    source: str = "column name"
+    """Share of the words that the phrase and words without a meaning of their own explain."""
 
     @property
     def description(self) -> str:
         """A sentence on the kind that the name matches, with the part of the name that matched."""
         if self.kind is None:
-            return "column name not recognised"
-        return f"column name matches '{self.kind.name}'" + ("" if self.phrase == self.kind.name else f" ('{self.phrase}')")
+            return f"{self.source} not recognised"
+        return f"{self.source} matches '{self.kind.name}'" + ("" if self.phrase == self.kind.name else f" ('{self.phrase}')")
 
     @property
     def is_remote(self) -> bool:
@@ -74,18 +96,46 @@ def look_up_name(name: str) -> Naming:
     plain = _without_accents(name)
     camel = [word.lower() for word in _CAMEL.findall(plain)]
     together = [part for chunk in re.findall(r"[^\W_]+", plain.lower()) for part in _split_into_words(chunk)]
-    best: tuple[Kind, str] | None = None
+    best: tuple[Kind, str, float] | None = None
     for parts in (camel, together):
         candidate = _find_kind(parts)
         # a specific kind is better evidence than 'id' or 'name'
         if candidate and (best is None or (best[0].weak and not candidate[0].weak)):
-            best = candidate
+            best = (*candidate, _share_explained(parts, candidate[1]))
     name_words = tuple(dict.fromkeys([*camel, *together]))
     if best is None or best[0].weak:
         stem = next((word for word in name_words if len(word) >= 7 and word.endswith(DRUG_STEMS)), None)
         if stem is not None:
             return Naming(name_words, next(kind for kind in CONFIDENTIALS if kind.name == "medication"), stem)
-    return Naming(name_words, best[0], best[1]) if best else Naming(name_words, None)
+    return Naming(name_words, *best) if best else Naming(name_words, None)
+
+
+def look_up_label(name: str, label: str) -> Naming:
+    """The kind that a column's name or its variable label matches; the label, written for people, decides where both do.
+
+    >>> look_up_label("villnum", "Village ID").kind.name, look_up_label("sbp", "").kind.name
+    ('region', 'laboratory result')
+    """
+    named = look_up_name(name)
+    text = re.sub(r"^\s*(?:=\s*1|1|dummy)\s*(?:if|for|:)\s*", "", label.strip(), flags=re.IGNORECASE)
+    if not text or text.lower() == name.lower():
+        return named
+    labelled = look_up_name(text[:_LONGEST_LABEL])
+    if labelled.kind is None or (named.kind is not None and labelled.kind.weak):
+        return named
+    if named.kind is not None and named.kind.name == RECORD_ID and {"id", "identifier", "number"} & set(labelled.words):
+        return named  # a provider's id is the id of a record, no provider of care
+    if named.kind is not None and not named.kind.weak and labelled.explained < _LEAST_EXPLAINED:
+        return named
+    words = tuple(dict.fromkeys([*named.words, *labelled.words]))
+    return Naming(words, labelled.kind, labelled.phrase, labelled.explained, "variable label")
+
+
+def _share_explained(words: list[str], phrase: str) -> float:
+    """The share of the words that are part of the phrase, numbers, prepositions, or say only how something is counted."""
+    neutral = set(phrase.split()) | _MODIFIERS | _PEOPLE_AND_THINGS | _PREPOSITIONS | CODE_WORDS
+    real = [word for word in words if not word.isdigit()]
+    return sum(word in neutral or word in phrase for word in real) / len(real) if real else 1.0
 
 
 def _without_accents(name: str) -> str:
@@ -117,7 +167,8 @@ def _written_together() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _vocabulary() -> frozenset[str]:
-    words = {word for phrase in _phrases() for word in phrase} | _PEOPLE_AND_THINGS | _NOT_PEOPLE | _PREPOSITIONS
+    words = {word for phrase in _phrases() for word in phrase}
+    words |= _PEOPLE_AND_THINGS | _NOT_PEOPLE | _PREPOSITIONS | _MODIFIERS
     return frozenset(word for word in words if len(word) >= 3) | _SHORT
 
 
@@ -125,7 +176,7 @@ def _split_into_words(chunk: str) -> list[str]:
     """The fewest words of the vocabulary that cover a chunk completely; the chunk itself where there are none."""
     if chunk in _written_together():
         return list(_written_together()[chunk])
-    if len(chunk) > 40:
+    if len(chunk) > 40 or chunk in _NEVER_SPLIT or chunk in _vocabulary():
         return [chunk]
     known, best = _vocabulary(), {0: []}  # type: tuple[frozenset[str], dict[int, list[str]]]
     for end in range(1, len(chunk) + 1):
@@ -146,7 +197,7 @@ def _find_kind(words: list[str]) -> tuple[Kind, str] | None:
             )
             if kind_found is not None:
                 spans.append((start, end, kind_found))
-    spans = [span for span in spans if not any(_is_inside(span, other) for other in spans)]
+    spans = [span for span in spans if not any(_is_inside(span, other) for other in spans) and _may_count(words, span)]
     strong = [span for span in spans if not span[2].weak]
     chosen = strong or [span for span in spans if not (span[2].name == PERSON_NAME and _NOT_PEOPLE & set(words))]
     if not chosen:
@@ -155,6 +206,14 @@ def _find_kind(words: list[str]) -> tuple[Kind, str] | None:
     head = [span for span in chosen if span[0] < cut] or chosen
     start, end, kind = max(head, key=lambda span: (span[1], span[0]))
     return kind, " ".join(words[start:end])
+
+
+def _may_count(words: list[str], span: tuple[int, int, Kind]) -> bool:
+    """Whether a match counts: an abbreviation of two letters only where it is the whole name, apart from numbers and the like."""
+    if span[1] - span[0] > 1 or len(words[span[0]]) > 2 or words[span[0]] in _SHORT:
+        return True
+    rest = [word for position, word in enumerate(words) if position != span[0] and not word.isdigit()]
+    return all(word in _MODIFIERS or len(word) == 1 for word in rest)
 
 
 def _is_inside(span: tuple[int, int, Kind], longer: tuple[int, int, Kind]) -> bool:

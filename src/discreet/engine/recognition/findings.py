@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from discreet.engine.recognition.name_rules import UNNAMED_KNOWN, UNNAMED_SENSITIVITY, Kind
 from discreet.model.attribute import Role
 
-_ROLES_WITHOUT_NUMBERS = (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT)
+_ROLES_WITHOUT_NUMBERS = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD, Role.WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,9 @@ class Finding:
     known: float = 0.0
     sensitivity: float = 0.0
     values: dict[str, float] = field(default_factory=dict)
+    confidence: float = 0.9
+    """From 0 to 1: how sure the evidence makes the role; a judgement, not a probability."""
+    kind: Kind | None = None
 
 
 def default_numbers(role: Role, kind: Kind | None) -> tuple[float, float, str]:

@@ -6,7 +6,7 @@ import re
 
 from discreet.engine.recognition.findings import Finding
 from discreet.engine.recognition.formats import match_form
-from discreet.engine.recognition.name_rules import PERSON_NAME, RECORD_ID
+from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, PERSON_NAME, RECORD_ID
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Role
 
@@ -37,11 +37,11 @@ def by_name(facts: Facts) -> Finding | None:
 def by_record_id(facts: Facts) -> Finding | None:
     """A column named as a record number, whose values are nearly unique or number small groups."""
     kind = facts.naming.kind
-    if kind is None or kind.name != RECORD_ID or not facts.distinct or not (facts.is_text or facts.is_whole):
+    if kind is None or kind.name not in (RECORD_ID, HOUSEHOLD_ID) or not facts.distinct or not (facts.is_text or facts.is_whole):
         return None
     if facts.uniqueness >= _NEARLY_UNIQUE:
         return Finding(Role.IDENTIFIER, f"{facts.naming.description}; {_uniqueness_text(facts)}")
-    if facts.uniqueness >= 0.05 and facts.distinct >= 50:
+    if facts.uniqueness >= 0.05 and facts.distinct >= 20:
         records_per_value = facts.present / facts.distinct
         return Finding(
             Role.IDENTIFIER,

@@ -38,6 +38,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 RECORD_ID = "record id"
+HOUSEHOLD_ID = "household id"
 PERSON_NAME = "name"
 BODY_WEIGHT = "body weight"
 SURVEY_WEIGHT = "survey weight"

@@ -7,7 +7,8 @@ of the records.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.columns import Column, encode
-from discreet.engine.recognition.column_names import Naming, look_up_name
+from discreet.engine.recognition.column_names import Naming, look_up_label
 from discreet.engine.recognition.name_rules import word_set
 from discreet.model.microdata import Microdata
 
@@ -34,6 +35,9 @@ class Facts:
     column: Column
     naming: Naming
     records: int
+    label: str = ""
+    """The variable label of a statistical package, empty where there is none."""
+    value_labels: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -122,6 +126,28 @@ class Facts:
         return texts
 
     @cached_property
+    def words(self) -> tuple[list[str], NDArray[np.int64]]:
+        """The distinct values as a reader sees them (value labels for codes, else text), a sample of many, with their counts."""
+        counts = self.counts[: self.distinct]
+        if self.value_labels:
+            pairs = [
+                (self.value_labels.get(value), count) for value, count in zip(self.column.values.to_list(), counts, strict=True)
+            ]
+            labelled = [(text, count) for text, count in pairs if text is not None]
+            return [text for text, _ in labelled], np.array([count for _, count in labelled], dtype=np.int64)
+        if not self.is_text:
+            return [], np.zeros(0, dtype=np.int64)
+        if self.distinct > _SAMPLE:
+            positions = np.linspace(0, self.distinct - 1, _SAMPLE).astype(np.int64)
+            return self.column.values[positions].to_list(), counts[positions]
+        return self.column.values.to_list(), counts
+
+    @cached_property
+    def is_labelled(self) -> bool:
+        """Whether value labels explain nearly all values, so that the numbers are codes."""
+        return bool(self.distinct) and int(self.words[1].sum()) >= 0.8 * self.present and bool(self.value_labels)
+
+    @cached_property
     def yes(self) -> tuple[str, float] | None:
         """The text of 'yes' in a flag, and its share of the records that have a value."""
         if self.distinct != 2:
@@ -136,7 +162,16 @@ class Facts:
 
 def facts_of(data: Microdata) -> list[Facts]:
     """The basic statistics of every column, in the table's order."""
-    return [Facts(column, look_up_name(column.name), len(data)) for column in encode(data, data.columns)]
+    return [
+        Facts(
+            column,
+            look_up_label(column.name, data.variable_labels.get(column.name, "")),
+            len(data),
+            data.variable_labels.get(column.name, ""),
+            data.labels.get(column.name, {}),
+        )
+        for column in encode(data, data.columns)
+    ]
 
 
 def _value_text(value: Any) -> str:

@@ -209,11 +209,22 @@ class Microaggregation(MaskingMethod):
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
         """Values suppressed because too few records have the same missing columns, and the estimated cost of splitting."""
         sentences = []
-        suppressed = sum(after.frame[name].null_count() - before.frame[name].null_count() for name in columns)
+        nulls = [
+            (before.frame[name].is_null(), after.frame[name].is_null(), self._missing_is_category(before, name))
+            for name in columns
+        ]
+        suppressed = sum(int((~was & now).sum()) for was, now, is_category in nulls if not is_category)
         if suppressed:
             sentences.append(
                 f"{suppressed} values were suppressed: fewer than {self.size} records have values in the same columns, "
                 "so they cannot form a group"
+            )
+        blanked = sum(int((~was & now).sum()) for was, now, is_category in nulls if is_category)
+        filled = sum(int((was & ~now).sum()) for was, now, _ in nulls)
+        if blanked or filled:
+            sentences.append(
+                f"{filled} missing values became the most frequent category of their group, and {blanked} values became missing, "
+                "because missing is a category here (missing: category)"
             )
         if self._chosen_algorithm(before, columns) == "mdav":
             sentences += self._build_grouping(before, columns, rows_by_record_number(before.records)).describe_splitting_cost()

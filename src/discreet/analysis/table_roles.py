@@ -1,0 +1,107 @@
+"""The roles of all columns of a table: first what each says of itself, then what its neighbours add."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from discreet.analysis.context import is_about_people, is_about_things
+from discreet.analysis.evidence import KIND_BY_NAME, Evidence, collect_evidence, combine
+from discreet.analysis.families import find_indicator_families, kind_without_affix
+from discreet.analysis.levels import ProposedLevel
+from discreet.analysis.relations import Derivation
+from discreet.analysis.roles import Surroundings, propose_role
+from discreet.engine.recognition.findings import Finding
+from discreet.engine.recognition.name_rules import Kind, word_set
+from discreet.engine.recognition.value_facts import Facts
+from discreet.model.attribute import Role
+
+_FAMILY_WEIGHT, _AFFIX_WEIGHT = 0.6, 0.6
+_FIRST = word_set("first given fore vorname prenom nombre fname etunimi")
+_LAST = word_set("last family sur surname nachname apellido lname cognome sukunimi")
+_LONGITUDES, _LATITUDES = ("long", "x", "lng"), ("lat", "latitude", "y")
+_UNDECIDED = 0.35
+"""Up to this confidence a role may be taken over from the column that this one is computed from."""
+
+
+def propose_roles(facts: Sequence[Facts], levels: Sequence[ProposedLevel], derived: Mapping[str, Derivation]) -> list[Finding]:
+    """A finding per column."""
+    evidence = [collect_evidence(column, level) for column, level in zip(facts, levels, strict=True)]
+    names: dict[str, Kind | None] = {column.name: column.naming.kind for column in facts}
+    for column, own in zip(facts, evidence, strict=True):
+        if not own and (reduced := kind_without_affix(column.name, names)) is not None:
+            kind, rest = reduced
+            own.append(
+                Evidence(
+                    "name", kind, _AFFIX_WEIGHT, f"column name without its prefix or suffix ('{rest}') matches '{kind.name}'"
+                )
+            )
+        if not own and column.name.lower() in _LONGITUDES and any(other.lower() in _LATITUDES for other in names):
+            own.append(Evidence("neighbours", KIND_BY_NAME["coordinates"], _FAMILY_WEIGHT, "stands beside a latitude"))
+    _share_within_families(facts, evidence)
+    around = _surroundings(facts, evidence)
+    findings = [propose_role(column, level, own, around) for column, level, own in zip(facts, levels, evidence, strict=True)]
+    return _inherit_roles(facts, findings, derived)
+
+
+def _share_within_families(facts: Sequence[Facts], evidence: Sequence[list[Evidence]]) -> None:
+    """Give members of an indicator family without evidence of their own the kind that most members have."""
+    position = {column.name: index for index, column in enumerate(facts)}
+    for family in find_indicator_families(facts):
+        kinds: Counter[str] = Counter()
+        by_name: dict[str, Kind] = {}
+        for member in family:
+            for kind, _ in combine(evidence[position[member]]).values():
+                kinds[kind.name] += 1
+                by_name[kind.name] = kind
+        if not kinds:
+            continue
+        main, number = min(kinds.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"'{member}'" for member in family[:4]) + (", …" if len(family) > 4 else "")
+        for member in family:
+            own = evidence[position[member]]
+            if (
+                by_name[main].role in (Role.KEY, Role.CONFIDENTIAL)
+                and not any(one.kind.name == main for one in own)
+                and (not own or number > 1)
+            ):
+                own.append(
+                    Evidence("neighbours", by_name[main], _FAMILY_WEIGHT, f"one of the exclusive indicators {listed} of a {main}")
+                )
+
+
+def _surroundings(facts: Sequence[Facts], evidence: Sequence[list[Evidence]]) -> Surroundings:
+    kinds = {one.kind.name for own in evidence for one in own if one.weight >= 0.5 or one.source == "values"}
+    kinds |= {
+        column.naming.kind.name for column, own in zip(facts, evidence, strict=True) if own and column.naming.kind is not None
+    }
+    first = {column.name for column in facts if _FIRST & set(column.naming.words)}
+    last = {column.name for column in facts if _LAST & set(column.naming.words)}
+    beside = frozenset(first | last) if first and last else frozenset[str]()
+    return Surroundings(
+        frozenset(kinds), is_about_people(kinds), is_about_things(kinds), frozenset(column.name for column in facts), beside
+    )
+
+
+def _inherit_roles(facts: Sequence[Facts], findings: list[Finding], derived: Mapping[str, Derivation]) -> list[Finding]:
+    """Columns that nothing else explains take the role of the column that they are computed from."""
+    by_name = {column.name: finding for column, finding in zip(facts, findings, strict=True)}
+    result = []
+    for column, finding in zip(facts, findings, strict=True):
+        derivation = derived.get(column.name)
+        if derivation is None or finding.confidence > _UNDECIDED or finding.role in (Role.IDENTIFIER, Role.WEIGHT):
+            result.append(finding)
+            continue
+        sources = [
+            by_name[name]
+            for name in derivation.sources
+            if by_name[name].role not in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)
+        ]
+        if not sources:
+            result.append(finding)
+            continue
+        source = max(sources, key=lambda one: (one.role is Role.CONFIDENTIAL, one.confidence))
+        reason = f"{derivation.sentence}, which is {source.role.value}"
+        result.append(replace(source, reason=reason, values={}, confidence=round(0.9 * source.confidence, 4)))
+    return result
