@@ -17,6 +17,7 @@ from discreet.assessment.measures import Measures, make_measures
 from discreet.assessment.row_links import check_listed, link_to_original, with_policy_labels
 from discreet.engine.runtime import dispatch
 from discreet.errors import DataError
+from discreet.model.extras import require_libraries
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
@@ -240,10 +241,11 @@ def select(data: Microdata, *, resume: str | Path | None = None, **options: Any)
     section. With ``resume`` the search is recorded in a file, and continues from it after an interruption. ``on_trial`` is called
     with a :class:`discreet.selection.trials.Trial` for each plan as soon as it was tried.
     """
+    dispatch.require_local("select", data)
+    require_libraries("select", "optuna")
+    check_listed(data)
     from discreet.selection.wizard import select as run_wizard
 
-    dispatch.require_local("select", data)
-    check_listed(data)
     return run_wizard(data, resume=resume, **options)
 
 

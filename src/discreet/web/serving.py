@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.errors import SourceError
+from discreet.errors import MissingExtraError, SourceError
+from discreet.model.extras import format_missing
 
 try:
     import uvicorn
@@ -19,7 +20,7 @@ try:
     from discreet.web.db.store import Store
     from discreet.web.settings import Settings
 except ModuleNotFoundError as error:
-    raise SourceError(f"the web application needs '{error.name}'; install it with: pip install 'discreet[web]'") from None
+    raise MissingExtraError(format_missing("the web application", str(error.name), "web")) from None
 
 
 def run_server(
