@@ -140,7 +140,7 @@ def try_demo(programs: Path, folder: Path) -> str:
 def try_web(programs: Path, folder: Path) -> str:
     """The server answers with its page, its style and its scripts, on a database at the newest migration; a report is written."""
     extra_needed.write_inputs(folder)
-    call = [programs / "discreet", "report", "table.csv", "table.csv", "-p", "policy.yaml", "-o", "report.html"]
+    call: list[str | Path] = [programs / "discreet", "report", "table.csv", "table.csv", "-p", "policy.yaml", "-o", "report.html"]
     run(call, folder, allowed=(0, 1))
     with serve(programs, folder) as address:
         page = fetch(f"{address}/login")
@@ -221,7 +221,7 @@ def try_databases(programs: Path, folder: Path) -> str:
 def try_spark(programs: Path, folder: Path) -> str:
     """A risk on Spark is the risk of the local engine."""
     extra_needed.write_inputs(folder)
-    call = [programs / "discreet", "risk", "table.csv", "-p", "policy.yaml", "--json"]
+    call: list[str | Path] = [programs / "discreet", "risk", "table.csv", "-p", "policy.yaml", "--json"]
     local, distributed = (json.loads(run([*call, *engine], folder, allowed=(0, 1))) for engine in ((), ("--engine", "spark")))
     if local["measures"] != distributed["measures"]:
         raise DistributionError(f"Spark measures {distributed}, the local engine {local}")

@@ -13,6 +13,7 @@ import datetime as dt
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,7 +43,7 @@ def date_changelog(text: str, version: str, today: dt.date) -> str:
 
 def set_versions(root: Path, version: str, today: dt.date) -> list[str]:
     """Write the version to every file that names it; the files that changed."""
-    replacements = {
+    replacements: dict[str, Callable[[str], str]] = {
         "CHANGELOG.md": lambda text: date_changelog(text, version, today),
         "CITATION.cff": lambda text: re.sub(r"^version: .*$", f"version: {version}", text, flags=re.MULTILINE),
         "setup.py": lambda text: re.sub(r'^NEXT = ".*"$', f'NEXT = "{version}"', text, flags=re.MULTILINE),

@@ -32,6 +32,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CONSTRAINTS, LOCK, SBOM = ROOT / "constraints.txt", ROOT / "requirements.lock", ROOT / "sbom.cdx.json"
 INSTALLERS = ("pip", "setuptools", "wheel")
 """What an environment may hold in another version than the locked one: it comes with Python."""
+FROM_LICENCE_FILES = {
+    "atheris": "Apache-2.0", "axe-playwright-python": "MIT", "pgserver": "Apache-2.0", "protobuf": "BSD-3-Clause",
+}  # fmt: skip
+"""Licences of packages whose metadata name none that is known, read from the licence file that they install."""
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: ; ([^\\\n]+?))?(?: \\)?$", re.MULTILINE)
 _ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -97,7 +101,8 @@ def sbom() -> None:
 def with_hashes(content: dict[str, Any], hashes: dict[str, list[str]]) -> dict[str, Any]:
     """A bill of materials with the locked hashes, without links to other places, discreet's own parts and the installers."""
     parts = [
-        {key: value for key, value in part.items() if key != "externalReferences"}
+        {"licenses": _concluded_licence(part["name"])}
+        | {key: value for key, value in part.items() if key != "externalReferences"}
         | {"hashes": [{"alg": "SHA-256", "content": digest} for digest in hashes[canonical(part["name"])]]}
         for part in content["components"]
         if canonical(part["name"]) in hashes and canonical(part["name"]) not in INSTALLERS
@@ -110,6 +115,11 @@ def with_hashes(content: dict[str, Any], hashes: dict[str, list[str]]) -> dict[s
     ]
     metadata = {key: value for key, value in content["metadata"].items() if key != "tools"}
     return {**content, "metadata": metadata, "components": parts, "dependencies": graph}
+
+
+def _concluded_licence(name: str) -> list[dict[str, Any]]:
+    licence = FROM_LICENCE_FILES.get(canonical(name))
+    return [{"license": {"acknowledgement": "concluded", "id": licence}}] if licence else []
 
 
 def check() -> list[str]:
