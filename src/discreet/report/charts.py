@@ -162,6 +162,16 @@ def to_vega_lite(chart: alt.Chart) -> dict[str, Any]:
     return spec
 
 
+def display_offline(chart: alt.Chart) -> alt.Chart:
+    """The same chart, which a notebook shows as an image, because Altair's own view loads scripts from the network."""
+
+    def draw(*_: object, **__: object) -> dict[str, str]:
+        return {"image/svg+xml": load_vl_convert().vegalite_to_svg(chart.to_dict())}
+
+    object.__setattr__(chart, "_repr_mimebundle_", draw)  # a plain assignment would become part of the specification
+    return chart
+
+
 def to_svg(chart: alt.Chart, name: str, title: str, description: str) -> str:
     """A chart as SVG for a page: no script, no URL, ids of its own, and a text alternative."""
     return render_svg(to_vega_lite(chart), name, title, description)
