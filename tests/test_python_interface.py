@@ -1,4 +1,4 @@
-"""The package as Python people expect it: results pickle, verbs are exported, notebooks show the verdict, errors are sentences."""
+"""The package as Python people expect: results pickle, verbs are exported, notebooks show the verdict, errors are sentences."""
 
 from __future__ import annotations
 
