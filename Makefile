@@ -4,22 +4,33 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 STAMP := $(VENV)/installed
+BASE := $(VENV)/base-installed
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 # two workers; files in the order of tests/shared/sharing.py, the longest first
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+# an environment that forbids compiled modules would compile them anew in each of thousands of processes
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo lint check test docs setup bench trust clean
+.PHONY: demo lint check test dist release docs setup base bench trust clean
 
-demo: setup
+demo: base
 	$(BIN)/discreet demo
 
-setup: $(STAMP)
+base: $(BASE) # only what the demonstration needs
 
-$(STAMP): pyproject.toml constraints.txt examples/plugin/pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e examples/plugin
-	touch $(STAMP)
+setup: $(STAMP) # everything, with the locked hashes
+
+$(BASE): pyproject.toml setup.py constraints.txt
+	test -e $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	test -e $(STAMP) || $(PIP) --no-compile -c constraints.txt -e .
+	touch $(BASE)
+
+$(STAMP): pyproject.toml setup.py requirements.lock examples/plugin/pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV) # pip does not check the hash of what is there already
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation -e . -e examples/plugin
+	touch $(BASE) $(STAMP)
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -34,6 +45,15 @@ test: lint # everything
 	bash tools/servers.sh
 	$(PYTEST)
 
+dist: setup # the wheel and the source distribution, tried in empty environments
+	bash tools/servers.sh
+	$(BIN)/python tools/dist.py
+
+release: setup # make release VERSION=1.2.3: the changelog's section, then, for the tagged commit, dist/
+	$(BIN)/python tools/release.py $(VERSION)
+	$(BIN)/python tools/supply.py verify
+	$(BIN)/python tools/dist.py
+
 docs: setup
 	$(BIN)/mkdocs build --strict --quiet
 
@@ -45,4 +65,4 @@ bench: setup
 	for job in benchmarks/*.py; do $(BIN)/python $$job; done
 
 clean:
-	rm -rf $(VENV) demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis

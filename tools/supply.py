@@ -1,12 +1,15 @@
 """The supply: which packages discreet stands on, by exact version and hash, and whether what is installed is what was locked.
 
-    python tools/supply.py lock     writes requirements.lock: every package of constraints.txt with the hashes of its files
-    python tools/supply.py sbom     writes sbom.cdx.json: the installed packages, as CycloneDX 1.5
-    python tools/supply.py check    says what is installed but not locked, or changed since it was installed
+    python tools/supply.py lock      writes requirements.lock and constraints.txt, with uv: every package of every extra, for
+                                     all platforms, with the hashes of its files; versions stay as they are in constraints.txt
+    python tools/supply.py sbom      writes sbom.cdx.json, with cyclonedx-py: the installed packages with licences and their
+                                     dependencies, and the locked hashes
+    python tools/supply.py check     what is installed but not locked, or was changed since it was installed; needs no network
+    python tools/supply.py verify    downloads the locked files, which pip holds against the locked hashes, and compares every
+                                     installed file with them
 
 The lock names versions and hashes and no place to get them from, so it works with the package index that is set up:
-``pip install --require-hashes -r requirements.lock``. ``check`` needs no network: each installed file is held against
-the hash in its package's RECORD, which pip wrote from the wheel.
+``pip install --require-hashes -r requirements.lock``. ``check`` trusts the RECORD that came with a package; ``verify`` does not.
 """
 
 from __future__ import annotations
@@ -19,14 +22,22 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 CONSTRAINTS, LOCK, SBOM = ROOT / "constraints.txt", ROOT / "requirements.lock", ROOT / "sbom.cdx.json"
-OWN = ("discreet", "discreet-example", "pip", "setuptools", "wheel")
-_LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
+INSTALLERS = ("pip", "setuptools", "wheel")
+"""What an environment may hold in another version than the locked one: it comes with Python."""
+FROM_LICENCE_FILES = {
+    "atheris": "Apache-2.0", "axe-playwright-python": "MIT", "pgserver": "Apache-2.0", "protobuf": "BSD-3-Clause",
+}  # fmt: skip
+"""Licences of packages whose metadata name none that is known, read from the licence file that they install."""
+_PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: ; ([^\\\n]+?))?(?: \\)?$", re.MULTILINE)
+_ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def canonical(name: str) -> str:
@@ -36,90 +47,157 @@ def canonical(name: str) -> str:
 
 def locked(path: Path) -> dict[str, str]:
     """Names and versions in a lock or in constraints."""
-    return {canonical(name): version for name, version in _LOCKED.findall(path.read_text(encoding="utf-8"))}
+    return {canonical(name): version for name, version, _ in _PINNED.findall(path.read_text(encoding="utf-8"))}
+
+
+def locked_hashes(path: Path) -> dict[str, list[str]]:
+    """For each package of a lock the SHA-256 hashes of its files."""
+    text = path.read_text(encoding="utf-8")
+    return {canonical(entry[1]): re.findall(r"--hash=sha256:([0-9a-f]{64})", entry[0]) for entry in _ENTRY.finditer(text)}
 
 
 def installed() -> dict[str, Distribution]:
-    """What is installed beside this program, without discreet itself and the installer."""
-    found = {canonical(one.metadata["Name"]): one for one in distributions()}
-    return {name: one for name, one in sorted(found.items()) if name not in OWN and not name.startswith("discreet")}
+    """What is installed beside this program, without discreet itself and the installers."""
+    by_name = {canonical(package.metadata["Name"]): package for package in distributions()}
+    return {
+        name: package for name, package in sorted(by_name.items()) if name not in INSTALLERS and not name.startswith("discreet")
+    }
 
 
 def lock() -> None:
-    """Ask the index that is set up for the file of every constrained package on this platform, and write its hash."""
-    call = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--dry-run", "--ignore-installed"]
+    """Resolve every extra for all platforms, and write versions with hashes to the lock and versions to the constraints."""
+    uv = Path(sys.executable).parent / "uv"
+    options = ["--all-extras", "--universal", "--generate-hashes", "--python-version", "3.11", "--no-header", "--no-annotate"]
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        subprocess.run([*call, "--no-deps", "--report", str(report), "-r", str(CONSTRAINTS)], check=True)
-        found = json.loads(report.read_text(encoding="utf-8"))["install"]
-    lines = ["# Every package with its version and the hash of its file; made by tools/supply.py lock.\n"]
-    for one in sorted(found, key=lambda one: canonical(one["metadata"]["name"])):
-        said = one["metadata"]
-        digest = one["download_info"]["archive_info"]["hashes"]["sha256"]
-        lines.append(f"{canonical(said['name'])}=={said['version']} \\\n    --hash=sha256:{digest}\n")
-    LOCK.write_text("".join(lines), encoding="utf-8")
+        output = Path(folder) / "lock"
+        call = [str(uv), "pip", "compile", "--quiet", str(ROOT / "pyproject.toml"), *options, "-c", str(CONSTRAINTS), "-o"]
+        subprocess.run([*call, str(output)], check=True)
+        text = output.read_text(encoding="utf-8")
+    LOCK.write_text("# Every package with its version and the hashes of its files; made by tools/supply.py lock.\n" + text)
+    lines = [f"{name}=={version}" + (f" ; {marker}" if marker else "") for name, version, marker in _PINNED.findall(text)]
+    CONSTRAINTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def sbom() -> None:
-    """Write the installed packages with versions, licences and package URLs; the same set gives the same file."""
-    parts = []
-    for name, one in installed().items():
-        version = one.version
-        said = one.metadata.json
-        licence = str(said.get("license_expression") or said.get("license") or "")
-        parts.append(
-            {
-                "type": "library", "name": name, "version": version, "bom-ref": f"pkg:pypi/{name}@{version}",
-                "purl": f"pkg:pypi/{name}@{version}",
-                **({"licenses": [{"license": {"name": licence.splitlines()[0][:100]}}]} if licence else {}),
-            }
-        )  # fmt: skip
-    own = next((one.version for one in distributions() if canonical(one.metadata["Name"]) == "discreet"), "0")
-    content = {
-        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-        "metadata": {"component": {"type": "application", "name": "discreet", "version": own}}, "components": parts,
-    }  # fmt: skip
-    SBOM.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write the bill of materials of this environment with the hashes of the lock."""
+    call = [
+        sys.executable,
+        "-m",
+        "cyclonedx_py",
+        "environment",
+        "--output-reproducible",
+        "--short-PURLs",
+        "--spec-version",
+        "1.6",
+    ]
+    call += ["--pyproject", str(ROOT / "pyproject.toml"), "--mc-type", "application", sys.executable]
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "sbom.json"
+        subprocess.run([*call, "-o", str(output)], check=True)
+        content = json.loads(output.read_text(encoding="utf-8"))
+    SBOM.write_text(json.dumps(with_hashes(content, locked_hashes(LOCK)), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def with_hashes(content: dict[str, Any], hashes: dict[str, list[str]]) -> dict[str, Any]:
+    """A bill of materials with the locked hashes, without links to other places, discreet's own parts and the installers."""
+    parts = [
+        {"licenses": _concluded_licence(part["name"])}
+        | {key: value for key, value in part.items() if key != "externalReferences"}
+        | {"hashes": [{"alg": "SHA-256", "content": digest} for digest in hashes[canonical(part["name"])]]}
+        for part in content["components"]
+        if canonical(part["name"]) in hashes and canonical(part["name"]) not in INSTALLERS
+    ]
+    references = {part["bom-ref"] for part in parts} | {content["metadata"]["component"]["bom-ref"]}
+    graph = [
+        edge | ({"dependsOn": sorted(references.intersection(edge["dependsOn"]))} if "dependsOn" in edge else {})
+        for edge in content["dependencies"]
+        if edge["ref"] in references
+    ]
+    metadata = {key: value for key, value in content["metadata"].items() if key != "tools"}
+    return {**content, "metadata": metadata, "components": parts, "dependencies": graph}
+
+
+def _concluded_licence(name: str) -> list[dict[str, Any]]:
+    licence = FROM_LICENCE_FILES.get(canonical(name))
+    return [{"license": {"acknowledgement": "concluded", "id": licence}}] if licence else []
 
 
 def check() -> list[str]:
     """What is not as it was locked or installed."""
-    known = locked(CONSTRAINTS)
-    told = []
-    for name, one in installed().items():
+    known = locked(LOCK)
+    faults = []
+    for name, package in installed().items():
         if name not in known:
-            told.append(f"{name} {one.version} is installed but not locked")
-        elif known[name] != one.version:
-            told.append(f"{name} is {one.version}, but {known[name]} is locked")
-        told += [f"{name}: {path} is not as it was installed" for path in changed(one)]
-    return told
+            faults.append(f"{name} {package.version} is installed but not locked")
+        elif known[name] != package.version:
+            faults.append(f"{name} is {package.version}, but {known[name]} is locked")
+        faults += [f"{name}: {path} is not as it was installed" for path in changed(package)]
+    return faults
 
 
-def changed(one: Distribution) -> Iterator[str]:
+def changed(package: Distribution) -> Iterator[str]:
     """Files of a package that differ from its RECORD."""
-    record = one.read_text("RECORD")
-    for path, said, _ in csv.reader((record or "").splitlines()):
-        if not said or path.endswith((".pyc", "RECORD")):
+    record = package.read_text("RECORD")
+    for path, recorded, _ in csv.reader((record or "").splitlines()):
+        if not recorded or path.endswith((".pyc", "RECORD")):
             continue
-        method, _, wanted = said.partition("=")
-        file = Path(str(one.locate_file(path)))
+        method, _, expected = recorded.partition("=")
+        file = Path(str(package.locate_file(path)))
         content = file.read_bytes() if file.is_file() else b""
-        found = base64.urlsafe_b64encode(hashlib.new(method, content).digest()).rstrip(b"=").decode()
-        if found != wanted:
+        measured = base64.urlsafe_b64encode(hashlib.new(method, content).digest()).rstrip(b"=").decode()
+        if measured != expected:
             yield path
 
 
+def verify(lock_file: Path = LOCK, packages: dict[str, Distribution] | None = None, options: Sequence[str] = ()) -> list[str]:
+    """Installed files that differ from the locked archives; pip refuses an archive whose hash is not in the lock."""
+    chosen = installed() if packages is None else packages
+    entries = {canonical(entry[1]): entry[0] for entry in _ENTRY.finditer(lock_file.read_text(encoding="utf-8"))}
+    faults = [f"{name} is installed but not locked" for name in chosen if name not in entries]
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = Path(folder) / "wanted.txt"
+        wanted.write_text("".join(text for name, text in entries.items() if name in chosen), encoding="utf-8")
+        call = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--require-hashes",
+        ]
+        done = subprocess.run([*call, *options, "-d", folder, "-r", str(wanted)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            return [*faults, f"the locked files cannot be had: {done.stderr.strip()[-600:]}"]
+        for archive in sorted(Path(folder).glob("*.whl")):
+            name = canonical(archive.name.partition("-")[0])
+            faults += [f"{name}: {path} is not as in the locked file" for path in differing_files(archive, chosen[name])]
+    return faults
+
+
+def differing_files(archive: Path, package: Distribution) -> Iterator[str]:
+    """Files of a wheel whose installed copies have another content."""
+    with zipfile.ZipFile(archive) as content:
+        for name in content.namelist():
+            if name.endswith(("/", "/RECORD", ".pyc")) or ".data/" in name:  # scripts are rewritten when they are installed
+                continue
+            file = Path(str(package.locate_file(name)))
+            if not file.is_file() or file.read_bytes() != content.read(name):
+                yield name
+
+
 def main(arguments: list[str]) -> int:
-    """Run one of the three."""
+    """Run one of the four."""
     match arguments:
         case ["lock"]:
             lock()
         case ["sbom"]:
             sbom()
-        case ["check"]:
-            told = check()
-            print("\n".join(told) if told else f"{len(installed())} packages are as they were locked and installed")
-            return 1 if told else 0
+        case ["check" | "verify"]:
+            faults = check() if arguments == ["check"] else verify()
+            print("\n".join(faults) if faults else f"{len(installed())} packages are as they were locked")
+            return 1 if faults else 0
         case _:
             print(__doc__)
             return 2

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.verbs import analyze, assess, explain, link, loss, mask, read, risk, scan, select, write, write_link
     from discreet.web.client import Client
 
-__version__ = "0.1.0"
+    __version__: str
 
 _HOMES = {
     "Client": "discreet.web.client",
@@ -47,6 +47,8 @@ register_service("plots", lambda: import_module("discreet.report.plots"))
 
 def __getattr__(name: str) -> Any:
     """Load a name when it is first used, so that the command line starts at once."""
+    if name == "__version__":
+        return import_module("discreet.model.version").VERSION
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)

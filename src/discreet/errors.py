@@ -2,6 +2,7 @@
 
     DiscreetError
     ├── SourceError      a file or table cannot be read or written
+    │   └── MissingExtraError   an optional library is not installed
     ├── PolicyError      a policy is invalid
     │   └── ParameterError   a parameter of a measure or method is invalid
     ├── DataError        the data do not allow the operation
@@ -105,6 +106,10 @@ class UnexplainedCellError(DataError):
 
 class MemoryLimitError(DiscreetError):
     """A job would need more memory than is available."""
+
+
+class MissingExtraError(SourceError):
+    """An optional library is not installed; the message names the extra that installs it."""
 
 
 class PluginError(DiscreetError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from discreet.assessment.measures import Measures, make_measures
 from discreet.assessment.row_links import check_listed, link_to_original, with_policy_labels
 from discreet.engine.runtime import dispatch
 from discreet.errors import DataError
+from discreet.model.display import describe_type
+from discreet.model.extras import require_libraries
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
@@ -24,7 +26,20 @@ from discreet.model.score import Score
 
 if TYPE_CHECKING:
     from discreet.analysis.profile import Profile
+    from discreet.selection.options import SelectArguments
     from discreet.selection.results import Selection
+    from discreet.selection.search import SearchMode
+    from discreet.selection.trials import OnTrial
+
+
+def _require_tables(verb: str, *values: object, release: bool = False) -> None:
+    """Raise DataError where an argument is not a table (or a release, if the verb takes one)."""
+    for value in values:
+        if isinstance(value, Microdata) or dispatch.is_distributed(value) or (release and isinstance(value, Release)):
+            continue
+        expected = "the result of discreet.read" + (" or discreet.mask" if release else "")
+        raise DataError(f"discreet.{verb} takes {expected}; got {describe_type(value)}")
+
 
 _without_overflow_warnings = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """Numbers near the end of their range become infinite or null, without a warning from NumPy."""
@@ -97,6 +112,7 @@ def write(data: Microdata | Release, target: str | Path, *, overwrite: bool = Fa
     from discreet.convert import write_target
     from discreet.convert.writing.destinations import check_source
 
+    _require_tables("write", data, release=True)
     release = data if isinstance(data, Release) else None
     public = release is not None
     check_source(target, *_sources(data))
@@ -147,6 +163,7 @@ def analyze(data: Microdata) -> Profile:
     """Propose a policy for a table, with a reason for each attribute."""
     from discreet.analysis.analyzer import profile_table
 
+    _require_tables("analyze", data)
     dispatch.require_local("analyze", data)
     return profile_table(data)
 
@@ -154,6 +171,7 @@ def analyze(data: Microdata) -> Profile:
 @_without_overflow_warnings
 def risk(data: Microdata | Release, measures: Measures = None, original: Microdata | None = None) -> dict[str, Score]:
     """Measure risks; default: those of the policy, or k-anonymity of the keys if it has none."""
+    _require_tables("risk", data, *(() if original is None else (original,)), release=True)
     if isinstance(data, Release):
         original = original or data.original
         table = data.masked
@@ -172,6 +190,8 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
 @_without_overflow_warnings
 def loss(original: Microdata, masked: Microdata | Release, measures: Measures = None) -> dict[str, Score]:
     """Measure information losses; default: those of the policy, or the normalized certainty penalty if it has none."""
+    _require_tables("loss", original)
+    _require_tables("loss", masked, release=True)
     table, doubts = link_to_original(masked, original)
     bound = registry.bind_to_engine("loss", make_measures("loss", measures, original.policy), original, table)
     scores = {measure.name: measure.measure(original, table) for measure in bound}
@@ -190,6 +210,7 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
     from discreet.masking.generate import generate
     from discreet.masking.generate_spark import generate_on_engine
 
+    _require_tables("mask", data)
     if plan is None:
         plan = data.policy.plan
     elif not isinstance(plan, Plan):
@@ -211,6 +232,8 @@ def assess(original: Microdata, masked: Microdata | Release, *, deadline: float 
     """
     from discreet.assessment.release import assess_release
 
+    _require_tables("assess", original)
+    _require_tables("assess", masked, release=True)
     return assess_release(original, masked, deadline)
 
 
@@ -221,6 +244,7 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
     the number of each masked row's original record, counted from 1, or null for a simulated row. Default: the key ring restores
     the link, if the release was made on this machine and no record was removed or added.
     """
+    _require_tables("link", original, masked)
     if records is None:
         return link_to_original(masked, original)[0]
     if dispatch.is_distributed(masked):
@@ -233,22 +257,29 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
     return attach_link(masked, original, read_source(records, Policy()))
 
 
-def select(data: Microdata, *, resume: str | Path | None = None, **options: Any) -> Selection:
+def select(
+    data: Microdata, *, resume: str | Path | None = None, on_trial: OnTrial | None = None, how: SearchMode = "guided",
+    **options: Unpack[SelectArguments],
+) -> Selection:  # fmt: skip
     """Search for the plan that meets every limit at the least information loss.
 
-    The options ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss`` and ``cost`` override the policy's ``select``
-    section. With ``resume`` the search is recorded in a file, and continues from it after an interruption. ``on_trial`` is called
-    with a :class:`discreet.selection.trials.Trial` for each plan as soon as it was tried.
+    The options override the policy's ``select`` section: ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss``,
+    ``truthful``, ``allow``, ``protect``, ``keep`` and ``cost``. With ``resume`` the search is recorded in a file, and continues
+    from it after an interruption. ``on_trial`` is called with a :class:`discreet.selection.trials.Trial` for each plan as soon
+    as it was tried. ``how`` is "guided" or "random", for comparison.
     """
+    _require_tables("select", data)
+    dispatch.require_local("select", data)
+    require_libraries("select", "optuna")
+    check_listed(data)
     from discreet.selection.wizard import select as run_wizard
 
-    dispatch.require_local("select", data)
-    check_listed(data)
-    return run_wizard(data, resume=resume, **options)
+    return run_wizard(data, resume=resume, on_trial=on_trial, how=how, **options)
 
 
 def explain(data: Microdata, record: int, measures: Measures = None, original: Microdata | None = None) -> list[str]:
     """Sentences that explain the risk of one record (counted from 0), from every measure that can explain it."""
+    _require_tables("explain", data)
     dispatch.require_local("explain", data)
     if not 0 <= record < len(data):
         raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")

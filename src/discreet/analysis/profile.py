@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import PrivateAttr
 
 from discreet import registry
 from discreet.analysis.measures import PROPOSED_CLASS_SIZE, propose_risks
@@ -12,7 +16,7 @@ from discreet.analysis.quasi_identifiers import Strength
 from discreet.analysis.render import render_policy
 from discreet.errors import redact_credentials
 from discreet.model.attribute import Attribute, Role
-from discreet.model.display import Described, format_shape, list_names
+from discreet.model.display import Described, format_shape, list_names, table_as_html
 from discreet.model.policy import Policy, Step
 
 _DOUBTFUL, _MOST_LISTED = 0.5, 12
@@ -55,6 +59,44 @@ class ColumnProfile(Described):
         return self.name, facts
 
 
+class ProposedPolicy(Policy):
+    """The policy that a profile proposes: used as it is, or called for a plain policy, with or without reasons."""
+
+    _reasons: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def of(cls, policy: Policy, reasons: Mapping[str, str]) -> ProposedPolicy:
+        """The proposed policy with the reason of each attribute at hand."""
+        proposal = _copy_as(cls, policy)
+        proposal._reasons = dict(reasons)
+        return proposal
+
+    def __call__(self, *, reasons: bool = False) -> Policy:
+        """The proposal as a plain policy, with the reason of each attribute in it if ``reasons``."""
+        if not reasons:
+            return _copy_as(Policy, self)
+        attributes = {
+            name: attribute.model_copy(update={"reason": self._reasons[name]}) if name in self._reasons else attribute
+            for name, attribute in self.attributes.items()
+        }
+        return _copy_as(Policy, self.with_(attributes=attributes))
+
+    def __eq__(self, other: object) -> bool:
+        return self() == (other() if isinstance(other, ProposedPolicy) else other)
+
+    __hash__ = Policy.__hash__
+
+
+_P = TypeVar("_P", bound=Policy)
+
+
+def _copy_as(kind: type[_P], policy: Policy) -> _P:
+    """A policy of another class with the same content, which was validated already."""
+    copy = kind.model_construct(_fields_set=policy.model_fields_set, **dict(policy))
+    copy._folder, copy._confined, copy._origin = policy._folder, policy._confined, policy._origin
+    return copy
+
+
 @dataclass(frozen=True, repr=False)
 class Profile(Described):
     """The proposals for a table, to be reviewed by its data controller."""
@@ -75,6 +117,12 @@ class Profile(Described):
         roles = {str(role): list_names(names) for role in Role if (names := self.named(role))}
         return f"{redact_credentials(self.source)}: {format_shape(self.records, len(self.columns))}", roles
 
+    def _repr_html_(self) -> str:
+        """The title, and one row per attribute without its values."""
+        fields = ("attribute", "type", "role", "known", "sensitivity", "reason")
+        rows = [[str(row[field]) if row[field] is not None else "" for field in fields] for row in self.rows()]
+        return f"<div><strong>Profile</strong> {html.escape(self.describe()[0])}{table_as_html(fields, rows)}</div>"
+
     def __getitem__(self, name: str) -> ColumnProfile:
         return next(column for column in self.columns if column.name == name)
 
@@ -82,12 +130,14 @@ class Profile(Described):
         """The columns that are proposed for a role, in the table's order."""
         return [column.name for column in self.columns if column.attribute.role == role]
 
-    def policy(self, *, reasons: bool = False) -> Policy:
-        """The proposal as a policy; sections of the given policy other than its attributes are unchanged."""
-        attributes = {
-            column.name: column.attribute.model_copy(update={"reason": column.reason}) if reasons else column.attribute
-            for column in self.columns
-        }
+    @property
+    def policy(self) -> ProposedPolicy:
+        """The proposal as a policy; ``policy(reasons=True)`` is the same with the reason of each attribute in it."""
+        return ProposedPolicy.of(self._build_policy(), {column.name: column.reason for column in self.columns})
+
+    def _build_policy(self) -> Policy:
+        """The proposed policy; sections of the given policy other than its attributes are unchanged."""
+        attributes = {column.name: column.attribute for column in self.columns}
         risk = self.given.risk or propose_risks([column.attribute for column in self.columns], registry.installed_names("risk"))
         plan = self.given.plan
         if not plan.steps:
@@ -97,7 +147,7 @@ class Profile(Described):
 
     def to_yaml(self) -> str:
         """The policy as a file to edit, with the reason before each attribute as a comment."""
-        return render_policy(self.policy(), {column.name: column.reason for column in self.columns}, self._heading())
+        return render_policy(self._build_policy(), {column.name: column.reason for column in self.columns}, self._heading())
 
     def _heading(self) -> list[str]:
         lines = [
@@ -114,7 +164,7 @@ class Profile(Described):
             more = f" and {len(doubtful) - _MOST_LISTED:,} more" if len(doubtful) > _MOST_LISTED else ""
             lines.append(f"Decide these first, for their evidence is weak (confidence from 0 to 1): {listed}{more}.")
         has_sensitive = any(column.attribute.sensitivity for column in self.columns)
-        if has_sensitive and not self.given.risk and "known_sets" in self.policy().risk:
+        if has_sensitive and not self.given.risk and "known_sets" in self._build_policy().risk:
             lines.append(
                 f"A record is high-risk if its effective class size is below {PROPOSED_CLASS_SIZE}: as if it were hidden among "
                 f"fewer than {PROPOSED_CLASS_SIZE} records, given everything an intruder may know."
@@ -173,7 +223,7 @@ class Profile(Described):
                 }
                 for strength in self.quasi_identifiers
             ],
-            "policy": self.policy().model_dump(mode="json", exclude_defaults=True),
+            "policy": self._build_policy().model_dump(mode="json", exclude_defaults=True),
         }  # fmt: skip
 
 

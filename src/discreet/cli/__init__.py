@@ -35,6 +35,12 @@ def main() -> None:
 
         if isinstance(error, OSError):
             _stop(redact_credentials(f"{error.filename or 'the file'}: {error.strerror or error}"), 2)
+        if isinstance(error, ModuleNotFoundError):
+            from discreet.model.extras import extra_of, format_missing
+
+            library = str(error.name).partition(".")[0]
+            if extra_of(library) is not None:
+                _stop(format_missing("this command", library), 2)
         if not isinstance(error, DiscreetError) or os.environ.get("DISCREET_DEBUG"):
             raise
         _stop(str(error), 2)

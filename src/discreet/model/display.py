@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 MAX_NAMES = 12
@@ -38,11 +38,27 @@ def facts_as_html(kind: str, title: str, facts: Mapping[str, str]) -> str:
     return f"<div><strong>{html.escape(kind)}</strong> {html.escape(title)}<table><tbody>{rows}</tbody></table></div>"
 
 
+def table_as_html(headings: Sequence[str], rows: Sequence[Sequence[str]], most: int = 60) -> str:
+    """A small HTML table of at most so many rows; all text is escaped."""
+    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[:most])
+    more = f"<p>… and {len(rows) - most:,} more</p>" if len(rows) > most else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
 def list_names(names: Iterable[str]) -> str:
     """The first names, separated by commas, and the number of the others."""
     all_names = list(names)
     more = f", and {len(all_names) - MAX_NAMES} more" if len(all_names) > MAX_NAMES else ""
     return ", ".join(all_names[:MAX_NAMES]) + more
+
+
+def describe_type(value: object) -> str:
+    """What a wrong argument is, without its content: ``a str``, ``an int``, or the name of a function or method."""
+    if callable(value) and hasattr(value, "__name__"):
+        return f"the function {value.__name__}: call it with ()"
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def format_shape(records: int, columns: int) -> str:

@@ -47,6 +47,11 @@ class Encoded(Microdata):
         )
         return encoded
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled with all its rows: another process need not have the file."""
+        table = Microdata(self.frame, self.policy, self.source, self.records, self.labels, cells=self.cells)
+        return (Microdata.with_policy, (table, self.policy))
+
     @cached_property
     def frame(self) -> pl.DataFrame:
         frame: pl.DataFrame = vars(self)["_whole"]()

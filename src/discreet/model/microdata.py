@@ -70,6 +70,10 @@ class Microdata(Described):
                 f"{nearest(unknown[0], self.frame.columns)}"
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The table without what was derived from it."""
+        return {**vars(self), "cache": {}}
+
     def describe(self) -> tuple[str, dict[str, str]]:
         """Source, size and the columns by role; see :mod:`discreet.model.display`."""
         roles = {str(role): list_names(names) for role in Role if (names := self.named(role))}

@@ -171,6 +171,10 @@ class Assessment(Plottable):
     gaps: tuple[str, ...] = ()
     judge: Literal["both", "release"] = "both"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The assessment with its table per record, because the function that builds it cannot be pickled."""
+        return vars(self) | {"records": _Built(self.records()) if self.records is not None else None}
+
     def __repr__(self) -> str:
         met = sum(verdict.status == "met" for verdict in self.verdicts)
         facts = [
@@ -229,6 +233,16 @@ class Assessment(Plottable):
             "gaps": list(self.gaps),
             "limits": [verdict.to_dict() for verdict in self.verdicts],
         }
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A table that was built already, in place of the function that builds it."""
+
+    table: pl.DataFrame
+
+    def __call__(self) -> pl.DataFrame:
+        return self.table
 
 
 def _headline(assessment: Assessment) -> str:

@@ -54,6 +54,10 @@ class Score(Plottable):
             self._per_record = self._per_record()
         return self._per_record
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The score with its values per record computed, because the function that computes them cannot be pickled."""
+        return vars(self) | {"_per_record": self.per_record, "riskiest": None}
+
     def __getitem__(self, name: str) -> Any:
         return self.summary[name]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import DiscreetError
+from discreet.model.extras import require_libraries
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,21 +23,17 @@ _FONT = "system-ui, sans-serif"
 
 def load_altair() -> Any:
     """Import Altair; an error says how to install it."""
-    try:
-        import altair
-    except ImportError:
-        raise DiscreetError(
-            "charts need Altair and vl-convert, which are not installed: pip install 'discreet[report]'"
-        ) from None
+    require_libraries("a chart", "altair", "vl_convert")
+    import altair
+
     return altair
 
 
 def load_vl_convert() -> Any:
     """Import vl-convert, which renders charts; an error says how to install it."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise DiscreetError("charts need vl-convert, which is not installed: pip install 'discreet[report]'") from None
+    require_libraries("a chart", "vl_convert")
+    import vl_convert
+
     return vl_convert
 
 
@@ -164,6 +160,16 @@ def to_vega_lite(chart: alt.Chart) -> dict[str, Any]:
         spec: dict[str, Any] = apply_style(chart).to_dict(validate=False)
     del spec["$schema"]  # a URL, and reports must not contain any
     return spec
+
+
+def display_offline(chart: alt.Chart) -> alt.Chart:
+    """The same chart, which a notebook shows as an image, because Altair's own view loads scripts from the network."""
+
+    def draw(*_: object, **__: object) -> dict[str, str]:
+        return {"image/svg+xml": load_vl_convert().vegalite_to_svg(chart.to_dict())}
+
+    object.__setattr__(chart, "_repr_mimebundle_", draw)  # a plain assignment would become part of the specification
+    return chart
 
 
 def to_svg(chart: alt.Chart, name: str, title: str, description: str) -> str:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from discreet import registry
-from discreet.errors import DiscreetError
+from discreet.model.extras import require_libraries
 from discreet.report import charts
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.public import map_coordinate
@@ -22,11 +22,10 @@ _SERIES = {"before": "before", "after": "after", "informed": "after (attacker kn
 
 def render(evidence: Mapping[str, Any]) -> str:
     """The HTML page of a report."""
-    try:
-        from jinja2 import Environment
-        from markupsafe import Markup
-    except ImportError:
-        raise DiscreetError("the report needs Jinja2, which is not installed: pip install 'discreet[report]'") from None
+    require_libraries("the report", "jinja2", "altair", "vl_convert")
+    from jinja2 import Environment
+    from markupsafe import Markup
+
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(number=format_number, moment=format_time, parameter=format_parameter)
     page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))

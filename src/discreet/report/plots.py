@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DataError, DiscreetError
+from discreet.model.display import table_as_html
 from discreet.model.results import Assessment
 from discreet.model.score import Score
 from discreet.report import charts
@@ -31,11 +32,11 @@ def plot(result: Any) -> alt.Chart:
     'Chart'
     """
     if isinstance(result, Score):
-        return _plot_score(result)
+        return charts.display_offline(_plot_score(result))
     if isinstance(result, Assessment):
-        return _plot_assessment(result)
+        return charts.display_offline(_plot_assessment(result))
     if isinstance(result, Selection):
-        return _plot_selection(result)
+        return charts.display_offline(_plot_selection(result))
     raise DataError(f"there is no chart of a {type(result).__name__}")
 
 
@@ -45,7 +46,7 @@ def as_html(result: Any) -> str:
         svg = charts.to_svg(plot(result), f"plot{id(result)}", type(result).__name__, "The table contains the numbers.")
     except DiscreetError:
         svg = ""
-    return f"<div>{_table(result)}{svg}</div>"
+    return f"<div>{_describe(result)}{svg}</div>"
 
 
 def _plot_score(score: Score) -> alt.Chart:
@@ -92,22 +93,50 @@ def _plot_selection(selection: Selection) -> alt.Chart:
     return risk_map(search["rows"], search["risk"], search["loss"], search["better"])
 
 
-def _table(result: Any) -> str:
-    rows: list[tuple[str, ...]]
+def _describe(result: Any) -> str:
+    """The result as small tables; the verdict comes first."""
     if isinstance(result, Score):
-        headings: tuple[str, ...] = (result.measure, "")
         rows = [(name, format_number(value)) for name, value in result.to_dict().items() if not isinstance(value, Mapping)]
-    elif isinstance(result, Assessment):
-        headings = ("measure", "field", "before", "after")
-        rows = [
-            (name, field, format_number(result.before[name].to_dict().get(field)), format_number(value))
-            for name, score in result.after.items()
-            for field, value in score.to_dict().items()
-            if not isinstance(value, Mapping)
-        ]
-    else:
-        headings = ("plan", "risk", "loss")
-        rows = [(plan.name, format_number(plan.risk), format_number(plan.loss)) for plan in result.frontier]
-    head = "".join(f"<th>{html.escape(heading)}</th>" for heading in headings)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return table_as_html((result.measure, ""), rows) + _paragraphs(result.notes)
+    if isinstance(result, Selection):
+        verdict = _paragraphs((*result.assessment.sentences, *result.sentences))
+        plans = [(plan.name, format_number(plan.risk), format_number(plan.loss)) for plan in result.frontier]
+        return verdict + table_as_html(("plan", *result.axes), plans)
+    limits = [
+        (verdict.limit, format_number(verdict.wanted), format_number(verdict.found), verdict.status)
+        for verdict in result.verdicts
+    ]
+    risks = [
+        (
+            name,
+            field,
+            format_number(result.before[name].to_dict().get(field)),
+            format_number(value),
+            _informed(result, name, field),
+        )
+        for name, score in result.after.items()
+        for field, value in score.to_dict().items()
+        if not isinstance(value, Mapping)
+    ]
+    losses = [
+        (name, field, format_number(value))
+        for name, score in result.losses.items()
+        for field, value in score.to_dict().items()
+        if not isinstance(value, Mapping)
+    ]
+    first, *others = result.sentences
+    return (
+        f"<p><strong>{html.escape(first)}</strong></p>{_paragraphs((*others, *result.warnings))}"
+        + (table_as_html(("limit", "required", "measured", "status"), limits) if limits else "")
+        + table_as_html(("risk", "field", *_SERIES.values()), risks)
+        + (table_as_html(("loss", "field", "value"), losses) if losses else "")
+    )
+
+
+def _informed(assessment: Assessment, name: str, field: str) -> str:
+    """A number of the attacker who knows the original values; empty where it is not measured."""
+    return format_number(assessment.informed[name].to_dict().get(field)) if name in assessment.informed else ""
+
+
+def _paragraphs(sentences: Iterable[str]) -> str:
+    return "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)

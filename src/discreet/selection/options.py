@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,6 +23,22 @@ class Cost(BaseModel):
 
     risk: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(default=1.0, description="weight of the remaining risk")
     loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(default=1.0, description="weight of the information loss")
+
+
+class SelectArguments(TypedDict, total=False):
+    """The keyword arguments of ``select``: the fields of :class:`SelectOptions`; None leaves the policy's value."""
+
+    seconds: float | None
+    trials: int | None
+    seed: int | None
+    sample: int | None
+    risk: str | None
+    loss: str | None
+    truthful: bool | None
+    allow: Sequence[str] | None
+    protect: Sequence[str] | None
+    keep: Mapping[str, float] | None
+    cost: Cost | Mapping[str, float] | None
 
 
 class SelectOptions(BaseModel):

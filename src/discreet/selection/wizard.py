@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from discreet.model.policy import Plan, Policy
 from discreet.selection.build import build_plan
 from discreet.selection.evaluate import TARGETED, Evaluator
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
-from discreet.selection.options import SelectOptions
+from discreet.selection.options import SelectArguments, SelectOptions
 from discreet.selection.proposals import add_missing_hierarchies, released_attributes
 from discreet.selection.reasons import explain_choice, explain_unreachable_threshold
 from discreet.selection.results import Selection
@@ -49,7 +49,7 @@ _MOST_UNTARGETED = 6
 
 def select(
     data: Microdata, *, resume: str | Path | None = None, how: SearchMode = "guided", on_trial: OnTrial | None = None,
-    **overrides: Any,
+    **overrides: Unpack[SelectArguments],
 ) -> Selection:  # fmt: skip
     """Search for the plan that meets every limit of the policy at the least information loss.
 

@@ -19,12 +19,13 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from discreet.convert.writing.atomic import replacing
-from discreet.errors import DataError, DiscreetError, SourceError
+from discreet.errors import DataError, DiscreetError, MissingExtraError, SourceError
+from discreet.model.extras import format_missing
 
 try:
     import httpx2 as httpx
 except ModuleNotFoundError:
-    raise SourceError("discreet.Client needs 'httpx2'; install it with: pip install 'discreet[web]'") from None
+    raise MissingExtraError(format_missing("discreet.Client", "httpx2")) from None
 
 CHUNK = 1 << 20
 

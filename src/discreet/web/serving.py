@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from discreet.errors import SourceError
+from discreet.errors import MissingExtraError, SourceError
+from discreet.model.extras import format_missing
 
 try:
     import uvicorn
@@ -21,7 +22,7 @@ try:
     from discreet.web.limits.connections import ConnectionLimits, bounded_protocol, parse_networks, raise_file_limit
     from discreet.web.settings import Limits, Settings
 except ModuleNotFoundError as error:
-    raise SourceError(f"the web application needs '{error.name}'; install it with: pip install 'discreet[web]'") from None
+    raise MissingExtraError(format_missing("the web application", str(error.name), "web")) from None
 
 
 def run_server(

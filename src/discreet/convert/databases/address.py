@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from discreet.errors import SourceError, nearest
+from discreet.model.extras import require_libraries
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 SCHEMES = {
     "postgresql": "postgresql", "postgres": "postgresql", "mysql": "mysql", "mariadb": "mysql",
     "sqlite": "sqlite", "duckdb": "duckdb",
+}  # fmt: skip
+_LIBRARIES = {
+    "postgresql": ("sqlalchemy", "psycopg", "adbc_driver_postgresql"), "mysql": ("sqlalchemy", "pymysql"),
+    "sqlite": ("sqlalchemy",), "duckdb": ("sqlalchemy", "duckdb"),
 }  # fmt: skip
 _EMBEDDED_SYSTEMS = ("sqlite", "duckdb")
 # of the options after "?", only those that are known to contain no secret are displayed
@@ -63,9 +68,6 @@ class Address:
 
 def parse_address(text: str) -> Address:
     """Parse a URL with the table after ``#``."""
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import SQLAlchemyError
-
     scheme = text.partition("://")[0]
     if not _SCHEME.fullmatch(scheme):  # the :// may be part of a password, so nothing of the text is displayed
         raise SourceError(f"…://…: is not the address of a database table; the form is {_EXAMPLE_URLS['postgresql']}")
@@ -73,6 +75,10 @@ def parse_address(text: str) -> Address:
     if scheme not in SCHEMES:
         raise SourceError(f"{scheme}://…: '{scheme}' is not a supported database system; {nearest(scheme, SCHEMES)}")
     system = SCHEMES[scheme]
+    require_libraries(f"a table of {scheme}://…", *_LIBRARIES[system], extra="databases")
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
     base, _, table = text.rpartition("#") if "#" in text else (text, "", "")
     expected = f"the form is {_EXAMPLE_URLS[system]}" + ("" if system in _EMBEDDED_SYSTEMS else f", with {_ESCAPES}")
     malformed = SourceError(f"{scheme}://…: is not the address of a database table; {expected}")

@@ -17,6 +17,7 @@ import polars as pl
 
 from discreet.convert.files.tables import Table
 from discreet.errors import SourceError, nearest
+from discreet.model.extras import require_libraries
 from discreet.model.policy import Policy
 
 
@@ -31,9 +32,16 @@ class Format:
     streams: bool = False
     write_options: tuple[tuple[str, Any], ...] = ()
     read_options: tuple[tuple[str, Any], ...] = ()
+    read_library: str | None = None
+    write_library: str | None = None
 
     def _function(self, name: str, options: tuple[tuple[str, Any], ...]) -> Any:
         return partial(getattr(import_module(f"discreet.convert.files.{self.module}"), name), **dict(options))
+
+    @staticmethod
+    def _require(task: str, library: str | None) -> None:
+        if library is not None:
+            require_libraries(task, library)
 
     def scan(self, path: Path, policy: Policy) -> Iterator[pl.LazyFrame]:
         """Yield the file as lazy tables; each is an alternative to try if the previous one fails."""
@@ -48,10 +56,12 @@ class Format:
         return int(self._function("count", ())(path))
 
     def read(self, path: Path, policy: Policy) -> Table:
+        self._require(f"reading {path}", self.read_library)
         table: Table = self._function(self.reader, self.read_options)(path, policy)
         return table
 
     def write(self, table: Table, path: Path) -> None:
+        self._require(f"writing {path}", self.write_library)
         self._function(self.writer, self.write_options)(table, path)
 
 
@@ -70,8 +80,14 @@ def _json_lines(compression: str | None = None) -> Format:
 
 _PARQUET = Format("Parquet", "parquet", "scan", "sink", streams=True)
 _ARROW = Format("Arrow", "arrow", "scan", "sink", streams=True)
-_EXCEL = Format("Excel", "excel", "read", "write")
-_SPSS = Format("SPSS", "spss", "read", "write")
+_EXCEL = Format("Excel", "excel", "read", "write", read_library="fastexcel", write_library="xlsxwriter")
+
+
+def _statistical(name: str, module: str, reader: str = "read", writer: str = "write") -> Format:
+    return Format(name, module, reader, writer, read_library="pyreadstat", write_library="pyreadstat")
+
+
+_SPSS = _statistical("SPSS", "spss")
 
 FORMATS: dict[str, Format] = {
     ".csv": _delimited("CSV", None),
@@ -94,9 +110,9 @@ FORMATS: dict[str, Format] = {
     ".ndjson.zst": _json_lines("zstd"),
     ".sav": _SPSS,
     ".zsav": _SPSS,
-    ".dta": Format("Stata", "stata", "read", "write"),
-    ".sas7bdat": Format("SAS", "sas", "read", "write"),
-    ".xpt": Format("SAS transport", "sas", "read_transport", "write_transport"),
+    ".dta": _statistical("Stata", "stata"),
+    ".sas7bdat": _statistical("SAS", "sas"),
+    ".xpt": _statistical("SAS transport", "sas", "read_transport", "write_transport"),
 }
 
 

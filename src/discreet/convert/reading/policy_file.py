@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import PolicyError
+from discreet.model.display import describe_type
 from discreet.model.policy import Policy, parse_policy
 
 
@@ -18,6 +19,8 @@ def load_policy(policy: Policy | Mapping[str, Any] | str | Path | None) -> Polic
         return policy
     if isinstance(policy, Mapping):
         return Policy.from_dict(dict(policy), origin="the policy")
+    if not isinstance(policy, str | Path):
+        raise PolicyError(f"a policy is a path, a dict or a discreet.Policy; got {describe_type(policy)}")
     path = Path(policy)
     try:
         text = path.read_text(encoding="utf-8-sig")

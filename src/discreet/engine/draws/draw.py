@@ -76,10 +76,10 @@ class KeyedDraw:
 
     def normal(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.float64]:
         """A standard normal number per record, by the inverse of the distribution function."""
-        from scipy.special import ndtri
+        from discreet.engine.statistics.normal import normal_quantile
 
         midpoints = (self.bits(records, stream) >> np.uint64(12)).astype(np.float64) + 0.5
-        return np.asarray(ndtri(midpoints * 2.0**-52), dtype=np.float64)
+        return normal_quantile(midpoints * 2.0**-52)
 
     def order(self, records: NDArray[np.int64], stream: str = "") -> NDArray[np.int64]:
         """The positions of the records in a random order, which does not depend on the order of the rows."""

@@ -20,6 +20,7 @@ from typing import Any
 
 from discreet.engine.spark.errors import translate_errors
 from discreet.errors import SourceError
+from discreet.model.extras import require_libraries
 
 _HERE = re.compile(r"^local(?:\[[\d*]+(?:,\d+)?\])?$")
 _PORTS = {"spark": 7077, "sc": 15002}
@@ -64,10 +65,7 @@ def _use_own_python(master: str) -> None:
 
 
 def _check_installed() -> None:
-    try:
-        import pyspark  # noqa: F401 - only whether it is installed
-    except ImportError:
-        raise SourceError("Spark is not installed with discreet; pip install 'discreet[spark]' does it") from None
+    require_libraries("Spark", "pyspark")
 
 
 def _check_java() -> None:

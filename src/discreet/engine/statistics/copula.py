@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.runtime.order_free_sums import cholesky_root, mean_and_covariance, multiply_in_order
+from discreet.engine.statistics.normal import normal_probability, normal_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,26 +31,20 @@ class Margin:
     @classmethod
     def of(cls, counts: NDArray[np.int64]) -> Margin:
         """The margin of a column with these counts; the score of a category is that of its middle rank (van der Waerden)."""
-        from scipy.special import ndtri
-
         upto = np.cumsum(counts)
         total = max(int(upto[-1]), 1) if len(upto) else 1
         middle = (upto - counts / 2) / total
-        return cls(upto / total, ndtri(np.clip(middle, 1e-9, 1 - 1e-9)))
+        return cls(upto / total, normal_quantile(np.clip(middle, 1e-9, 1 - 1e-9)))
 
     def codes(self, normal: NDArray[np.float64]) -> NDArray[np.int64]:
         """The category of each value of the normal variable."""
-        from scipy.special import ndtr
-
-        return np.asarray(np.minimum(np.searchsorted(self.ends, ndtr(normal), side="right"), len(self.ends) - 1))
+        return np.asarray(np.minimum(np.searchsorted(self.ends, normal_probability(normal), side="right"), len(self.ends) - 1))
 
     def inside(self, codes: NDArray[Any], uniform: NDArray[np.float64]) -> NDArray[np.float64]:
         """A value of the normal variable within each category, at a uniformly drawn rank in it."""
-        from scipy.special import ndtri
-
         begins = np.concatenate((np.zeros(1), self.ends[:-1]))
         ranks = begins[codes] + (self.ends[codes] - begins[codes]) * uniform
-        return np.asarray(ndtri(np.clip(ranks, 1e-12, 1 - 1e-12)))
+        return normal_quantile(np.clip(ranks, 1e-12, 1 - 1e-12))
 
 
 def correlation(columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -241,19 +241,17 @@ def _linear(
 
 def _least_squares(basis: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
     """Normal equations with a trace of ridge, so that columns that say the same share a weight, and three refinements."""
-    from scipy.linalg import cho_factor, cho_solve
-
     scale = np.maximum(np.abs(basis).max(axis=0), 1e-300)
     scaled = basis / scale
     gram = scaled.T @ scaled
     gram[np.diag_indices_from(gram)] += 1e-11 * float(np.trace(gram))
     try:
-        factored = cho_factor(gram, lower=True, check_finite=False)
+        root = np.linalg.inv(np.linalg.cholesky(gram))  # the refinements below make up for the inverse
     except np.linalg.LinAlgError:  # not positive definite to the last bit: columns that hardly vary
         return np.asarray(np.linalg.lstsq(scaled, truth, rcond=None)[0] / scale)
-    solved = cho_solve(factored, scaled.T @ truth, check_finite=False)
+    solved = root.T @ (root @ (scaled.T @ truth))
     for _ in range(3):
-        solved = solved + cho_solve(factored, scaled.T @ (truth - scaled @ solved), check_finite=False)
+        solved = solved + root.T @ (root @ (scaled.T @ (truth - scaled @ solved)))
     return np.asarray(solved / scale)
 
 

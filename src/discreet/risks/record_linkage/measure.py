@@ -15,9 +15,11 @@ from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.midpoints import is_number, released_numbers
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.engine.encoding.record_links import require_original_rows
+from discreet.engine.statistics.normal import normal_quantile
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.extras import require_libraries
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.risks.record_linkage.distances import NeighbourRank, Space, affordable_attacks, build_space, rank_originals
@@ -95,6 +97,7 @@ class RecordLinkage(RiskMeasure):
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         if original is None:
             raise DataError("record_linkage links masked records to originals, so it needs the original table")
+        require_libraries("the measure record_linkage", "scipy")
         names = self._names(data, original)
         links = require_original_rows(data, original, self.name)
         trees = {name: hierarchy for name in names if (hierarchy := usable_hierarchy(original, name)) is not None}
@@ -175,11 +178,9 @@ def wilson_interval(hits: float, number: int, confidence: float) -> tuple[float,
     >>> [round(bound, 4) for bound in wilson_interval(5, 10, 0.95)]
     [0.2366, 0.7634]
     """
-    from scipy.special import ndtri
-
     if not number:
         return 0.0, 1.0
-    z = float(ndtri(0.5 + confidence / 2))
+    z = float(normal_quantile(0.5 + confidence / 2))
     share = hits / number
     middle = (share + z * z / (2 * number)) / (1 + z * z / number)
     # at 0 and at 1 the bound equals the share, which rounding would miss
