@@ -67,7 +67,7 @@ def test_the_large_table_method_gives_the_same_numbers(data: Microdata, epsilon:
         sums = known_large.large_sums(data, names, tree)
         assert sums is not None
         risk, lower, upper = (
-            (np.concatenate(one) for one in zip(*(block[:3] for block in sums.blocks()), strict=True))
+            (np.concatenate(one) for one in zip(*(sums.block(begin)[:3] for begin in range(0, len(sums.risk), 3)), strict=True))
             if len(sums.risk)
             else (np.zeros(0),) * 3
         )
@@ -116,7 +116,8 @@ def test_wildcard_nulls_use_the_general_method(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_too_many_consequence_classes_use_the_general_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consequence_classes, "_MOST_PAIRS", 1)
+    monkeypatch.setattr(consequence_classes, "_MOST_CLASSES", 1)
+    monkeypatch.setattr(consequence_classes, "_CLASSES_PER_RECORD", 0.0)
     data = students(500)
     plain, short = both(data, KnownSets(), monkeypatch)
     assert plain.summary == short.summary

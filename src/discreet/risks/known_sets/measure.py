@@ -228,10 +228,8 @@ class KnownSets(RiskMeasure):
         sums = large.large_sums(data, names, tree)
         if sums is None:
             return None
-        summary = Summary(self.threshold)
-        for risk, lower, upper, sizes in sums.blocks():
-            summary.add(risk * self.alpha, lower * self.alpha, upper * self.alpha, sizes)
-        middle = median_size(sums.sizes())
+        summary = sums.summarize(self.threshold, self.alpha)
+        middle = sums.median_size()
         bounds = summary.bounds(len(data), middle)
         sums.forget_bounds()
         sums.risk *= self.alpha
