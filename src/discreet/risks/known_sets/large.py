@@ -45,6 +45,8 @@ _BLOCK = 1 << 16
 _MOST = (1 << 31) - 1
 _BYTES_PER_RECORD = 64.0
 """Measured: 56 where every record is a query, 53 where few are; covers with very many rows need a little more."""
+NOT_NARROWED = 8_000_000
+"""Number of records from which intervals are not narrowed for a limit: that needs more memory for each."""
 LARGE_TABLE = 20_000
 """Number of records from which this module is used; smaller tables use the counter of the engine."""
 
@@ -91,6 +93,12 @@ class LargeSums:
         upper = np.maximum(risk + self._dropped[kind] / np.maximum(self._counts[part], 1), lower)
         weight, kept, whole = (mass[kind] for mass in self._masses)
         return risk, lower, upper, effective_sizes(risk, lower, upper, weight, kept, whole, self.records)
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The bounds of every query's sum, before the coefficient alpha; call before ``summarize``."""
+        parts = [self.block(begin)[1:3] for begin in range(0, len(self.risk), _BLOCK)]
+        lower, upper = (np.concatenate(side) for side in zip(*parts, strict=True)) if parts else (np.zeros(0), np.zeros(0))
+        return lower, upper
 
     def median_size(self) -> float | None:
         """The median of the effective class sizes that are defined; call after ``summarize`` and before ``forget_bounds``."""
