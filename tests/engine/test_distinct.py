@@ -64,3 +64,17 @@ def test_more_columns_than_a_word_holds_are_told_apart() -> None:
     table = np.column_stack([codes for codes, _ in wide])
     assert len(rows) == len(np.unique(table, axis=0))
     assert np.array_equal(table[rows.first][rows.of], table)
+
+
+def test_class_sizes_are_the_same_with_and_without_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.engine.classes import groups
+    from discreet.engine.encoding.columns import encode
+    from discreet.testing import students
+
+    data = students(3000)
+    columns = encode(data, ["gender", "school", "grade", "birth_year"])
+    sizes = []
+    for least in (1, 1 << 60):
+        monkeypatch.setattr(groups, "_COMPILED_LEAST", least)
+        sizes.append(groups.class_sizes(columns, len(data)))
+    assert np.array_equal(*sizes)

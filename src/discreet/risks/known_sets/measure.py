@@ -152,10 +152,10 @@ class KnownSets(RiskMeasure):
         if tolerance is not None or levels:
             risks = [self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)]
             deadline = time.monotonic() + self._seconds if open_limits else None
-            if risks and original is None and self._is_large(len(data)) and can_sum_rows(data, sums.names, self.missing):
+            if risks and result.fields["undecided"] and original is None and self._is_large(len(data)):
                 lower, upper = bounds_of_larger_families(
                     data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, levels=risks, max_sets=self.max_sets,
-                    deadline=deadline,
+                    missing=self.missing, deadline=deadline,
                 )  # fmt: skip
             lower, upper, notes = narrow_intervals(
                 data, sums, lower, upper, alpha=self.alpha, tolerance=tolerance, budget=self.max_sets, missing=self.missing,
