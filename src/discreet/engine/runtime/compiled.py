@@ -92,7 +92,7 @@ class Kernel:
                 self.function.__defaults__,
             )
             functools.update_wrapper(function, self.function)
-            del function.__wrapped__
+            function.__dict__.pop("__wrapped__", None)
             numba = import_numba()
             self._machine_code = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
         return self._machine_code

@@ -227,9 +227,9 @@ class KnownSets(RiskMeasure):
 
     def _is_narrowed(self, score: Score, records: int) -> bool:
         """Whether the intervals are still to be narrowed for limits that the bounds leave open."""
-        return records < large.NOT_NARROWED and bool(
-            self._open_limits({**score.bounds, "undecided": (0, score.summary["undecided"])})
-        )
+        certain, possible = score.bounds["high_risk"]
+        open_limits = self._open_limits({**score.bounds, "undecided": (0, possible - certain)})
+        return records < large.NOT_NARROWED and bool(open_limits)
 
     def _measure_large(self, data: Microdata) -> Score | None:
         """The same numbers with little kept per record; none where that cannot be."""
