@@ -15,7 +15,7 @@ from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import consequence_classes
+from discreet.risks.known_sets import consequence_classes, cover_sums, covers, finer
 from discreet.risks.known_sets import large as known_large
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
@@ -54,20 +54,23 @@ def alike(one: Any, other: Any) -> None:
             assert other[field] == (None if value is None else pytest.approx(value, rel=1e-9, abs=1e-12)), field
 
 
-@pytest.mark.parametrize("small", [1, 1 << 16])
-@settings(max_examples=60)
+@pytest.mark.parametrize(("small", "worth"), [(1, 0.0), (1, 1.0), (1 << 16, 0.5), (1 << 16, 1.0)])
+@settings(max_examples=60, deadline=None)
 @given(data=tables(), epsilon=st.sampled_from([0.0, 0.01, 0.2]), threshold=st.sampled_from([0.0, 0.2, 0.5]))
-def test_the_large_table_method_gives_the_same_numbers(data: Microdata, epsilon: float, threshold: float, small: int) -> None:
+def test_the_large_table_method_gives_the_same_numbers(
+    data: Microdata, epsilon: float, threshold: float, small: int, worth: float
+) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(known_threads, "SMALL", small)  # so small that keys are sorted and lists shared out
         monkeypatch.setattr(known_large, "_BLOCK", 3)
+        monkeypatch.setattr(cover_sums, "_WORTH", worth)  # the share of sets that are summed on distinct rows
         plain, short = both(data, KnownSets(alpha=3, epsilon=epsilon, threshold=threshold), monkeypatch)
         names = attributes(data)
         tree = family([data.attribute(name).known for name in names], epsilon, 10_000)
         sums = known_large.large_sums(data, names, tree)
         assert sums is not None
         risk, lower, upper = (
-            (np.concatenate(one) for one in zip(*(block[:3] for block in sums.blocks()), strict=True))
+            (np.concatenate(one) for one in zip(*(sums.block(begin)[:3] for begin in range(0, len(sums.risk), 3)), strict=True))
             if len(sums.risk)
             else (np.zeros(0),) * 3
         )
@@ -116,7 +119,8 @@ def test_wildcard_nulls_use_the_general_method(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_too_many_consequence_classes_use_the_general_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consequence_classes, "_MOST_PAIRS", 1)
+    monkeypatch.setattr(consequence_classes, "_MOST_CLASSES", 1)
+    monkeypatch.setattr(consequence_classes, "_CLASSES_PER_RECORD", 0.0)
     data = students(500)
     plain, short = both(data, KnownSets(), monkeypatch)
     assert plain.summary == short.summary
@@ -132,3 +136,43 @@ def test_per_record_values_of_a_large_table_are_refused_where_memory_is_short(mo
         MemoryLimitError, match=r"a row of known_sets for each of 500 records needs about \d+ MB of memory; 100 MB are free"
     ):
         _ = score.per_record
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([0.02, 0.1, 0.3, 0.3, 0.7, 0.9]), min_size=1, max_size=7), st.sampled_from([0.0, 0.001, 0.05]))
+def test_every_known_set_is_in_one_cover_that_contains_it(chances: list[float], epsilon: float) -> None:
+    tree = family(chances, epsilon, 1000)
+    chosen = covers.choose_covers(tree, [1.0 + place % 3 for place in range(len(chances))])
+    assert sorted(node for cover in chosen for node in cover.nodes) == list(range(1, len(tree)))
+    assert all(set(tree.sets[node]) <= set(cover.places) for cover in chosen for node in cover.nodes)
+    for cover in chosen:
+        part = covers.partial_tree(tree, cover.nodes)
+        assert sorted(node for node in part.node.tolist() if node >= 0) == sorted(cover.nodes)
+
+
+def test_a_limit_that_the_bounds_leave_open_is_still_narrowed_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = students(400, dense=True)
+    monkeypatch.setattr(known_large, "LARGE_TABLE", 1)
+    middle = float(np.median(KnownSets(epsilon=0.2).measure(data).per_record["risk"].to_numpy()))
+    measure = KnownSets(epsilon=0.2, threshold=middle * 1.01)
+    assert measure.measure(data)["undecided"] > 0
+    assert measure.for_limits({"undecided": 0.0}, seconds=60.0).measure(data)["undecided"] == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.sampled_from([0.05, 0.3]), st.floats(0.01, 3))
+def test_deciding_by_larger_families_agrees_with_deciding_record_by_record(
+    data: Microdata, epsilon: float, threshold: float
+) -> None:
+    measure = KnownSets(alpha=3, epsilon=epsilon, threshold=threshold, decide=True)
+    exact = KnownSets(alpha=3, epsilon=0.0, threshold=threshold).measure(data).per_record["risk"].to_numpy()
+    if np.isclose(exact, threshold, rtol=1e-6).any():
+        return
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(known_large, "LARGE_TABLE", 1)
+        monkeypatch.setattr(finer, "_FEW", 0.0)
+        score = measure.measure(data)
+    assert score["undecided"] == 0
+    assert ((score.per_record["lower"].to_numpy() > threshold) == (exact > threshold)).all()
+    assert (score.per_record["lower"].to_numpy() <= exact * (1 + 1e-9) + 1e-12).all()
+    assert (score.per_record["upper"].to_numpy() >= exact * (1 - 1e-9) - 1e-12).all()

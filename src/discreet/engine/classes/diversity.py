@@ -72,7 +72,7 @@ def _histograms_from_keys(keys: NDArray[np.int64], weights: NDArray[np.int64] | 
         occurring, positions = np.unique(keys, return_inverse=True)
         counts = np.bincount(positions, weights=weights, minlength=len(occurring)).astype(np.int64)
     classes = occurring // max(values, 1)
-    starts = np.searchsorted(classes, np.arange(number + 1))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(classes, minlength=number))))
     return Histograms(starts.astype(np.int64), occurring - classes * values, counts)
 
 
@@ -134,8 +134,9 @@ def entropy_l(histograms: Histograms) -> NDArray[np.float64]:
 def recursive_l(histograms: Histograms, c: float) -> NDArray[np.float64]:
     """The largest l with r_1 < c (r_l + … + r_m), where r_1 >= r_2 >= … are the counts: recursive (c, l)-diversity; 0 if none."""
     classes = histograms.classes
-    order = np.lexsort((-histograms.counts, classes))
-    counts = histograms.counts[order]
+    largest = int(histograms.counts.max(initial=0))
+    keys = np.sort(classes * (largest + 1) + (largest - histograms.counts))  # by class, then by falling count
+    counts = largest - keys % (largest + 1)
     upto = np.concatenate(([0], np.cumsum(counts)))
     starts = histograms.starts[classes]
     tails = upto[histograms.starts[classes + 1]] - upto[:-1]

@@ -17,6 +17,8 @@ _TABLE_PER_RECORD = 4
 _TABLE_LEAST = 1 << 16
 _FEW_PATTERN_PAIRS = 64
 _MOST_GROUPED = 100_000_000_000
+_COMPILED_LEAST = 50_000
+"""Records from which on classes are numbered by compiled code; below, loading it would take longer."""
 _GROUPING_COST = 10
 """How many rows can be compared in the time in which one row is grouped."""
 
@@ -47,6 +49,18 @@ def group_columns(columns: Sequence[Column], size: int) -> tuple[NDArray[np.int6
     return group_ids([(column.codes, column.cardinality) for column in columns], size)
 
 
+def number_classes(columns: Sequence[Column], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The equivalence class of each record, null being one more value, and the size of each class; in any order."""
+    if size < _COMPILED_LEAST:
+        ids, number = group_columns(columns, size)
+        return ids, np.bincount(ids, minlength=number)
+    from discreet.engine.classes.distinct import number_rows
+
+    rows = number_rows([(column.codes, column.cardinality) for column in columns], size)
+    assert rows is not None
+    return rows.of.astype(np.int64), rows.counts.astype(np.int64)
+
+
 def class_sizes(columns: Sequence[Column], size: int, *, wildcard: bool = False) -> NDArray[np.int64]:
     """For each record the size of its equivalence class: the records that agree with it on all columns, itself included.
 
@@ -56,8 +70,8 @@ def class_sizes(columns: Sequence[Column], size: int, *, wildcard: bool = False)
         codes = [column.codes for column in columns]
         nulls = [column.null_code for column in columns]
         return count_agreeing_rows(codes, codes, [column.cardinality for column in columns], nulls)
-    ids, number = group_columns(columns, size)
-    return np.bincount(ids, minlength=number)[ids] if size else np.zeros(0, dtype=np.int64)
+    ids, sizes = number_classes(columns, size)
+    return sizes[ids]
 
 
 def refuse_wildcards_beside_original(measure: str, columns: Sequence[Column], missing: str, original: object) -> None:

@@ -25,10 +25,11 @@ from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.queries import Queries, RecordClass
+from discreet.engine.known_sets.small_kernels import mark_heavy
 from discreet.engine.known_sets.terms import Pattern
 from discreet.engine.overlap.columns import column_relation
 from discreet.engine.overlap.relations import relate
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.compiled import compiled_unless_small
 from discreet.errors import DataError
 from discreet.model.attribute import Level
 from discreet.model.microdata import Microdata
@@ -71,7 +72,7 @@ def consequences(data: Microdata, weights: dict[str, NDArray[np.float64]], slots
     return total
 
 
-@compiled
+@compiled_unless_small(mark_heavy)
 def _mark(codes: Any, heavy: Any, flags: Any) -> None:
     for at in range(len(codes)):
         if heavy[codes[at]]:

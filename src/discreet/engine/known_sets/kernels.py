@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.known_sets import small_kernels
+from discreet.engine.runtime.compiled import compiled_unless_small
 
 _TIE = 1e-12
 
 
-@compiled
+@compiled_unless_small(small_kernels.count)
 def count(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> None:
     """Add the records of a slice to ``table``. Trap: two slices must not share a table, for they would lose counts."""
     step, begin, end = np.uint64(cardinality), np.uint64(start), np.uint64(stop)  # unsigned: no check for negative places
@@ -37,7 +38,7 @@ def count(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, start
             table[group[at] * step + codes[rows[at]]] += np.int32(1)
 
 
-@compiled
+@compiled_unless_small(small_kernels.read_counts)
 def read_counts(queries: Any, group: Any, codes: Any, cardinality: int, table: Any, counts: Any, start: int, stop: int) -> None:
     """Add to each query's count the records that have its key; a query asks every class of records, so the counts add up."""
     step = np.uint64(cardinality)
@@ -46,7 +47,7 @@ def read_counts(queries: Any, group: Any, codes: Any, cardinality: int, table: A
         counts[slot] += table[group[at] * step + codes[slot]]
 
 
-@compiled
+@compiled_unless_small(small_kernels.mark)
 def mark(queries: Any, group: Any, codes: Any, cardinality: int, table: Any, counts: Any, marked: Any) -> int:
     """Mark the keys that hold a query which is not alone (its count is above 1); returns how many such queries there are."""
     asking = 0
@@ -60,7 +61,7 @@ def mark(queries: Any, group: Any, codes: Any, cardinality: int, table: Any, cou
     return asking
 
 
-@compiled
+@compiled_unless_small(small_kernels.number)
 def number(table: Any, marked: Any) -> tuple[int, int]:
     """Replace the counts by dense group numbers from 1, or 0 where no query is left. O(keys).
 
@@ -77,7 +78,7 @@ def number(table: Any, marked: Any) -> tuple[int, int]:
     return groups, records
 
 
-@compiled
+@compiled_unless_small(small_kernels.staying)
 def staying(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> int:
     """How many records of a slice are in a numbered group, after :func:`number`."""
     stay = 0
@@ -87,7 +88,7 @@ def staying(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, sta
     return stay
 
 
-@compiled
+@compiled_unless_small(small_kernels.keep)
 def keep(
     rows: Any, group: Any, codes: Any, cardinality: int, table: Any, new_rows: Any, new_group: Any, start: int, stop: int, to: int
 ) -> None:
@@ -107,7 +108,7 @@ def keep(
             place += np.uint64(1)
 
 
-@compiled
+@compiled_unless_small(small_kernels.keep_queries)
 def keep_queries(
     queries: Any, group: Any, codes: Any, cardinality: int, table: Any, counts: Any, new_queries: Any, new_group: Any
 ) -> None:
@@ -123,7 +124,7 @@ def keep_queries(
                 to += 1
 
 
-@compiled
+@compiled_unless_small(small_kernels.sort_by_group)
 def sort_by_group(group: Any, groups: int) -> tuple[Any, Any]:
     """Positions in a list sorted by group, and where each group begins. A stable counting sort: O(members + groups)."""
     begin = np.zeros(groups + 1, dtype=np.int64)
@@ -139,7 +140,7 @@ def sort_by_group(group: Any, groups: int) -> tuple[Any, Any]:
     return order, begin
 
 
-@compiled
+@compiled_unless_small(small_kernels.number_keys)
 def number_keys(
     rows: Any,
     codes: Any,
@@ -181,7 +182,7 @@ def number_keys(
     return keys
 
 
-@compiled
+@compiled_unless_small(small_kernels.add_plain)
 def add_plain(
     active: Any,
     counts: Any,
@@ -224,7 +225,7 @@ def add_plain(
         likelihood[slot] = max(best, part)
 
 
-@compiled
+@compiled_unless_small(small_kernels.add)
 def add(
     active: Any,
     counts: Any,
@@ -288,7 +289,7 @@ def add(
             top_node[slot] = node
 
 
-@compiled
+@compiled_unless_small(small_kernels.keep_not_alone)
 def keep_not_alone(active: Any, counts: Any, new_active: Any) -> int:
     """Write the active queries that are not alone; returns how many there are."""
     to = 0

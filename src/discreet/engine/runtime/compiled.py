@@ -1,17 +1,23 @@
 """Compiled functions: numba, with a cache that works wherever the package is installed.
 
 Kernels release the interpreter lock and are run from our own threads; numba's threading layers are not used, because they abort
-when two threads enter them at once, and do not survive a fork.
+when two threads enter them at once, and do not survive a fork. The compiler itself is imported when a kernel is first needed.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
+SMALL_ARRAY, SMALL_WORK = 1 << 17, 300_000_000
+"""Members of the longest array of a call, and of all calls so far, up to which small versions are used."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -28,17 +34,77 @@ def _cache_folder() -> str:
     return tempfile.mkdtemp(prefix="discreet-numba-")
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = _cache_folder()
-
-import numba  # noqa: E402 - the cache folder is read when numba is imported
-import numba.core.config  # noqa: E402
-
-if not numba.core.config.CACHE_DIR:  # numba was imported before us
-    numba.core.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
-
-
 def compiled(function: F) -> F:
     """Compile at the first call, cache the machine code on disk, and release the interpreter lock while running."""
-    kernel: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return kernel
+    kernel: Any = Kernel(function, None)
+    return kernel  # type: ignore[no-any-return]
+
+
+def compiled_unless_small(small: Callable[..., Any]) -> Callable[[F], F]:
+    """The same for a function that ``small`` computes too, to the last bit, with NumPy alone.
+
+    ``small`` is called while little is to be done: importing the compiler and loading the machine code takes seconds.
+    """
+
+    def decorate(function: F) -> F:
+        kernel: Any = Kernel(function, small)
+        return kernel  # type: ignore[no-any-return]
+
+    return decorate
+
+
+class Kernel:
+    """A function that is compiled when it is needed; until then nothing of the compiler is imported."""
+
+    _work = 0
+    """Members of arrays that small versions have worked on in this process."""
+
+    def __init__(self, function: Callable[..., Any], small: Callable[..., Any] | None) -> None:
+        self.function, self.small = function, small
+        self._machine_code: Callable[..., Any] | None = None
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._machine_code is None:
+            if self.small is not None and self._is_small(arguments):
+                return self.small(*arguments)
+            return self.machine_code(*arguments)
+        return self._machine_code(*arguments)
+
+    @staticmethod
+    def _is_small(arguments: tuple[Any, ...]) -> bool:
+        longest = max((one.size for one in arguments if isinstance(one, np.ndarray)), default=0)
+        Kernel._work += longest
+        return longest <= SMALL_ARRAY and Kernel._work <= SMALL_WORK
+
+    @property
+    def machine_code(self) -> Callable[..., Any]:
+        """The compiled function; other kernels that it calls are compiled into it."""
+        if self._machine_code is None:
+            names = self.function.__globals__
+            called = {
+                name: names[name].machine_code for name in self.function.__code__.co_names if isinstance(names.get(name), Kernel)
+            }
+            function = types.FunctionType(
+                self.function.__code__,
+                {**names, **called} if called else names,
+                self.function.__name__,
+                self.function.__defaults__,
+            )
+            functools.update_wrapper(function, self.function)
+            function.__dict__.pop("__wrapped__", None)
+            numba = import_numba()
+            self._machine_code = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return self._machine_code
+
+
+def import_numba() -> Any:
+    """The compiler, with its cache in a folder that works wherever the package is installed."""
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = _cache_folder()
+    import numba
+    import numba.core.config
+
+    if not numba.core.config.CACHE_DIR:  # numba was imported before us
+        numba.core.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
+    return numba

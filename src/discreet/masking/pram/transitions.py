@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.compiled import compiled_unless_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,8 +69,7 @@ def draw_present_categories(
 # category s up to the limit, and the alias above it. Scratch: worklists[0] and [1] hold the slots below and at or above their
 # full share, scaled[category] what is left of size * probability. O(size^2) in all.
 # Trap: by rounding, a slot can be left over although its category has probability 0; it must never be drawn.
-@compiled
-def _fill_aliases(rows: Any, limits: Any, aliases: Any, worklists: Any, scaled: Any) -> None:
+def _fill_in_python(rows: Any, limits: Any, aliases: Any, worklists: Any, scaled: Any) -> None:
     """Fill the alias tables of all rows."""
     size = rows.shape[1]
     for row in range(rows.shape[0]):
@@ -99,8 +98,19 @@ def _fill_aliases(rows: Any, limits: Any, aliases: Any, worklists: Any, scaled: 
             limits[row, category], aliases[row, category] = (1.0, category) if rows[row, category] > 0 else (0.0, likeliest)
 
 
+_fill_aliases = compiled_unless_small(_fill_in_python)(_fill_in_python)
+
+
+def _draw_with_numpy(codes: Any, limits: Any, aliases: Any, uniform: Any, new_codes: Any) -> Any:
+    size = limits.shape[1]
+    position = uniform * size
+    slot = np.minimum(position.astype(np.int64), size - 1)
+    new_codes[:] = np.where(position - slot < limits[codes, slot], slot, aliases[codes, slot])
+    return new_codes
+
+
 # codes[record]: old codes; uniform[record] in [0, 1); new_codes[record] is the output. O(records).
-@compiled
+@compiled_unless_small(_draw_with_numpy)
 def _draw_categories(codes: Any, limits: Any, aliases: Any, uniform: Any, new_codes: Any) -> Any:
     size = limits.shape[1]
     for record in range(len(codes)):

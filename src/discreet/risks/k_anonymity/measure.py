@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.groups import class_sizes, group_columns
+from discreet.engine.classes.groups import class_sizes, number_classes
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
 from discreet.errors import DataError
@@ -81,20 +81,25 @@ class KAnonymity(RiskMeasure):
         if not keys:
             raise DataError(f"k_anonymity needs at least one attribute with the role key in {data.source}")
         columns = encode(data, keys)
-        wildcard = self.missing == "wildcard"
-        if original is not None and wildcard and any(column.has_null for column in columns):
-            from discreet.risks.k_anonymity.informed import informed_class_sizes
+        ids, by_class = number_classes(columns, len(data))
+        sizes, weights = by_class, by_class  # of each class, with its number of records
+        if self.missing == "wildcard" and any(column.has_null for column in columns):
+            if original is not None:
+                from discreet.risks.k_anonymity.informed import informed_class_sizes
 
-            rows, sizes = informed_class_sizes(data, original, keys)
-            by_row = np.full(len(data), np.nan)
-            by_row[rows] = sizes
-            per_record = pl.DataFrame({"class_size": pl.Series(by_row).fill_nan(None).cast(pl.Int64)})
+                rows, sizes = informed_class_sizes(data, original, keys)
+                by_row = np.full(len(data), np.nan)
+                by_row[rows] = sizes
+                per_record = pl.DataFrame({"class_size": pl.Series(by_row).fill_nan(None).cast(pl.Int64)})
+            else:
+                sizes = class_sizes(columns, len(data), wildcard=True)
+                per_record = pl.DataFrame({"class_size": sizes})
+            weights = np.ones(len(sizes), dtype=np.int64)
         else:
-            sizes = class_sizes(columns, len(data), wildcard=wildcard)
-            per_record = pl.DataFrame({"class_size": sizes.astype(np.int64)})
+            per_record = pl.DataFrame({"class_size": by_class[ids]})
         statistics = ClassStatistics(
             smallest=int(sizes.min()) if len(sizes) else 0,
-            classes=group_columns(columns, len(data))[1],
-            violating={k: int((sizes < k).sum()) for k in THRESHOLDS},
+            classes=len(by_class),
+            violating={k: int(weights[sizes < k].sum()) for k in THRESHOLDS},
         )
         return Score(self.name, summarize(statistics), per_record)

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.engine.classes.distinct import Codes, Recoded, number_rows
 from discreet.engine.encoding.columns import code_type, encode
 from discreet.engine.known_sets.inputs import weights_of
 from discreet.model.microdata import Microdata
-from discreet.risks.known_sets import large_kernels as kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_PAIRS = 1 << 24
+_MOST_CLASSES, _CLASSES_PER_RECORD = 1 << 10, 1 / 64
+"""Classes that are few enough: at most so many, or at most this share of the records."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,18 @@ class ConsequenceClasses:
 def consequence_classes(data: Microdata, names: list[str]) -> ConsequenceClasses | None:
     """The consequence classes of a table that has records; None where there would be too many to save memory."""
     weights = weights_of(data, names)
-    kind: NDArray[Any] = np.zeros(len(data), dtype=np.uint8)
-    number, learns = 1, np.zeros(1, dtype=np.bool_)
-    for column in encode(data, weights):
-        values, weight = np.unique(weights[column.name], return_inverse=True)
-        if number * len(values) > _MOST_PAIRS:
-            return None
-        occurs = np.zeros(number * len(values), dtype=np.uint8)
-        kernels.mark_pairs(kind, column.codes, weight, len(values), occurs)
-        pairs = np.flatnonzero(occurs)
-        learns = learns[pairs // len(values)] | (values[pairs % len(values)] > 0)
-        number = len(pairs)
-        table = np.cumsum(occurs, dtype=np.int64) - 1
-        new = np.empty(len(data), dtype=code_type(number - 1))
-        kernels.renumber(kind, column.codes, weight, len(values), table, new)
-        kind = new
-    example = np.empty(number, dtype=np.int64)
-    kernels.first_records(kind, example)
-    return ConsequenceClasses(kind, example, learns)
+    columns, heavy = encode(data, weights), []
+    rows_of: list[tuple[Codes, int]] = []
+    for column in columns:
+        values, rank = np.unique(weights[column.name], return_inverse=True)
+        heavy.append(weights[column.name] > 0)
+        distinct = len(values) == len(rank)  # every code has a weight of its own, so codes will do
+        codes = column.codes if distinct else Recoded(column.codes, rank.astype(code_type(len(values))))
+        rows_of.append((codes, len(values)))
+    rows = number_rows(rows_of, len(data), most=max(_MOST_CLASSES, int(_CLASSES_PER_RECORD * len(data))))
+    if rows is None:
+        return None
+    learns = np.zeros(len(rows), dtype=np.bool_)
+    for column, is_heavy in zip(columns, heavy, strict=True):
+        learns |= is_heavy[column.codes[rows.first]]
+    return ConsequenceClasses(rows.of.astype(code_type(len(rows))), rows.first.astype(np.int64), learns)

@@ -1,41 +1,53 @@
-"""The record-level risk of tables with many millions of records, in few bytes per record.
+"""The record-level risk of a table in which equal codes agree, in few passes over the records and few bytes for each.
 
-The same sums as in :mod:`discreet.engine.known_sets.counter`, in the same order of the tree, with less in memory:
+The same sums as in :mod:`discreet.engine.known_sets.counter`, with less work and less in memory:
 
+* sets are summed on the distinct rows of few covers (:mod:`discreet.risks.known_sets.cover_sums`), and only the sums reach the
+  records; sets of covers with too many rows are counted on the records (:mod:`discreet.risks.known_sets.large_counter`);
 * a record holds the number of its class (:mod:`discreet.risks.known_sets.consequence_classes`) instead of its weights;
-* a set's groups are stored beside its parent's, four bytes per record and level, and packed only when half of the records left;
-* where most records are queries, records and queries are one list;
 * only two sums per query are stored, that of the kept sets and that including all larger sets; the set that contributes most
   to the risk of a record is computed on demand.
-
-With L levels of sets that have children, a table in which every record is a query needs about 26 + 4 L bytes per record besides
-its codes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.encoding.columns import encode
+from discreet.engine.classes.distinct import number_rows
+from discreet.engine.encoding.columns import Column, code_type, encode, thread_count
 from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.inputs import build_queries, single_pattern
+from discreet.engine.known_sets.queries import Queries
+from discreet.engine.known_sets.summary import Summary
 from discreet.engine.known_sets.sums import KnownSets, build_classes, sum_in_one_walk
-from discreet.engine.known_sets.terms import terms
+from discreet.engine.known_sets.terms import Terms, terms
+from discreet.engine.known_sets.threads import KernelThreads
 from discreet.model.microdata import Microdata
+from discreet.model.threshold import Among
+from discreet.risks.known_sets import cover_kernels
 from discreet.risks.known_sets.consequence_classes import ConsequenceClasses, consequence_classes
+from discreet.risks.known_sets.cover_sums import CoverTable, sum_covers
+from discreet.risks.known_sets.covers import choose_covers, partial_tree
 from discreet.risks.known_sets.large_counter import LargeCounter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
+"""Queries that are summarized at once: their numbers stay in the processor's cache."""
 _MOST = (1 << 31) - 1
-LARGE_TABLE = 8_000_000
+_BYTES_PER_RECORD = 64.0
+"""Measured: 56 where every record is a query, 53 where few are; covers with very many rows need a little more."""
+NOT_NARROWED = 8_000_000
+"""Number of records from which intervals are not narrowed for a limit: that needs more memory for each."""
+LARGE_TABLE = 20_000
 """Number of records from which this module is used; smaller tables use the counter of the engine."""
 
 
@@ -54,25 +66,46 @@ class LargeSums:
     _masses: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
     """For each consequence class its C, and the sums with every count 1 over the kept and over all sets but the empty one."""
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], Sizes]]:
-        """Risk, its bounds (before the coefficient alpha) and effective class size of the queries, block by block.
+    def summarize(self, threshold: float | Among, alpha: float) -> Summary:
+        """The summary of the queries, on several threads block by block; the blocks are merged in their order.
 
         The sizes overwrite the sums that include all larger sets, which are no longer needed.
         """
-        for begin in range(0, len(self.risk), _BLOCK):
-            part = slice(begin, begin + _BLOCK)
-            risk, kind = self.risk[part], self._kind[part]
-            lower = np.maximum(self._far[part] * self._spread[kind], risk)
-            upper = np.maximum(risk + self._dropped[kind] / np.maximum(self._counts[part], 1), lower)
-            weight, kept, whole = (mass[kind] for mass in self._masses)
-            sizes = effective_sizes(risk, lower, upper, weight, kept, whole, self.records)
-            self._far[part] = sizes.value
-            yield risk, lower, upper, sizes
+        starts = range(0, len(self.risk), _BLOCK)
+        summary = Summary(threshold)
+        with ThreadPoolExecutor(thread_count()) as pool:
+            for part in pool.map(lambda begin: self._summarize_block(begin, threshold, alpha), starts):
+                summary.merge(part.statistics())
+        return summary
 
-    def sizes(self) -> NDArray[np.float64]:
-        """The sorted effective class sizes without NaN; call after ``blocks`` and before ``forget_bounds``."""
-        self._far.sort()
-        return self._far[: len(self._far) - int(np.isnan(self._far).sum())]
+    def _summarize_block(self, begin: int, threshold: float | Among, alpha: float) -> Summary:
+        risk, lower, upper, sizes = self.block(begin)
+        self._far[begin : begin + _BLOCK] = sizes.value
+        part = Summary(threshold)
+        part.add(risk * alpha, lower * alpha, upper * alpha, sizes)
+        return part
+
+    def block(self, begin: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], Sizes]:
+        """Risk, its bounds (before the coefficient alpha) and effective class size of a block of queries."""
+        part = slice(begin, begin + _BLOCK)
+        risk, kind = self.risk[part], self._kind[part]
+        lower = np.maximum(self._far[part] * self._spread[kind], risk)
+        upper = np.maximum(risk + self._dropped[kind] / np.maximum(self._counts[part], 1), lower)
+        weight, kept, whole = (mass[kind] for mass in self._masses)
+        return risk, lower, upper, effective_sizes(risk, lower, upper, weight, kept, whole, self.records)
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The bounds of every query's sum, before the coefficient alpha; call before ``summarize``."""
+        parts = [self.block(begin)[1:3] for begin in range(0, len(self.risk), _BLOCK)]
+        lower, upper = (np.concatenate(side) for side in zip(*parts, strict=True)) if parts else (np.zeros(0), np.zeros(0))
+        return lower, upper
+
+    def median_size(self) -> float | None:
+        """The median of the effective class sizes that are defined; call after ``summarize`` and before ``forget_bounds``."""
+        defined = len(self._far) - int(np.isnan(self._far).sum())
+        place = (defined + 1) // 2 - 1
+        self._far.partition(max(place, 0))  # what is not a number is put last
+        return float(self._far[place]) if defined else None
 
     def forget_bounds(self) -> None:
         """Free everything but the risks."""
@@ -91,28 +124,75 @@ class LargeSums:
 
 def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | None:
     """Sum over the kept sets and bound the sum over all sets, null being a value; None where this method does not apply."""
-    classes = consequence_classes(data, names) if 0 < len(data) <= _MOST else None
+    if not 0 < len(data) <= _MOST:
+        return None
+    ordered = [names[index] for index in tree.order if data.attribute(names[index]).known > 0]
+    columns = encode(data, ordered)
+    with ThreadPoolExecutor(1) as pool:
+        counting = pool.submit(_count_all, columns, len(data))
+        classes = consequence_classes(data, names)
+        counts = counting.result()
     if classes is None:
         return None
     pattern, patterns = single_pattern(len(classes.example))
     queries = build_queries(data, tree, names, classes.example, pattern, patterns)
-    ordered = [names[index] for index in tree.order if data.attribute(names[index]).known > 0]
-    columns = encode(data, ordered)
     slots = _query_rows(classes)
     kind = classes.of if slots is None else classes.of[slots]
-    del classes
-    codes = [column.codes for column in columns]
-    query_codes = codes if slots is None else [column_codes[slots] for column_codes in codes]
+    counts = counts if slots is None else counts[slots]
     parts = terms(tree, queries.singles, queries.patterns)
-    cardinalities = [column.cardinality for column in columns]
-    with LargeCounter(len(data), codes, query_codes, cardinalities, kind, everyone=slots is None) as counter:
-        counts = counter.count_all()
-        near, far = counter.sum_sets(tree, parts, queries)
+    near, far = _sum_sets(columns, slots, classes, tree, parts, queries)
     kept, whole = parts.kept_below[0, 0], parts.whole_below[0, 0]
     kept_mass = kept[0] * queries.weight + queries.single @ kept[1:]
     whole_mass = whole[0] * (queries.weight - queries.rest) + queries.single @ whole[1:]
     masses = queries.weight, kept_mass - queries.weight, whole_mass * queries.spread - queries.weight
     return LargeSums(len(data), slots, near, far, counts, kind, queries.spread, whole_mass * queries.spread - kept_mass, masses)
+
+
+def _count_all(columns: Sequence[Column], size: int) -> NDArray[np.int32]:
+    """How many records agree with each on all attributes that may be known."""
+    rows = number_rows([(column.codes, column.cardinality) for column in columns], size)
+    assert rows is not None
+    return rows.counts[rows.of]
+
+
+def _sum_sets(
+    columns: Sequence[Column],
+    slots: NDArray[np.uint32] | None,
+    classes: ConsequenceClasses,
+    tree: Family,
+    parts: Terms,
+    queries: Queries,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each query the sum over the kept sets, and the sum that includes all larger sets."""
+    size, kind = len(classes.of), classes.of if slots is None else classes.of[slots]
+    codes, cardinalities = [column.codes for column in columns], [column.cardinality for column in columns]
+    weights, left = (
+        np.column_stack((queries.weight, queries.single)),
+        np.column_stack((queries.weight - queries.rest, queries.single)),
+    )
+    near = (weights @ (parts.kept_below if size == 1 else parts.kept)[0, 0] / size)[kind]
+    far = (left @ (parts.whole_below if size == 1 else parts.whole)[0, 0] / size)[kind]
+    if size == 1:
+        return near, far
+    single, single_kinds = np.unique(queries.single, axis=0, return_inverse=True)
+    single_kind = None if queries.plain else single_kinds.reshape(-1).astype(code_type(len(single)))[classes.of]
+    table = CoverTable(size, codes, cardinalities, single_kind, single)
+    uncovered: list[int] = []
+    with KernelThreads() as kernel_threads:
+        for cover, of, sums in sum_covers(
+            table, tree, parts, choose_covers(tree, [math.log(max(one, 1)) for one in cardinalities])
+        ):
+            if of is None:
+                uncovered.extend(cover.nodes)
+                continue
+            arguments = (slots, of, kind, weights[:, 0], left[:, 0], sums, near, far)
+            kernel_threads.run_slices(cover_kernels.spread, len(near), *arguments)
+    if uncovered:
+        sets = partial_tree(tree, sorted(uncovered))
+        query_codes = codes if slots is None else [column_codes[slots] for column_codes in codes]
+        with LargeCounter(size, codes, query_codes, cardinalities, kind, everyone=slots is None) as counter:
+            counter.add_sets(sets, sets.terms(parts), weights, left, near, far)
+    return near, far
 
 
 def sums_of_rows(data: Microdata, names: list[str], tree: Family, rows: NDArray[np.int64]) -> KnownSets:
@@ -126,13 +206,11 @@ def bytes_per_record(tree: Family, asking: float, *, short: bool) -> float:
 
     ``short``: the method of this module; otherwise that of :mod:`discreet.engine.known_sets.counter`.
     """
+    if short:
+        return _BYTES_PER_RECORD
     inner = tree.depth[tree.end > np.arange(len(tree)) + 1]
     levels = int(inner.max(initial=0))
-    if not short:
-        return 20 + 6 * levels + asking * (150 + 12 * levels)
-    if asking > 0.5:
-        return 26 + 4 * levels
-    return 6 + 4 * levels + asking * (38 + 8 * levels)
+    return 20 + 6 * levels + asking * (150 + 12 * levels)
 
 
 def _query_rows(classes: ConsequenceClasses) -> NDArray[np.uint32] | None:

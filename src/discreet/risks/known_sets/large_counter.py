@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.known_sets import threads
-from discreet.engine.known_sets.family import Family
+from discreet.engine.known_sets.family import SetTree
 from discreet.engine.known_sets.kernels import number, number_keys
-from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.terms import Terms
 from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.known_sets.walk import walk_sets
@@ -95,27 +94,19 @@ class LargeCounter:
         group = np.zeros(self.size, dtype=np.uint32)
         return _Level(None, group, None, group if self.everyone else np.zeros(len(self.kind), dtype=np.uint32), 1)
 
-    def count_all(self) -> NDArray[np.int32]:
-        """The number of records that agree with each query on all attributes."""
-        counts = np.full(len(self.kind), self.size, dtype=np.int32)
-        level = self.begin()
-        for place in range(len(self.codes)):
-            if not level.groups:
-                break
-            report_progress("counting all attributes", place, len(self.codes))
-            keys = self._split(level, place, inner=True)
-            self.threads.run_slices(kernels.read_counts, len(keys.level.query_groups), *keys.queries, counts)
-            level = self._descend(keys)
-        return counts
+    def add_sets(
+        self,
+        tree: SetTree,
+        parts: Terms,
+        weights: NDArray[np.float64],
+        left: NDArray[np.float64],
+        near: NDArray[np.float64],
+        far: NDArray[np.float64],
+    ) -> None:
+        """Add to each query the sum over the sets of a tree below its root, and the sum that includes all larger sets.
 
-    def sum_sets(self, tree: Family, parts: Terms, ask: Queries) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For each query the sum over the kept sets, and the sum that includes all larger sets."""
-        weights = np.column_stack((ask.weight, ask.single))
-        left = np.column_stack((ask.weight - ask.rest, ask.single))
-        near, far = np.empty(len(self.kind)), np.empty(len(self.kind))
-        alone = self.size == 1
-        near[:] = (weights @ (parts.kept_below if alone else parts.kept)[0, 0] / self.size)[self.kind]
-        far[:] = (left @ (parts.whole_below if alone else parts.whole)[0, 0] / self.size)[self.kind]
+        ``weights[kind]`` and ``left[kind]`` are the weights that the coefficients of near and of far are for.
+        """
 
         def add_set(node: int, above: _Level) -> _Level | None:
             report_progress("counting known sets", node, len(tree))
@@ -130,8 +121,7 @@ class LargeCounter:
             level = self._descend(keys) if tree.has_children(node) else None
             return level if level is not None and level.groups else None
 
-        walk_sets(tree.children, None if alone else self.begin(), add_set)
-        return near, far
+        walk_sets(tree.children, self.begin(), add_set)
 
     def _split(self, level: _Level, place: int, *, inner: bool) -> _Split:
         """Count the set with one more attribute; its keys are numbered by sorting where a table of all keys would be too long."""

@@ -67,22 +67,6 @@ def add_set(
 
 
 @compiled
-def read_counts(
-    queries: Any, query_groups: Any, codes: Any, cardinality: int, table: Any, marked: Any, counts: Any, start: int, stop: int
-) -> None:
-    """Write the count of each query; the keys of queries that are not unique are marked."""
-    step = np.uint64(cardinality)
-    for position in range(np.uint64(start), np.uint64(stop)):
-        if query_groups[position] != NO_GROUP:
-            slot = position if queries is None else np.uint64(queries[position])
-            code = np.uint64(0) if codes is None else np.uint64(codes[slot])
-            key = query_groups[position] * step + code
-            counts[slot] = table[key]
-            if table[key] > 1:
-                marked[key] = 1
-
-
-@compiled
 def count_staying(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, start: int, stop: int) -> int:
     """The number of members of a slice that are in a numbered group."""
     step, stay = np.uint64(cardinality), 0
@@ -140,25 +124,3 @@ def sort_by_group(group: Any, groups: int) -> tuple[Any, Any]:
             order[begin[group[position] + 1]] = position
             begin[group[position] + 1] += np.uint32(1)
     return order, begin[:-1]
-
-
-@compiled
-def mark_pairs(kind: Any, codes: Any, weight: Any, weights: int, occurs: Any) -> None:
-    """Mark the (consequence class, weight) pairs that occur."""
-    for record in range(len(kind)):
-        occurs[np.uint64(kind[record]) * np.uint64(weights) + np.uint64(weight[codes[record]])] = 1
-
-
-@compiled
-def renumber(kind: Any, codes: Any, weight: Any, weights: int, table: Any, new: Any) -> None:
-    """Write the number of each record's (consequence class, weight) pair."""
-    for record in range(len(kind)):
-        new[record] = table[np.uint64(kind[record]) * np.uint64(weights) + np.uint64(weight[codes[record]])]
-
-
-@compiled
-def first_records(kind: Any, first: Any) -> None:
-    """Write the first record of each consequence class."""
-    for back in range(len(kind)):
-        record = len(kind) - 1 - back
-        first[kind[record]] = record

@@ -17,7 +17,6 @@ from discreet.engine.known_sets.inputs import find_sensitive_records, weights_of
 from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary, median_size, quantiles
 from discreet.engine.known_sets.sums import KnownSets as Sums
 from discreet.engine.known_sets.sums import attributes, known_sets
-from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.runtime.memory import PROGRAM, check_memory
 from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.model.contracts import Direction, RiskMeasure
@@ -27,6 +26,7 @@ from discreet.model.score import Score
 from discreet.model.threshold import Among, Threshold
 from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
+from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows
 from discreet.risks.known_sets.refine import narrow_intervals
 
 if TYPE_CHECKING:
@@ -135,8 +135,10 @@ class KnownSets(RiskMeasure):
     _seconds: float = PrivateAttr(default=0.0)
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
-        if original is None and self._is_large(len(data)) and (score := self._measure_large(data)) is not None:
-            return score
+        if original is None and self._is_large(len(data)) and self.tolerance is None and not self.decide:
+            score = self._measure_large(data)
+            if score is not None and not self._is_narrowed(score, len(data)):
+                return score
         sums = self._sums(data, original)
         lower, upper = sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha
         result = self._summarized(sums, lower, upper, len(data))
@@ -148,10 +150,16 @@ class KnownSets(RiskMeasure):
             tolerance = _CLOSE
         notes: tuple[str, ...] = ()
         if tolerance is not None or levels:
+            risks = [self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)]
+            deadline = time.monotonic() + self._seconds if open_limits else None
+            if risks and result.fields["undecided"] and original is None and self._is_large(len(data)):
+                lower, upper = bounds_of_larger_families(
+                    data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, levels=risks, max_sets=self.max_sets,
+                    missing=self.missing, deadline=deadline,
+                )  # fmt: skip
             lower, upper, notes = narrow_intervals(
                 data, sums, lower, upper, alpha=self.alpha, tolerance=tolerance, budget=self.max_sets, missing=self.missing,
-                levels=[self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)], original=original,
-                deadline=time.monotonic() + self._seconds if open_limits else None,
+                levels=risks, original=original, deadline=deadline,
             )  # fmt: skip
             result = self._summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
         return Score(
@@ -214,24 +222,26 @@ class KnownSets(RiskMeasure):
         return risk_levels(threshold, sums.consequence, sums.per_record.whole_mass, records, self.alpha)
 
     def _is_large(self, records: int) -> bool:
-        """Whether the records are so many that less should be kept of each; narrowing needs all."""
-        return records >= large.LARGE_TABLE and self.tolerance is None and not self.decide
+        """Whether the records are so many that sets are summed on distinct rows."""
+        return records >= large.LARGE_TABLE
+
+    def _is_narrowed(self, score: Score, records: int) -> bool:
+        """Whether the intervals are still to be narrowed for limits that the bounds leave open."""
+        certain, possible = score.bounds["high_risk"]
+        open_limits = self._open_limits({**score.bounds, "undecided": (0, possible - certain)})
+        return records < large.NOT_NARROWED and bool(open_limits)
 
     def _measure_large(self, data: Microdata) -> Score | None:
         """The same numbers with little kept per record; none where that cannot be."""
         names = attributes(data)
         tree = family([data.attribute(name).known for name in names], self.epsilon, self.max_sets)
-        known = [name for name in names if data.attribute(name).known > 0]
-        columns = encode(data, known)
-        if has_overlaps(data, columns) or (self.missing == "wildcard" and any(column.has_null for column in columns)):
+        if not can_sum_rows(data, names, self.missing):
             return None
         sums = large.large_sums(data, names, tree)
         if sums is None:
             return None
-        summary = Summary(self.threshold)
-        for risk, lower, upper, sizes in sums.blocks():
-            summary.add(risk * self.alpha, lower * self.alpha, upper * self.alpha, sizes)
-        middle = median_size(sums.sizes())
+        summary = sums.summarize(self.threshold, self.alpha)
+        middle = sums.median_size()
         bounds = summary.bounds(len(data), middle)
         sums.forget_bounds()
         sums.risk *= self.alpha
@@ -270,7 +280,8 @@ class KnownSets(RiskMeasure):
         names = attributes(sample)
         tree = family([sample.attribute(name).known for name in names], self.epsilon, self.max_sets)
         asking = float(find_sensitive_records(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
-        short = self._is_large(records) and not by_record
+        narrows = self.tolerance is not None or self.decide or (bool(self._limits) and records < large.NOT_NARROWED)
+        short = self._is_large(records) and not narrows and not by_record
         return records * large.bytes_per_record(tree, 1.0 if by_record else asking, short=short)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:

@@ -103,7 +103,7 @@ def _is_past(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() > deadline
 
 
-def _contains_level(
+def contains_level(
     lower: NDArray[np.float64], upper: NDArray[np.float64], levels: Sequence[NDArray[np.float64]]
 ) -> NDArray[np.bool_]:
     """Which intervals contain a level."""
@@ -117,7 +117,7 @@ def _too_wide(
     lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float | None, levels: Sequence[NDArray[np.float64]]
 ) -> NDArray[np.bool_]:
     """Which intervals are wider than the tolerance or contain a level."""
-    wide = _contains_level(lower, upper, levels)
+    wide = contains_level(lower, upper, levels)
     if tolerance is not None:
         wide |= upper - lower > tolerance * lower
     return wide
@@ -128,7 +128,7 @@ def _allowed(
 ) -> NDArray[np.float64]:
     """The width that each interval may have."""
     allowed = np.full(len(lower), np.inf) if tolerance is None else tolerance * lower
-    undecided = _contains_level(lower, upper, levels)
+    undecided = contains_level(lower, upper, levels)
     return np.where(undecided, np.minimum(allowed, 0.1 * (upper - lower)), allowed)
 
 

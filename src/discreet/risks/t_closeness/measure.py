@@ -11,7 +11,7 @@ from pydantic import Field
 
 from discreet.engine.classes.closeness import Distance, choose_ground_distance
 from discreet.engine.classes.diversity import histograms_by_agreement, overall_distribution
-from discreet.engine.classes.groups import group_columns, refuse_wildcards_beside_original
+from discreet.engine.classes.groups import number_classes, refuse_wildcards_beside_original
 from discreet.engine.classes.sensitive_cells import read_sensitive_cells
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
@@ -92,7 +92,8 @@ class TCloseness(RiskMeasure):
             raise DataError(f"t_closeness: '{sorted(both)[0]}' cannot be a key and sensitive at once")
         columns = encode(data, keys)
         refuse_wildcards_beside_original(self.name, columns, self.missing, original)
-        ids, number = group_columns(columns, len(data))
+        ids, sizes = number_classes(columns, len(data))
+        number = len(sizes)
         worst = np.zeros(number)
         table = []
         gaps = []

@@ -1,0 +1,77 @@
+"""Compiled loops that number equal integer keys by a hash table with open addressing.
+
+``slots[hash]`` holds the number of a distinct key plus 1, or 0; ``keys[number]`` the key, ``first[number]`` the first record that
+has it and ``counts[number]`` how many have it. Slots are a power of two, at least twice as many as there is space for keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.engine.runtime.compiled import compiled
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+_ONE = np.uint64(1)
+
+
+@compiled
+def number_block(block: Any, start: int, slots: Any, keys: Any, first: Any, counts: Any, number: int, of: Any) -> tuple[int, int]:
+    """Number the keys of a block of records from record ``start`` on; expected O(block).
+
+    Returns how many records of the block were numbered and how many distinct keys there are now: fewer than the block where no
+    space is left for a further key.
+    """
+    mask = np.uint64(len(slots) - 1)
+    for at in range(len(block)):
+        key = block[at]
+        slot = (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
+        owner = slots[slot]
+        while owner != 0 and keys[owner - 1] != key:
+            slot = (slot + _ONE) & mask
+            owner = slots[slot]
+        if owner == 0:
+            if number == len(keys):
+                return at, number
+            keys[number] = key
+            first[number] = start + at
+            counts[number] = 0
+            number += 1
+            owner = np.int32(number)
+            slots[slot] = owner
+        counts[owner - 1] += 1
+        of[at] = owner - 1
+    return len(block), number
+
+
+@compiled
+def number_short_keys(block: Any, start: int, slots: Any, first: Any, counts: Any, number: int, of: Any) -> tuple[int, int]:
+    """The same for keys so short that each has a slot of its own, ``slots[key]``: nothing is looked for."""
+    for at in range(len(block)):
+        slot = block[at]
+        owner = slots[slot]
+        if owner == 0:
+            if number == len(first):
+                return at, number
+            first[number] = start + at
+            counts[number] = 0
+            number += 1
+            owner = np.int32(number)
+            slots[slot] = owner
+        counts[owner - 1] += 1
+        of[at] = owner - 1
+    return len(block), number
+
+
+@compiled
+def fill_slots(keys: Any, number: int, slots: Any) -> None:
+    """Enter distinct keys into empty slots."""
+    mask = np.uint64(len(slots) - 1)
+    for at in range(number):
+        key = keys[at]
+        slot = (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
+        while slots[slot] != 0:
+            slot = (slot + _ONE) & mask
+        slots[slot] = at + 1

@@ -1,0 +1,84 @@
+"""Compiled loops that sum known sets over the rows of a cover; see :mod:`discreet.risks.known_sets.cover_sums`.
+
+A *list* is ``rows`` (places in the cover's table of distinct rows; None: all in order) with the group of each in the parent set.
+``weight[row]`` is the number of its records. A key is ``group * cardinality + code``; ``table[key]`` the number of records that
+have it. All loops are linear in the list.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.engine.runtime.compiled import compiled
+
+
+@compiled
+def count_records(rows: Any, group: Any, codes: Any, cardinality: int, weight: Any, table: Any) -> None:
+    """Add up the records of each key."""
+    step = np.uint64(cardinality)
+    for at in range(np.uint64(len(group))):
+        row = at if rows is None else np.uint64(rows[at])
+        table[group[at] * step + codes[row]] += weight[row]
+
+
+@compiled
+def add_set(
+    rows: Any, group: Any, codes: Any, cardinality: int, table: Any, kind: Any, value: Any, sums: Any, marked: Any
+) -> None:
+    """Add one known set to the sums of the rows.
+
+    ``value[kind]`` are the set's coefficients of near and far, then those of its whole subtree, which a row with a single record
+    gets at once. ``marked[key]`` is set where a row goes on to larger sets.
+    """
+    step = np.uint64(cardinality)
+    width = sums.shape[1]
+    for at in range(np.uint64(len(group))):
+        row = at if rows is None else np.uint64(rows[at])
+        key = group[at] * step + codes[row]
+        agreeing = table[key]
+        own = np.uint64(0) if kind is None else np.uint64(kind[row])
+        if agreeing == 1:
+            for part in range(width):
+                sums[row, part] += value[own, width + part]
+        else:
+            inverse = 1.0 / agreeing
+            for part in range(width):
+                sums[row, part] += value[own, part] * inverse
+            if marked is not None:
+                marked[key] = 1
+
+
+@compiled
+def descend(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, new_rows: Any, new_group: Any) -> int:
+    """Write the rows whose key got a number in ``table``, packed, with the number less 1 as their group; returns how many."""
+    step = np.uint64(cardinality)
+    to = np.uint64(0)
+    for at in range(np.uint64(len(group))):
+        row = at if rows is None else np.uint64(rows[at])
+        number = table[group[at] * step + codes[row]]
+        if number > 0:
+            new_rows[to] = row
+            new_group[to] = number - 1
+            to += np.uint64(1)
+    return int(to)
+
+
+@compiled
+def spread(slots: Any, of: Any, kind: Any, weight: Any, left: Any, sums: Any, near: Any, far: Any, start: int, stop: int) -> None:
+    """Add the sums of the rows to the queries of a slice that have them (query ``at`` is record ``slots[at]``; None: ``at``).
+
+    ``sums[row]`` are the coefficients of C (``weight[kind]``) and of C less the rest (``left[kind]``); where consequences differ
+    from set to set, what these sets take off follows each.
+    """
+    plain = sums.shape[1] == 2
+    for at in range(np.uint64(start), np.uint64(stop)):
+        row = of[at if slots is None else np.uint64(slots[at])]
+        own = kind[at]
+        if plain:
+            near[at] += weight[own] * sums[row, 0]
+            far[at] += left[own] * sums[row, 1]
+        else:
+            near[at] += weight[own] * sums[row, 0] + sums[row, 2]
+            far[at] += left[own] * sums[row, 1] + sums[row, 3]

@@ -1,0 +1,93 @@
+"""Certain bounds from larger families of known sets: what a smaller epsilon keeps is summed for all records at once.
+
+Where most records are undecided, one sum over a larger family decides nearly all of them in far less time than a walk that
+follows each record (:mod:`discreet.risks.known_sets.refine`), which is left with the few that remain. What an epsilon drops is
+known without counting, so only families that can decide are counted.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine.encoding.columns import encode
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.sums import KnownSets, Missing, known_sets
+from discreet.engine.overlap.tables import has_overlaps
+from discreet.errors import ParameterError
+from discreet.model.microdata import Microdata
+from discreet.risks.known_sets.large import large_sums
+from discreet.risks.known_sets.refine import contains_level
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_STEP = 0.1
+_MOST_SETS = 20_000
+_FEW = 0.005
+"""Share of the records below which those that are undecided are left to the walk that follows each record."""
+_LEAST_GAIN = 0.5
+"""A smaller epsilon is tried as long as the last one decided at least this share of the records that were undecided."""
+_SPARE = 0.7
+"""What epsilon drops may be this share of what would lift a record with no other risk to its level."""
+
+
+def can_sum_rows(data: Microdata, names: Sequence[str], missing: Missing) -> bool:
+    """Whether equal codes agree and no others do, so that sets can be summed on distinct rows."""
+    columns = encode(data, [name for name in names if data.attribute(name).known > 0])
+    return not (has_overlaps(data, columns) or (missing == "wildcard" and any(column.has_null for column in columns)))
+
+
+def bounds_of_larger_families(
+    data: Microdata,
+    sums: KnownSets,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    *,
+    alpha: float,
+    levels: Sequence[NDArray[np.float64]],
+    max_sets: int,
+    missing: Missing,
+    epsilon: float,
+    deadline: float | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The bounds of the risks, narrowed by smaller epsilons while these decide many records about their levels."""
+    chances = [data.attribute(name).known for name in sums.names]
+    all_sets = math.prod(1 + chance for chance in chances)
+    undecided = contains_level(lower, upper, levels)
+    least = min(float(np.median(level[undecided] / sums.per_record.whole_mass[undecided])) for level in levels) / alpha
+    while undecided.sum() > _FEW * len(data) and (deadline is None or time.monotonic() < deadline):
+        epsilon *= _STEP
+        try:
+            tree = family(chances, epsilon, min(max_sets, _MOST_SETS))
+        except ParameterError:  # too many sets
+            break
+        if 1 - float(tree.chance.sum()) / all_sets > _SPARE * least:
+            continue  # the dropped sets alone could lift a typical record to its level: it would not be decided
+        low, high = _bounds(data, sums, epsilon, len(tree), missing)
+        lower = np.maximum(lower, low * alpha)
+        upper = np.maximum(np.minimum(upper, high * alpha), lower)
+        before, undecided = undecided, contains_level(lower, upper, levels)
+        if undecided.sum() > (1 - _LEAST_GAIN) * before.sum():
+            break
+    return lower, upper
+
+
+def _bounds(
+    data: Microdata, sums: KnownSets, epsilon: float, sets: int, missing: Missing
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The bounds before alpha, of the records that were summed before, with another epsilon that keeps so many sets."""
+    if can_sum_rows(data, sums.names, missing):
+        tree = family([data.attribute(name).known for name in sums.names], epsilon, sets)
+        larger = large_sums(data, sums.names, tree)
+        if larger is not None:
+            low, high = np.zeros(len(data)), np.zeros(len(data))
+            rows = larger.rows(np.arange(len(larger.risk)))
+            low[rows], high[rows] = larger.bounds()
+            return low[sums.slots], high[sums.slots]
+    found = known_sets(data, epsilon=epsilon, max_sets=sets, missing=missing).per_record
+    return found.lower, found.upper
