@@ -234,11 +234,12 @@ def link(original: Microdata, masked: Microdata, records: Any = None) -> Microda
 
 
 def select(data: Microdata, *, resume: str | Path | None = None, **options: Any) -> Selection:
-    """Search for the plan that meets every limit at the least information loss.
+    """Search for the plan that meets every limit at the least loss: information loss, falsehood and changed associations.
 
-    The options ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss`` and ``cost`` override the policy's ``select``
-    section. With ``resume`` the search is recorded in a file, and continues from it after an interruption. ``on_trial`` is called
-    with a :class:`discreet.selection.trials.Trial` for each plan as soon as it was tried.
+    The options (``seconds``, ``trials``, ``seed``, ``truthful``, ``protect``, ``keep``, ``analyses``, ``prefer`` and the other
+    fields of :class:`discreet.selection.options.SelectOptions`) override the policy's ``select`` section. With ``resume`` the
+    search is recorded in a file, and continues from it after an interruption. ``on_trial`` is called with a
+    :class:`discreet.selection.trials.Trial` for each plan as soon as it was tried.
     """
     from discreet.selection.wizard import select as run_wizard
 
