@@ -21,7 +21,7 @@ def plans_by_hand(data: Microdata, k: int) -> dict[str, Plan]:
     many = sorted(keys, key=lambda name: -counts[name])
     numbers = [name for name in keys if data.level(name) is Level.NUMERIC and data.frame.schema[name].is_numeric()]
     category = data.policy.risk.get("k_anonymity", {}).get("missing", "category") == "category"
-    blanks = {"blanks": "discount"} if category else {}
+    blanks = {"blanks": "category"} if category else {}
 
     def recode(level: int, names: list[str] = keys) -> Steps:
         coarse = {name: min(level, heights[name] - 1) for name in names}

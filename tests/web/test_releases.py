@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import polars as pl
 import psycopg
 import pytest
-from sqlalchemy import create_engine, inspect, select, update
+from sqlalchemy import create_engine, inspect
 from sqlalchemy.exc import OperationalError
+from web_jobs import run_new_job, run_queued_job
 
 import discreet
 from discreet.errors import DiscreetError, PolicyError, SourceError
@@ -19,13 +19,8 @@ from discreet.keys.ring import KeyRing
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store
-from discreet.web.db.tables import jobs
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
-from discreet.web.jobs import outcomes, queue, releasing
-from discreet.web.jobs.inputs import gather_inputs
-from discreet.web.jobs.messages import MessageWriter
-from discreet.web.jobs.results import store_result
-from discreet.web.jobs.worker import run_job
+from discreet.web.jobs import queue, releasing
 from discreet.web.projects import datasets, policies, projects, releases, removal
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
@@ -41,29 +36,9 @@ POLICY = {
 
 
 def run(settings: Settings, store: Store, user: User, project: Project, kind: str, **parameters: Any) -> dict[str, Any]:
-    """A job from queue to rows without a process of its own; its result."""
-    with store.write() as connection:
-        job = queue.submit(connection, user, projects.get(connection, user, project.id), kind, parameters)
-    return work(settings, store, user, job.id)
-
-
-def work(settings: Settings, store: Store, user: User, job: str) -> dict[str, Any]:
-    this_job = jobs.c.id == job
-    with store.write() as connection:
-        inputs = gather_inputs(connection, settings, connection.execute(select(jobs).where(this_job)).one())
-        connection.execute(update(jobs).where(this_job).values(state="running", parameters=inputs["parameters"]))
-    out = io.BytesIO()
-    run_job(inputs, MessageWriter(out))
-    message = json.loads(out.getvalue().splitlines()[-1])
-    if message["event"] != "result":
-        raise DiscreetError(str(message))
-    with store.write() as connection:
-        row = connection.execute(select(jobs).where(this_job)).one()
-        result, sentence = store_result(connection, row, message, user.name)
-        outcomes.finish_job(connection, job, "done", sentence, result=result)
-        for other in queue.list_jobs(connection, projects.get(connection, user, row.project_id)):
-            if other.kind == "analyze" and other.active:
-                queue.cancel(connection, user, projects.get(connection, user, row.project_id), other.id)
+    """The result of a job."""
+    result = run_new_job(settings, store, user, project, kind, **parameters).result
+    assert result is not None
     return result
 
 
@@ -128,7 +103,7 @@ def test_a_release_is_signed_once_superseded_and_its_table_kept(
         assert releases.get(connection, released, 1).superseded_by == 2
         assert audit.verify_chain(connection) is None
     assert job is not None, "a release whose table was taken gets one of its own"
-    work(settings, store, anna, job.id)
+    run_queued_job(settings, store, anna, released, job.id)
     with store.read() as connection:
         assert releases.get(connection, released, 2).table_name == f"{released.table_name}_2"
         points = releases.risk_loss_points(connection, released, "k_anonymity.k", "ncp.loss")

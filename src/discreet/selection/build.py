@@ -39,7 +39,11 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
         recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
         steps += _recoding_steps(recoded, space, level, drop=drop)
     steps += [_blanking_step(data, name) for name in space.blankable[: int(point.get("hide", 0))]]
-    class_steps = _class_steps(data, point, finish, [name for name in over if name not in dropped], k, space.protected)
+    # what was missing in a dropped key still differs from what was dropped
+    in_classes = [
+        name for name in over if name not in dropped or (finish == "local_suppression" and data.frame[name].has_nulls())
+    ]
+    class_steps = _class_steps(data, point, finish, in_classes, k, space.protected)
     targeted_steps = _targeted_steps(point, space.protected)
     steps += [*targeted_steps, *class_steps] if point.get("order") == "first" else [*class_steps, *targeted_steps]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
@@ -137,7 +141,7 @@ def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k:
 def _local_suppression(data: Microdata, keys: Sequence[str], k: int) -> dict[str, Any]:
     """The step that suppresses until k records agree, where a null is read as the limit on k reads it."""
     missing = data.policy.risk.get("k_anonymity", {}).get("missing", "category")
-    blanks = {"blanks": "discount"} if missing == "category" and "k_anonymity.k" in data.policy.limits else {}
+    blanks = {"blanks": "category"} if missing == "category" and "k_anonymity.k" in data.policy.limits else {}
     return {"method": "local_suppression", "columns": tuple(keys), "k": k} | blanks
 
 

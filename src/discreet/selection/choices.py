@@ -15,7 +15,7 @@ from discreet.model.policy import Plan
 from discreet.selection.changes import AttributeChange, describe_changes
 from discreet.selection.frontier import MapPoint, dominates
 from discreet.selection.options import Preference, SelectOptions
-from discreet.selection.outcome import MOST_BLANK, Outcome
+from discreet.selection.outcome import Outcome
 from discreet.selection.search import TriedPlan
 
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
@@ -70,12 +70,12 @@ def choose_plan(tried: Sequence[TriedPlan], options: SelectOptions, worst: float
     orders: dict[Preference, Callable[[Outcome], tuple[float, ...]]] = {
         "least loss": lambda outcome: rank_plan(outcome, options, worst),
         "most truthful": lambda outcome: (
-            outcome.blank > MOST_BLANK,
+            outcome.blank_keys,
             outcome.parts.get("falsehood", 0.0),
             share_changed(outcome),
             outcome.loss,
         ),
-        "safest": lambda outcome: (outcome.blank > MOST_BLANK, outcome.risk, outcome.loss),
+        "safest": lambda outcome: (outcome.blank_keys, outcome.risk, outcome.loss),
     }
     order = orders[title if meeting else "least loss"]
     return min(meeting or tried, key=lambda plan: (*order(plan.outcome), len(plan.plan.steps)))

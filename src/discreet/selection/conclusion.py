@@ -41,7 +41,8 @@ def assess_best_plan(
     # Work stops only between its steps, so the end is a little before the time limit. The limits of a plan that was chosen
     # because it meets them are always judged completely.
     end = None if options.seconds is None else began + 0.98 * options.seconds
-    assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits)
+    last = last_moment(options, began)
+    assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits, last=last)
     # plans have the numbers that on_trial was called with, those tried on the sample first
     named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}
     points = [
@@ -80,6 +81,11 @@ def assess_best_plan(
         searching=searching,
         busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
     )
+
+
+def last_moment(options: SelectOptions, began: float) -> float | None:
+    """When a search with a time limit must have its result, whatever is still to be measured."""
+    return None if options.seconds is None else began + 1.05 * options.seconds + 3.0
 
 
 def _try_without_targeted_steps(tried: Sequence[TriedPlan], evaluate: Evaluator, deadline: float | None) -> list[TriedPlan]:

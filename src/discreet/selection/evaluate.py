@@ -24,7 +24,7 @@ from discreet.model.score import Score
 from discreet.selection.changes import AttributeChange, attribute_changes
 from discreet.selection.objective import FIELDS, OBJECTIVE, objective_parts
 from discreet.selection.options import SelectOptions
-from discreet.selection.outcome import CANNOT_RUN, Outcome
+from discreet.selection.outcome import CANNOT_RUN, MOST_BLANK, Outcome
 from discreet.selection.proposals import knowable_attributes
 from discreet.selection.sampling import sampled_policy
 
@@ -120,6 +120,7 @@ class Evaluator:
             blank = {name: _share_blanked(self.data, masked, name) for name in self.guarded}
             outcome = self._outcome(masked, evidence, measured, blank)
             missed, unjudged = self._judge_limits(evidence, measured), self.unjudged
+            missed = missed or self._surely_missed(evidence, measured)
             if not missed:
                 could_be_chosen = outcome.ranked_loss < loss_to_beat
                 evidence, unjudged = self._with_informed(evidence, masked, narrow=could_be_chosen), 0.0
@@ -143,9 +144,12 @@ class Evaluator:
             total = 1.0 if loss is None else loss + removed * (1 - loss)  # a removed record has lost all its information
         changes = attribute_changes(evidence.losses, len(masked))
         by_attribute = self._loss_by_attribute(evidence, changes)
-        lost = max((share for name, share in blank.items() if name in self.keys), default=0.0)
+        shares = [share for name, share in blank.items() if name in self.keys]
+        lost, lost_keys = max(shares, default=0.0), sum(share > MOST_BLANK for share in shares) / max(1, len(shares))
         risk = self._signed(self.risk_axis, measured)
-        return Outcome(risk, total, loss_by_attribute=by_attribute, blank=lost, parts=parts, changes=changes)
+        return Outcome(
+            risk, total, loss_by_attribute=by_attribute, blank=lost, blank_keys=lost_keys, parts=parts, changes=changes
+        )
 
     def _judge_options(self, masked: Microdata, blank: Mapping[str, float]) -> dict[str, float]:
         """By how much a plan misses what the options require of columns: to be unchanged, or not to be suppressed too often."""
@@ -243,6 +247,17 @@ class Evaluator:
                 missed[limit] = CANNOT_RUN
             elif verdict.status != "met":  # an undecided limit is missed by its worst possible value
                 missed[limit] = _violation(required, verdict.found, self.better[limit], self.before.get(limit))
+        return missed
+
+    def _surely_missed(self, evidence: Evidence, measured: dict[str, float | None]) -> dict[str, float]:
+        """The limits that the release alone misses whatever lies between the bounds: no other intruder need be measured."""
+        certified = replace(evidence, certified=True)
+        verdicts = {limit: judge_limit(limit, required, certified) for limit, required in self.policy.limits.items()}
+        missed = {}
+        for limit, verdict in verdicts.items():
+            if verdict.status == "not met":
+                measured[limit] = _finite_or_none(verdict.found)
+                missed[limit] = _violation(verdict.wanted, verdict.found, self.better[limit], self.before.get(limit))
         return missed
 
     def _signed(self, limit: str, measured: Mapping[str, float | None]) -> float:

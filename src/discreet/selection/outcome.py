@@ -34,6 +34,8 @@ class Outcome:
     """The loss of each attribute, where the measure has one: the search changes attributes with much loss more often."""
     blank: float = 0.0
     """The largest share of the values of a key that the plan suppresses."""
+    blank_keys: float = 0.0
+    """The share of the keys of which the plan suppresses most values."""
     unjudged: float = 0.0
     """Added to the distance if the intruder who knows the original values was not measured: the release alone misses a limit."""
     parts: Mapping[str, float] = field(default_factory=dict)
@@ -63,8 +65,8 @@ class Outcome:
 
     @property
     def ranked_loss(self) -> float:
-        """The loss, and 1 more if most of a key is suppressed."""
-        return self.loss + (1.0 if self.blank > MOST_BLANK else 0.0)
+        """The loss, and 1 more if most of a key is suppressed, plus the share of the keys for which this is so."""
+        return self.loss + (1.0 + self.blank_keys if self.blank > MOST_BLANK else 0.0)
 
     def to_journal(self) -> dict[str, Any]:
         """The fields under the names that a journal holds."""

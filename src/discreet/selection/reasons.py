@@ -64,7 +64,8 @@ def explain_choice(
         sentences.append(f"Of the plans that meet every limit it has the least cost, {cost}: {numbers}.")
     else:
         sentences.append(f"No plan meets every limit; this is the closest: {numbers}.")
-    sentences += [f"{GIVEN_UP} {sentence}" for sentence in describe_changes(chosen.outcome.changes)]
+    if chosen.outcome.error is None:
+        sentences += [f"{GIVEN_UP} {sentence}" for sentence in describe_changes(chosen.outcome.changes)]
     sentences += [f"{GIVEN_UP} {note}." for note in _regression_notes(assessment)]
     sentences += [f"{verdict.sentence}." for verdict in assessment.verdicts]
     if not meeting:

@@ -13,16 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.selection.build import build_plan
-from discreet.selection.conclusion import assess_best_plan
+from discreet.selection.conclusion import assess_best_plan, last_moment
 from discreet.selection.evaluate import Evaluator
 from discreet.selection.objective import MOST_ATTRIBUTES, MOST_RECORDS
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import Outcome
 from discreet.selection.proposals import add_missing_hierarchies, released_attributes
+from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
 from discreet.selection.sampling import draw_sample, sample_share
 from discreet.selection.search import Budget, Search, SearchMode, TriedPlan, open_storage
@@ -67,7 +70,10 @@ def select(
     risky, sensitive = rank_risky_attributes(data, evaluate.known) if evaluate.known is not None else ([], [])
     space = build_space(data, options, top=sensitive)
     fingerprint = _fingerprint(data, options, key.secret)
-    points = starting_points(space, risky) if how == "guided" else []
+    points: list[Point] = []
+    if how == "guided":
+        recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect)
+        points = starting_points(space, risky, recodings)
     reporter = TrialReporter(on_trial)
 
     def make_search(name: str, evaluator: Evaluator, scale: float) -> Search:
@@ -95,11 +101,10 @@ def select(
     remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
     reserved = 2 * evaluate.measuring + evaluate.measuring_informed
     tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
-    if not tried:  # the time was too short even for one plan: better a quick one a little late than none
-        point = _quickest_point(space)
-        plan = build_plan(data, space, point)
-        tried = [TriedPlan(point, plan, evaluate(plan))]
-        reporter.report(plan, tried[0].outcome, whole=True)
+    if all(plan.outcome.error is not None for plan in tried):  # too little time for one plan: better a quick one a little late
+        quick = _try_quickest_plan(data, space, evaluate, last_moment(options, began))
+        tried = [*tried, quick]
+        reporter.report(quick.plan, quick.outcome, whole=True)
     searching += whole_search.seconds
     selection = assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter)
     if sample_interrupted or whole_search.interrupted:
@@ -107,6 +112,17 @@ def select(
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
         selection = replace(selection, interrupted=True, sentences=(note, *selection.sentences))
     return selection
+
+
+def _try_quickest_plan(data: Microdata, space: Space, evaluate: Evaluator, deadline: float | None) -> TriedPlan:
+    """A plan that hardly takes time; if even that is stopped at the deadline, its outcome says so."""
+    point = _quickest_point(space)
+    plan = build_plan(data, space, point)
+    try:
+        with stop_after(deadline):
+            return TriedPlan(point, plan, evaluate(plan))
+    except OutOfTimeError:
+        return TriedPlan(point, plan, Outcome(evaluate.worst, 1.0, error="there was no time to try it"))
 
 
 def _quickest_point(space: Space) -> Point:
