@@ -1,6 +1,6 @@
 """The wizard against twenty plans made by hand and against random search with the same budget.
 
-    python benchmarks/selection.py [--seconds 600] [--records 100000] [--only students adult] [--seeds 7] [--data FOLDER]
+    python benchmarks/selection_random.py [--seconds 600] [--records 100000] [--only students adult] [--seeds 7] [--data FOLDER]
 
 Limits: k = 5 on six keys, no record above the known_sets threshold, mean and correlation within 5 %. adult.parquet and
 census_income_kdd.parquet (UCI, both under CC BY) are read from FOLDER, or from the folder that DISCREET_DATA names; without it
@@ -31,7 +31,7 @@ from discreet.selection.frontier import hypervolume
 from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import add_missing_hierarchies, knowable_attributes
 from discreet.selection.results import Selection
-from discreet.selection.wizard import select, spell_out_loss
+from discreet.selection.wizard import select, spell_out_losses
 from discreet.testing import patients, students
 
 K = 5
@@ -45,6 +45,7 @@ THRESHOLDS = {"students": 0.01, "patients": 20.0}
 100,000 records would still have a risk of 0.02; 20 is a tenth of the risk of one who is found for certain."""
 FILE_THRESHOLD = 20.0
 LONGEST_BY_HAND = 120.0
+OPTIONS = SelectOptions(loss="ncp.loss", truthful=False)
 
 
 def tables(names: Sequence[str], records: int, folder: Path | None) -> Iterator[tuple[str, Microdata]]:
@@ -129,12 +130,12 @@ def shares(found: Selection, chance: Selection, worst: float, *, kept: bool) -> 
 
 def search(data: Microdata, said: argparse.Namespace, seed: int, how: Literal["guided", "random"]) -> Selection:
     budget = {"trials": said.trials} if said.trials else {"seconds": said.seconds}
-    return select(data, seed=seed, how=how, **budget)
+    return select(data, seed=seed, how=how, loss="ncp.loss", truthful=False, **budget)
 
 
 def hand_made(name: str, data: Microdata) -> dict[str, float]:
     """The losses of the plans by hand that keep the limits."""
-    evaluate = Evaluator(data, SelectOptions(), patient=True)
+    evaluate = Evaluator(data, OPTIONS, patient=True)
     good: dict[str, float] = {}
     for title, plan in by_hand(data).items():
         try:
@@ -168,11 +169,11 @@ def main() -> None:
           " a trial / its mask and measures |")  # fmt: skip
     print("|---" * 13 + "|")
     for name, data in tables(said.only, said.records, said.data and Path(said.data)):
-        ready = data.with_policy(spell_out_loss(add_missing_hierarchies(data), data, SelectOptions()))
+        ready = data.with_policy(spell_out_losses(add_missing_hierarchies(data), data, OPTIONS))
         good = {} if said.no_hand else hand_made(name, ready)
         best = min(good, key=lambda title: good[title]) if good else "none keeps the limits"
         shown = f"{good[best]:.5f} ({best}; {len(good)} of 20 keep the limits)" if good else best
-        worst = Evaluator(ready, SelectOptions()).worst
+        worst = Evaluator(ready, OPTIONS).worst
         for seed in () if said.no_search else said.seeds:
             spent = time.process_time()
             found = search(data, said, seed, "guided")

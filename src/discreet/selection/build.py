@@ -16,6 +16,8 @@ _MDAV_RECORDS, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
 least 20 and at most 400 groups. The groups are nearly as good as those of the whole table."""
 
 
+_CLASS_RISKS = ("k_anonymity", "known_sets", "l_diversity", "t_closeness", "target_linkage")
+"""Risks that count records in equivalence classes, where a null is a value of its own unless the policy says otherwise."""
 _PROTECTING_COST = 1e6
 """The cost of suppressing a value of a protected key, of which others cost 1."""
 
@@ -139,9 +141,10 @@ def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k:
 
 
 def _local_suppression(data: Microdata, keys: Sequence[str], k: int) -> dict[str, Any]:
-    """The step that suppresses until k records agree, where a null is read as the limit on k reads it."""
-    missing = data.policy.risk.get("k_anonymity", {}).get("missing", "category")
-    blanks = {"blanks": "category"} if missing == "category" and "k_anonymity.k" in data.policy.limits else {}
+    """The step that suppresses until k records agree, where a null is read as the limited risks read it."""
+    limited = {limit.split(".")[0] for limit in data.policy.limits}
+    missing = [data.policy.risk.get(name, {}).get("missing", "category") for name in limited & set(_CLASS_RISKS)]
+    blanks = {"blanks": "category"} if "category" in missing else {}
     return {"method": "local_suppression", "columns": tuple(keys), "k": k} | blanks
 
 
