@@ -4,14 +4,14 @@
                                    [--longest-by-hand 60] [--no-hand] [--seed 7]
 
 Tables: benchmarks/selection_tables.py; adult, census_income_kdd and nmes1988 are read from FOLDER or from the folder that
-DISCREET_DATA names, as Parquet, and left out with a message where they are not there. Plans by hand: benchmarks/selection_plans.py.
-Limits: k = 3, 5, 10; k = 5 with l = 2; largest probability of a link 0.2 and 0.09; no effective class size below 5.
+DISCREET_DATA names, as Parquet, and left out with a message where they are not there. Plans by hand:
+benchmarks/selection_plans.py. Limits: k = 3, 5, 10; k = 5 with l = 2; largest probability of a link 0.2 and 0.09; no effective
+class size below 5.
 
-One line per table and limit: whether the limits are met (and how many of the plans by hand meet them), the objective of the wizard's
-plan, of the best plan by hand and their ratio, the share of false values in the worst attribute (wizard, by hand), the blank share of
-the worst key (wizard, by hand), the largest change of a regression effect (wizard, by hand), the share of trials that cannot run, the
-seconds taken and whether they are within 1.1 x budget + 5 s. The best plan by hand is the one with the least objective that meets the
-limits. All numbers but the seconds are those of the whole table.
+One line per table and limit: whether the limits are met (and how many plans by hand meet them), the objective of the wizard's
+plan and of the best plan by hand, their ratio; then pairs of the wizard and the best by hand: false values of the worst
+attribute, blank share of the worst key, largest change of a regression effect; then the plans tried, those that cannot run, the
+seconds, and whether these are within 1.1 x budget + 5 s. The best plan by hand has the least objective that meets the limits.
 """
 
 from __future__ import annotations

@@ -54,9 +54,10 @@ def greedy_recodings(
     rows = np.linspace(0, len(data) - 1, min(len(data), _MOST_RECORDS)).astype(np.int64)
     size = max(2, math.ceil(k * len(rows) / len(data))) if len(data) else 2
     ladders = {name: _Ladder(data, name, rows, heights[name]) for name in keys if name not in protected}
-    fixed = sum((_Ladder(data, name, rows, heights[name]).hashes[0] for name in keys if name in protected), np.uint64(0))
     levels = dict.fromkeys(ladders, 0)
-    total = fixed + sum((ladder.hashes[0] for ladder in ladders.values()), np.uint64(0))
+    total = np.zeros(len(rows), dtype=np.uint64)
+    for name in keys:
+        total = total + (ladders[name] if name in ladders else _Ladder(data, name, rows, heights[name])).hashes[0]
     recodings: list[dict[str, int]] = []
     for share in _SHARES_IN_SMALL_CLASSES:
         while _share_in_small_classes(total, size) > share and (step := _next_step(ladders, levels, total)) is not None:

@@ -82,7 +82,7 @@ class _Classes:
             self.nulls.append(by_code[-1])
             self.numbers.append(np.where(column.is_null, by_code[-1], by_code[column.codes]))
         self.suppressed = np.zeros_like(self.blank)
-        self.total = np.sum(self.numbers, axis=0, dtype=np.uint64)
+        self.total: NDArray[np.uint64] = np.asarray(np.sum(self.numbers, axis=0, dtype=np.uint64))
 
     def class_sizes(self) -> NDArray[np.int64]:
         """The number of records that agree with each record."""
