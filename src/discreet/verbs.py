@@ -261,12 +261,13 @@ def select(
     data: Microdata, *, resume: str | Path | None = None, on_trial: OnTrial | None = None, how: SearchMode = "guided",
     **options: Unpack[SelectArguments],
 ) -> Selection:  # fmt: skip
-    """Search for the plan that meets every limit at the least information loss.
+    """Search for the plan that meets every limit at the least loss: information loss, falsehood and changed associations.
 
-    The options override the policy's ``select`` section: ``seconds``, ``trials``, ``seed``, ``sample``, ``risk``, ``loss``,
-    ``truthful``, ``allow``, ``protect``, ``keep`` and ``cost``. With ``resume`` the search is recorded in a file, and continues
-    from it after an interruption. ``on_trial`` is called with a :class:`discreet.selection.trials.Trial` for each plan as soon
-    as it was tried. ``how`` is "guided" or "random", for comparison.
+    The options (``seconds``, ``trials``, ``seed``, ``truthful``, ``protect``, ``keep``, ``analyses``, ``prefer`` and the other
+    fields of :class:`discreet.selection.options.SelectOptions`) override the policy's ``select`` section. With ``resume`` the
+    search is recorded in a file, and continues from it after an interruption. ``on_trial`` is called with a
+    :class:`discreet.selection.trials.Trial` for each plan as soon as it was tried. ``how`` is "guided" or "random", for
+    comparison.
     """
     _require_tables("select", data)
     dispatch.require_local("select", data)

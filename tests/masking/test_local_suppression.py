@@ -50,6 +50,18 @@ def test_with_discount_k_records_share_the_remaining_values(rows, k):
         assert shared >= k
 
 
+@settings(deadline=None, max_examples=300)
+@given(rows_of, st.integers(1, 4))
+def test_where_a_blank_is_a_value_of_its_own_k_records_share_every_released_combination(rows, k):
+    assume(len(rows) >= k)
+    masked = LocalSuppression(k=k, blanks="category").mask(data_of(rows), NAMES, DRAW).frame.rows()
+    assert min(masked.count(row) for row in masked) >= k
+    for before, after in zip(rows, masked, strict=True):
+        assert all(new in (old, None) for old, new in zip(before, after, strict=True))
+    safe = {row for row in rows if rows.count(row) >= k}
+    assert sum(before in safe and before != after for before, after in zip(rows, masked, strict=True)) < 2 * k
+
+
 @settings(deadline=None, max_examples=150)
 @given(rows_of, st.integers(1, 4))
 def test_counting_blanks_as_agreement_never_suppresses_more(rows, k):

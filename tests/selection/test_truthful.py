@@ -15,8 +15,8 @@ from discreet.errors import PolicyError
 from discreet.losses.falsehood import Falsehood
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.selection.evaluate import Outcome
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import Outcome
 from discreet.selection.proposals import add_missing_hierarchies
 from discreet.selection.space import build_space
 from discreet.selection.trials import Trial

@@ -6,6 +6,7 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import ANY
 
 import polars as pl
@@ -18,9 +19,12 @@ from discreet.keys.ring import KeyRing
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.selection.build import build_plan, scaled_count
-from discreet.selection.evaluate import Evaluator, Outcome, sampled_policy
+from discreet.selection.evaluate import Evaluator
+from discreet.selection.objective import FIELDS, ObjectiveWeights, objective_parts
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import Outcome
 from discreet.selection.proposals import add_missing_hierarchies
+from discreet.selection.sampling import sampled_policy
 from discreet.selection.space import build_space
 from discreet.selection.starts import rank_risky_attributes, starting_points
 from discreet.selection.trials import Trial
@@ -47,7 +51,8 @@ def test_the_chosen_plan_meets_every_limit_at_the_least_loss_of_all_tried() -> N
     assert selection.met
     assert not selection.standing
     assert {verdict.limit for verdict in selection.assessment.verdicts} == set(LIMITS)
-    assert selection.assessment.losses["ncp"]["loss"] == pytest.approx(selection.loss, rel=1e-12)
+    parts = objective_parts(selection.assessment.losses, 0.0)
+    assert ObjectiveWeights().combine(parts) == pytest.approx(selection.loss, rel=1e-12)
     assert all(point.loss >= selection.loss for point in selection.frontier if point.kept)
     assert any("has the least loss" in sentence for sentence in selection.sentences)
     assert selection.tried >= 16
@@ -128,12 +133,12 @@ def test_a_plan_that_was_killed_while_it_ran_gets_its_turn_again(tmp_path: Path,
     uninterrupted = discreet.select(data, trials=6, seed=5)
     calls, run = 0, Evaluator.__call__
 
-    def killed(self: Evaluator, plan: object) -> Outcome:
+    def killed(self: Evaluator, plan: Plan, **options: Any) -> Outcome:
         nonlocal calls
         calls += 1
         if calls == 4:
             raise SystemExit
-        return run(self, plan)  # type: ignore[arg-type]
+        return run(self, plan, **options)
 
     monkeypatch.setattr(Evaluator, "__call__", killed)
     with pytest.raises(SystemExit):
@@ -268,9 +273,12 @@ def test_a_hierarchy_is_added_where_there_is_none_and_those_of_the_policy_stay()
 
 def test_steps_that_the_limits_do_not_need_are_left_out() -> None:
     data = small(400, {"k_anonymity.k": 3, "known_sets.high_risk": 400})
-    selection = discreet.select(data, trials=2, seed=1)
+    trials: list[Trial] = []
+    selection = discreet.select(data, trials=6, seed=1, loss="ncp.loss", on_trial=trials.append)
     assert selection.met
-    assert [step.method for step in selection.plan.steps] == ["balanced_partition"]
+    tried = [[step["method"] for step in trial.plan.get("steps", ())] for trial in trials]
+    assert any(len(steps) > 1 and steps[-1] == "targeted_suppression" for steps in tried)
+    assert [step.method for step in selection.plan.steps][-1] != "targeted_suppression"
 
 
 def test_each_trial_is_reported_and_the_best_on_the_whole_table_is_the_chosen_plan() -> None:
@@ -290,7 +298,7 @@ def test_each_trial_is_reported_and_the_best_on_the_whole_table_is_the_chosen_pl
         outcome = evaluate(Policy.from_dict({"plan": dict(trial.plan)}).plan)
         assert {**trial.risks, **trial.losses} == outcome.measured
         assert set(trial.risks) == {"k_anonymity.k", "known_sets.high_risk", "known_sets.mean"}
-        assert set(trial.losses) == {"integrity.mean", "ncp.loss"}
+        assert set(trial.losses) == {"integrity.mean", *FIELDS}
         assert trial.kept == (not trial.missed)
     assert json.loads(json.dumps(last.to_dict()))["whole"] is True
 
@@ -319,12 +327,12 @@ def test_an_exception_in_on_trial_ends_the_search_which_can_be_resumed_from_its_
 def test_a_plan_that_takes_too_long_is_stopped_and_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     run, slow = Evaluator.__call__, []
 
-    def dawdling(self: Evaluator, plan: Plan) -> Outcome:
+    def dawdling(self: Evaluator, plan: Plan, **options: Any) -> Outcome:
         while any(step.method == "balanced_partition" for step in plan.steps):
             slow.append(plan)
             time.sleep(0.02)
             report_progress("dawdling", 0, 0)
-        return run(self, plan)
+        return run(self, plan, **options)
 
     monkeypatch.setattr(Evaluator, "__call__", dawdling)
     trials: list[Trial] = []
@@ -367,7 +375,8 @@ def test_the_reasons_say_with_numbers_that_a_threshold_is_out_of_reach() -> None
 
 def test_if_no_plan_can_run_some_are_tried_without_their_targeted_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.selection.evaluate._FEW_HIGH_RISK", 0)
-    monkeypatch.setattr("discreet.selection.starts._Starts.add_quick_plan", lambda starts: None)
+    for rule in ("add_quick_plan", "add_unchanged", "add_recodings"):
+        monkeypatch.setattr(f"discreet.selection.starts._Starts.{rule}", lambda starts, *_, **__: None)
     selection = discreet.select(hopeless(), trials=4, seed=3)
     assert selection.frontier
     assert selection.tried > 4
@@ -400,8 +409,8 @@ def test_a_plan_with_targeted_generalization_is_among_the_trials(monkeypatch: py
     tried: list[tuple[Plan, Outcome]] = []
     evaluate = Evaluator.__call__
 
-    def recorded(self: Evaluator, plan: Plan) -> Outcome:
-        outcome = evaluate(self, plan)
+    def recorded(self: Evaluator, plan: Plan, **_: Any) -> Outcome:
+        outcome = evaluate(self, plan)  # limits are decided whatever the loss
         tried.append((plan, outcome))
         return outcome
 

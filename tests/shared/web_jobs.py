@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import psycopg
+import pytest
 from sqlalchemy import select, update
 
 import discreet
@@ -16,6 +17,7 @@ from discreet.web.db.store import Store
 from discreet.web.db.tables import jobs
 from discreet.web.jobs import outcomes, queue
 from discreet.web.jobs.inputs import gather_inputs
+from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.messages import MessageWriter
 from discreet.web.jobs.results import store_result
 from discreet.web.jobs.worker import run_job
@@ -41,27 +43,45 @@ def run(settings: Settings, store: Store, user: User, project: Project, kind: st
     return dict(job.result or {}) if job.state == "done" else work(settings, store, user, job.id)
 
 
+def run_new_job(settings: Settings, store: Store, user: User, project: Project, kind: str, **parameters: Any) -> queue.Job:
+    """Submit a job and do it."""
+    with store.write() as connection:
+        job = queue.submit(connection, user, projects.get(connection, user, project.id), kind, parameters)
+    return run_queued_job(settings, store, user, job.id)
+
+
 def work(settings: Settings, store: Store, user: User, job: str) -> dict[str, Any]:
     """Do a queued job; its result."""
+    return dict(run_queued_job(settings, store, user, job).result or {})
+
+
+def run_queued_job(settings: Settings, store: Store, user: User, job: str) -> queue.Job:
+    """Do a queued job with the environment that its process would have; raises DiscreetError where it fails."""
     this_job = jobs.c.id == job
     with store.write() as connection:
         inputs = gather_inputs(connection, settings, connection.execute(select(jobs).where(this_job)).one())
         connection.execute(update(jobs).where(this_job).values(state="running", parameters=inputs["parameters"]))
     out = io.BytesIO()
-    run_job(inputs, MessageWriter(out))
-    message = json.loads(out.getvalue().splitlines()[-1])
-    if message["event"] != "result":
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISCREET_HOME", str(inputs["home"]))
+        patch.setenv("DISCREET_KEY_PROJECT", key_project(inputs))
+        run_job(inputs, MessageWriter(out))
+    messages = [json.loads(line) for line in out.getvalue().splitlines()]
+    if messages[-1]["event"] != "result":
         with store.write() as connection:
-            outcomes.finish_job(connection, job, "failed", str(message))
-        raise DiscreetError(str(message))
+            outcomes.finish_job(connection, job, "failed", str(messages[-1]))
+        raise DiscreetError(str(messages[-1]))
+    points = [message["point"] for message in messages if message["event"] == "point"]
     with store.write() as connection:
         row = connection.execute(select(jobs).where(this_job)).one()
-        result, sentence = store_result(connection, row, message, user.name)
+        result, sentence = store_result(connection, row, messages[-1], user.name)
+        connection.execute(update(jobs).where(this_job).values(partial=points or None))
         outcomes.finish_job(connection, job, "done", sentence, result=result)
         for other in queue.list_jobs(connection, projects.get(connection, user, row.project_id)):
-            if other.kind == "analyze" and other.active:
+            if other.kind == "analyze" and other.active:  # an import starts one
                 queue.cancel(connection, user, projects.get(connection, user, row.project_id), other.id)
-    return result
+    with store.read() as connection:
+        return queue.get(connection, projects.get(connection, user, row.project_id), job)
 
 
 def project_of(store: Store, user: User, project: Project, role: str = "release_reader") -> Project:

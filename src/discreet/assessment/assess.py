@@ -43,17 +43,19 @@ def assess(
     covering: Covering | None = None,
     *,
     patient: bool = False,
+    last: float | None = None,
 ) -> Assessment:
     """Every risk before and after, beside losses already measured, and the verdict limit by limit.
 
     Both tables keep their encoded columns, so what several measures count is encoded once. Limits on risk are judged on the worse
     of two intruders, unless the policy says ``judge: release``. After the deadline, a moment of ``time.monotonic``, neither the
     informed intruder is measured nor coverage nor a risk without a limit; what should have been judged on them is then
-    incomplete. A ``patient`` assessment measures the informed intruder all the same where a limit names the risk.
+    incomplete. A ``patient`` assessment measures the informed intruder all the same where a limit names the risk. After ``last``
+    nothing more is measured, not even what a limit names: the limit is then incomplete.
     ``doubts`` are sentences on why it is not certain which row is whose; what needs to know that is incomplete too. ``covering``
     is the measure of what nobody looked at, and the table as it is written.
     """
-    taken = _Measurements(original, masked, deadline, patient=patient)
+    taken = _Measurements(original, masked, deadline, patient=patient, last=last)
     limited = {limit.split(".")[0] for limit in original.policy.limits}
     for measure in risks:
         if measure.name in limited:
@@ -107,8 +109,10 @@ def assess(
 class _Measurements:
     """The scores of an assessment, and why those are missing that could not be taken."""
 
-    def __init__(self, original: Microdata, masked: Microdata, deadline: float | None, *, patient: bool) -> None:
-        self.original, self.masked, self.deadline, self.patient = original, masked, deadline, patient
+    def __init__(
+        self, original: Microdata, masked: Microdata, deadline: float | None, *, patient: bool, last: float | None
+    ) -> None:
+        self.original, self.masked, self.deadline, self.patient, self.last = original, masked, deadline, patient, last
         self.before: dict[str, Score] = {}
         self.after: dict[str, Score] = {}
         self.informed: dict[str, Score] = {}
@@ -117,9 +121,13 @@ class _Measurements:
         """The measures that cannot be taken without the original values."""
 
     def measure_limited(self, measure: RiskMeasure) -> None:
-        """Measure a risk that a limit names: whatever the time, but for the informed intruder."""
-        self._measure_before(measure)
-        self._measure_after(measure, None if self.patient else self.deadline)
+        """Measure a risk that a limit names: until the last moment, but for the informed intruder."""
+        try:
+            with stop_after(self.last):
+                self._measure_before(measure)
+                self._measure_after(measure, self.last if self.patient else self.deadline)
+        except OutOfTimeError:
+            self.missing[measure.name] = _NO_TIME
 
     def measure_if_time(self, measure: RiskMeasure) -> None:
         """Measure a risk that no limit names."""

@@ -20,7 +20,12 @@ _COVERAGE = "coverage"
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # numbers near the end of their range become infinite or null
 def assess_release(
-    original: Microdata, masked: Microdata | Release, deadline: float | None = None, *, patient: bool = False
+    original: Microdata,
+    masked: Microdata | Release,
+    deadline: float | None = None,
+    *,
+    patient: bool = False,
+    last: float | None = None,
 ) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits; see :func:`discreet.verbs.assess`."""
     table, doubts = link_to_original(masked, original)
@@ -33,7 +38,7 @@ def assess_release(
     losses = {measure.name: measure.measure(original, table) for measure in bound}
     coverage = registry.create("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
-    assessment = assess(original, table, risks, losses, deadline, doubts, covering, patient=patient)
+    assessment = assess(original, table, risks, losses, deadline, doubts, covering, patient=patient, last=last)
     plan = masked.plan if isinstance(masked, Release) else policy.plan
     if plan.seed is not None:
         from discreet.keys.choose import SEED_GAP

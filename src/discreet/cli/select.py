@@ -1,15 +1,19 @@
-"""discreet select: search for the plan that meets the limits at the least information loss."""
+"""discreet select: search for the plan that meets the limits at the least loss."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from discreet.cli import output
 from discreet.cli.options import Json, Overwrite, PolicyFile, Source
+from discreet.cli.plans import print_plans
 from discreet.cli.report import Internal, Reveal, check_report_targets, gather_evidence, wants_internal, write_report
+
+if TYPE_CHECKING:
+    from discreet.selection.options import Preference
 
 
 def select(
@@ -20,6 +24,14 @@ def select(
     ],
     seconds: Annotated[float | None, typer.Option("--seconds", help="How long to search. Default: as in the policy.")] = None,
     trials: Annotated[int | None, typer.Option("--trials", help="How many plans to try. Default: as in the policy.")] = None,
+    prefer: Annotated[
+        str | None,
+        typer.Option(
+            "--prefer",
+            help="Which of the three plans to write: 'least loss' (default), 'most truthful' or 'safest'.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the search. Default: as in the policy.")] = None,
     resume: Annotated[
         Path | None, typer.Option("--resume", help="Record the search in this file, and continue from it after an interruption.")
@@ -32,7 +44,10 @@ def select(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Search for the list of masking methods and parameters that meets every limit at the least information loss."""
+    """Search for the list of masking methods and parameters that meets every limit at the least loss.
+
+    Three plans are shown side by side: the one with the least loss, the most truthful one and the safest one.
+    """
     from discreet import verbs
     from discreet.convert import load_policy
     from discreet.convert.writing.atomic import write_text
@@ -48,7 +63,9 @@ def select(
         check_report_targets(report)
     with output.show_progress():
         data = verbs.read(source, policy)
-        selection = verbs.select(data, seconds=seconds, trials=trials, seed=seed, resume=resume)
+        selection = verbs.select(
+            data, seconds=seconds, trials=trials, seed=seed, prefer=cast("Preference | None", prefer), resume=resume
+        )
     comments = read_comments(policy.read_text(encoding="utf-8"))
     write_text(out, selection.to_yaml(out.parent, comments=comments), private=True, overwrite=overwrite)
     if report is not None:
@@ -64,11 +81,7 @@ def select(
         steps = [(number, format_step(step)) for number, step in enumerate(selection.plan.steps, 1)]
         output.print_table("Plan", ("step", "description"), steps)
         output.print_limits(selection.assessment.verdicts)
-        rows = [
-            (plan.name, abs(plan.risk), plan.loss, plan.kept, "; ".join(map(format_step, selection.plans[plan.name].steps)))
-            for plan in selection.frontier
-        ]
-        output.print_table("Frontier", ("plan", selection.axes[0], selection.axes[1], "meets the limits", "steps"), rows)
+        print_plans(selection)
         for sentence in selection.sentences:
             print(sentence)
     if selection.interrupted:

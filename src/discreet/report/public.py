@@ -180,15 +180,20 @@ def _coarsen_notes(notes: Iterable[str]) -> list[str]:
 
 def _search(entry: Mapping[str, Any], limits: Sequence[str], digits: int) -> dict[str, Any]:
     """The plans of a search with rounded numbers, without the sentences that repeat numbers of the verdict."""
-    measures = {axis: registry.resolve_limit(entry[axis])[1:3] for axis in ("risk", "loss")}
+    measures = {axis: _measure_and_field(entry[axis]) for axis in ("risk", "loss")}
     rows = [
         {**row, **{axis: _round_coordinate(*measures[axis], row[axis], digits) for axis in measures}} for row in entry["rows"]
     ]
-    # "The plan:", "a risk of" and "largest" are phrases of discreet.selection.reasons
-    repeated = (*limits, entry["risk"], entry["loss"], "a risk of")
+    # "The plan:", "Given up:", "a risk of" and "largest" are phrases of discreet.selection.reasons
+    repeated = (*limits, entry["risk"], entry["loss"], "a risk of", "Given up:")
     sentences = [text for text in entry["why"] if text.startswith("The plan:") or not any(name in text for name in repeated)]
     why = [text if text.startswith("The plan:") else coarsen_sentence(text, band_numbers="largest" in text) for text in sentences]
     return {**entry, "rows": rows, "why": why}
+
+
+def _measure_and_field(axis: str) -> tuple[str, str]:
+    """The measure and the field of an axis; the objective of a search is a number of its own."""
+    return registry.resolve_limit(axis)[1:3] if "." in axis else (axis, "loss")
 
 
 def _round_coordinate(measure: str, field: str, value: float, digits: int) -> float | str:

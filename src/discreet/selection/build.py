@@ -16,6 +16,8 @@ _MDAV_RECORDS, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
 least 20 and at most 400 groups. The groups are nearly as good as those of the whole table."""
 
 
+_CLASS_RISKS = ("k_anonymity", "known_sets", "l_diversity", "t_closeness", "target_linkage")
+"""Risks that count records in equivalence classes, where a null is a value of its own unless the policy says otherwise."""
 _PROTECTING_COST = 1e6
 """The cost of suppressing a value of a protected key, of which others cost 1."""
 
@@ -39,7 +41,11 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
         recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
         steps += _recoding_steps(recoded, space, level, drop=drop)
     steps += [_blanking_step(data, name) for name in space.blankable[: int(point.get("hide", 0))]]
-    class_steps = _class_steps(data, point, finish, [name for name in over if name not in dropped], k, space.protected)
+    # what was missing in a dropped key still differs from what was dropped
+    in_classes = [
+        name for name in over if name not in dropped or (finish == "local_suppression" and data.frame[name].has_nulls())
+    ]
+    class_steps = _class_steps(data, point, finish, in_classes, k, space.protected)
     targeted_steps = _targeted_steps(point, space.protected)
     steps += [*targeted_steps, *class_steps] if point.get("order") == "first" else [*class_steps, *targeted_steps]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
@@ -135,9 +141,10 @@ def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k:
 
 
 def _local_suppression(data: Microdata, keys: Sequence[str], k: int) -> dict[str, Any]:
-    """The step that suppresses until k records agree, where a null is read as the limit on k reads it."""
-    missing = data.policy.risk.get("k_anonymity", {}).get("missing", "category")
-    blanks = {"blanks": "discount"} if missing == "category" and "k_anonymity.k" in data.policy.limits else {}
+    """The step that suppresses until k records agree, where a null is read as the limited risks read it."""
+    limited = {limit.split(".")[0] for limit in data.policy.limits}
+    missing = [data.policy.risk.get(name, {}).get("missing", "category") for name in limited & set(_CLASS_RISKS)]
+    blanks = {"blanks": "category"} if "category" in missing else {}
     return {"method": "local_suppression", "columns": tuple(keys), "k": k} | blanks
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from dataclasses import replace
 
 import polars as pl
 
@@ -22,9 +21,12 @@ from discreet.model.contracts import Direction, LossMeasure, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 from discreet.model.score import Score
-from discreet.selection.build import scaled_count
+from discreet.selection.changes import AttributeChange, attribute_changes
+from discreet.selection.objective import FIELDS, OBJECTIVE, objective_parts
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import CANNOT_RUN, MOST_BLANK, Outcome
 from discreet.selection.proposals import knowable_attributes
+from discreet.selection.sampling import sampled_policy
 
 TARGETED = ("targeted_suppression", "targeted_generalization")
 _SECONDS_PER_DECISION = 2.0
@@ -32,62 +34,6 @@ _SECONDS_PER_DECISION = 2.0
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_HIGH_RISK_SHARE, _FEW_HIGH_RISK = 0.5, 5_000
 """A plan is given up if its targeted step would have to change more than this share of the records, unless they are few."""
-MOST_BLANK = 0.6
-"""The share of a key's values from which suppressing them counts as losing the key."""
-CANNOT_RUN = 1e6
-"""The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
-_JOURNAL_NAMES = {"measured": "found", "loss_by_attribute": "lost"}
-"""Fields of an outcome that journals hold under another name, so that earlier searches can be resumed."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a plan: its risk and loss, the measured values of the limits, and by how much each limit is missed.
-
-    ``missed`` has one entry per unmet limit: the violation as a share of the larger of the limit and the value of the original.
-    """
-
-    risk: float
-    loss: float
-    measured: Mapping[str, float | None] = field(default_factory=dict)
-    """The values of the limits and of the map's axes, by MEASURE.FIELD."""
-    missed: Mapping[str, float] = field(default_factory=dict)
-    error: str | None = None
-    seconds: float = 0.0
-    loss_by_attribute: Mapping[str, float] = field(default_factory=dict)
-    """The loss of each attribute, where the measure has one: the search changes attributes with much loss more often."""
-    blank: float = 0.0
-    """The largest share of the values of a key that the plan suppresses."""
-    unjudged: float = 0.0
-    """Added to the distance if the intruder who knows the original values was not measured: the release alone misses a limit."""
-
-    @property
-    def meets_limits(self) -> bool:
-        return not self.missed and self.error is None
-
-    @property
-    def distance(self) -> float:
-        """The distance from meeting all limits: the sum of the violations."""
-        return CANNOT_RUN if self.error is not None else sum(self.missed.values()) + self.unjudged
-
-    @property
-    def rank(self) -> tuple[float, float, float]:
-        """Less is better: by loss if the limits are met, else by distance and then by risk.
-
-        A plan that suppresses most of a key ranks behind all plans that do not.
-        """
-        loss = self.loss + (1.0 if self.blank > MOST_BLANK else 0.0)
-        return (0.0, loss, self.risk) if self.meets_limits else (self.distance, self.risk, loss)
-
-    def to_journal(self) -> dict[str, Any]:
-        """The fields under the names that a journal holds."""
-        return {_JOURNAL_NAMES.get(name, name): value for name, value in asdict(self).items()}
-
-    @classmethod
-    def from_journal(cls, content: Mapping[str, Any]) -> Self:
-        """The outcome that :meth:`to_journal` gave."""
-        fields = {name: field for field, name in _JOURNAL_NAMES.items()}
-        return cls(**{fields.get(name, name): value for name, value in content.items()})
 
 
 class Evaluator:
@@ -107,11 +53,13 @@ class Evaluator:
         self.policy = policy = data.policy if scale == 1.0 else sampled_policy(data.policy, scale)
         self.data = data if scale == 1.0 else data.with_policy(policy)
         self.risk_axis = options.risk or default_risk(policy)
-        fields = [self.risk_axis, options.loss, *policy.limits]
+        axes = [self.risk_axis, *([] if options.loss == OBJECTIVE else [options.loss])]
+        fields = list(dict.fromkeys([*axes, *FIELDS, *policy.limits]))
         resolved = [registry.resolve_limit(limit, origin=policy.origin) for limit in fields]
-        if resolved[0][0] != "risk" or resolved[1][0] != "loss":
+        if resolved[0][0] != "risk" or any(kind != "loss" for kind, *_ in resolved[1 : len(axes)]):
             raise PolicyError(
-                f"{policy.origin}: select.risk must name a risk and select.loss a loss; got {fields[0]}, {fields[1]}"
+                f"{policy.origin}: select.risk must name a risk and select.loss a loss or 'objective'; "
+                f"got {self.risk_axis}, {options.loss}"
             )
         self.better = {limit: better for limit, (*_, better) in zip(fields, resolved, strict=True)}
         """Whether less or more is better, for each limit and for both axes, by MEASURE.FIELD."""
@@ -155,8 +103,12 @@ class Evaluator:
         self.guarded = list(dict.fromkeys([*self.keys, *options.keep]))
         """The columns of which suppressed values are counted."""
 
-    def __call__(self, plan: Plan) -> Outcome:
-        """Mask and measure; the outcome of a plan that cannot run on these data has an error."""
+    def __call__(self, plan: Plan, *, loss_to_beat: float = math.inf) -> Outcome:
+        """Mask and measure; the outcome of a plan that cannot run on these data has an error.
+
+        ``loss_to_beat`` is the loss of the best plan so far that meets the limits: for a plan with more loss, limits are judged
+        on the bounds as they are, because narrowing them takes longer than all the rest.
+        """
         started = time.perf_counter()
         try:
             secret = self.secret if plan.seed is None else None
@@ -165,21 +117,39 @@ class Evaluator:
                 return Outcome(self.worst, 1.0, error="no record is left")
             evidence = self._evidence(masked)
             measured = {limit: _finite_or_none(number_of(_all_scores(evidence), *limit.split("."))) for limit in self.better}
-            risk, loss = self._signed(self.risk_axis, measured), measured.get(self.options.loss)
-            missed, unjudged = self._judge_limits(evidence, measured), self.unjudged
-            if not missed:
-                evidence, unjudged = self._with_informed(evidence, masked), 0.0
-                missed = self._judge_limits(evidence, measured)
             blank = {name: _share_blanked(self.data, masked, name) for name in self.guarded}
+            outcome = self._outcome(masked, evidence, measured, blank)
+            missed, unjudged = self._judge_limits(evidence, measured), self.unjudged
+            missed = missed or self._surely_missed(evidence, measured)
+            if not missed:
+                could_be_chosen = outcome.ranked_loss < loss_to_beat
+                evidence, unjudged = self._with_informed(evidence, masked, narrow=could_be_chosen), 0.0
+                missed = self._judge_limits(evidence, measured)
+                outcome = replace(outcome, skipped=not could_be_chosen and bool(missed))
             missed |= self._judge_options(masked, blank)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
-        removed_share = 1 - len(masked) / len(self.data) if len(masked) < len(self.data) else 0.0
-        # a removed record has lost all its information
-        total = 1.0 if loss is None else loss + removed_share * (1 - loss)
-        seconds = time.perf_counter() - started
-        lost = max((share for name, share in blank.items() if name in self.keys), default=0.0)
-        return Outcome(risk, total, measured, missed, None, seconds, self._loss_by_attribute(evidence), lost, unjudged)
+        return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)
+
+    def _outcome(
+        self, masked: Microdata, evidence: Evidence, measured: Mapping[str, float | None], blank: Mapping[str, float]
+    ) -> Outcome:
+        """Risk and loss of a masked table, and what was changed in it; its limits are not judged yet."""
+        removed = 1 - len(masked) / len(self.data) if len(masked) < len(self.data) else 0.0
+        parts = objective_parts(evidence.losses, removed)
+        if self.options.loss == OBJECTIVE:
+            total = self.options.objective.combine(parts)
+        else:
+            loss = measured.get(self.options.loss)
+            total = 1.0 if loss is None else loss + removed * (1 - loss)  # a removed record has lost all its information
+        changes = attribute_changes(evidence.losses, len(masked))
+        by_attribute = self._loss_by_attribute(evidence, changes)
+        shares = [share for name, share in blank.items() if name in self.keys]
+        lost, lost_keys = max(shares, default=0.0), sum(share > MOST_BLANK for share in shares) / max(1, len(shares))
+        risk = self._signed(self.risk_axis, measured)
+        return Outcome(
+            risk, total, loss_by_attribute=by_attribute, blank=lost, blank_keys=lost_keys, parts=parts, changes=changes
+        )
 
     def _judge_options(self, masked: Microdata, blank: Mapping[str, float]) -> dict[str, float]:
         """By how much a plan misses what the options require of columns: to be unchanged, or not to be suppressed too often."""
@@ -229,10 +199,10 @@ class Evaluator:
         bound = frozenset(name for name, measure in self.risks.items() if measure.needs_original(masked))
         return Evidence(release, {}, losses, bound, {}, self.policy.judge, certified=False)
 
-    def _with_informed(self, evidence: Evidence, masked: Microdata) -> Evidence:
+    def _with_informed(self, evidence: Evidence, masked: Microdata, *, narrow: bool = True) -> Evidence:
         """The same evidence with the risks from an intruder who knows the original values, as ``assess`` measures them.
 
-        Values with bounds are judged by their bounds, and measured again where these do not decide a limit.
+        Values with bounds are judged by their bounds; with ``narrow`` they are measured again where these do not decide a limit.
         """
         informed: dict[str, Score] = {}
         missing: dict[str, str] = {}
@@ -241,13 +211,13 @@ class Evaluator:
                 continue
             try:
                 deciding = measure.for_limits(limits_of(name, self.policy), seconds=_SECONDS_PER_DECISION)
-                informed[name] = deciding.measure(masked, original=self.data)
+                informed[name] = (deciding if narrow else measure).measure(masked, original=self.data)
             except (DataError, MemoryLimitError) as error:
                 missing[name] = str(error)
         complete = replace(evidence, informed=informed, missing=missing, certified=True)
         undecided = {
             limit.split(".")[0]
-            for limit, required in self.policy.limits.items()
+            for limit, required in (self.policy.limits if narrow else {}).items()
             if judge_limit(limit, required, replace(complete, informed={}, missing={})).status == "incomplete"
         }
         release = {
@@ -257,8 +227,10 @@ class Evaluator:
         }
         return replace(complete, release={**evidence.release, **release})
 
-    def _loss_by_attribute(self, evidence: Evidence) -> dict[str, float]:
+    def _loss_by_attribute(self, evidence: Evidence, changes: Mapping[str, AttributeChange]) -> dict[str, float]:
         """The loss of each attribute; empty if the measure has none."""
+        if self.options.loss == OBJECTIVE:
+            return {name: change.penalty + change.false + change.association for name, change in changes.items()}
         table = evidence.losses[self.options.loss.split(".")[0]].per_attribute
         if table is None or not {"attribute", "loss"} <= set(table.columns):
             return {}
@@ -275,6 +247,17 @@ class Evaluator:
                 missed[limit] = CANNOT_RUN
             elif verdict.status != "met":  # an undecided limit is missed by its worst possible value
                 missed[limit] = _violation(required, verdict.found, self.better[limit], self.before.get(limit))
+        return missed
+
+    def _surely_missed(self, evidence: Evidence, measured: dict[str, float | None]) -> dict[str, float]:
+        """The limits that the release alone misses whatever lies between the bounds: no other intruder need be measured."""
+        certified = replace(evidence, certified=True)
+        verdicts = {limit: judge_limit(limit, required, certified) for limit, required in self.policy.limits.items()}
+        missed = {}
+        for limit, verdict in verdicts.items():
+            if verdict.status == "not met":
+                measured[limit] = _finite_or_none(verdict.found)
+                missed[limit] = _violation(verdict.wanted, verdict.found, self.better[limit], self.before.get(limit))
         return missed
 
     def _signed(self, limit: str, measured: Mapping[str, float | None]) -> float:
@@ -328,24 +311,3 @@ def default_risk(policy: Policy) -> str:
         (limit for limit in policy.limits if registry.resolve_limit(limit, origin=policy.origin)[0] == "risk"),
         "k_anonymity.classes",
     )
-
-
-def sampled_policy(policy: Policy, scale: float) -> Policy:
-    """The policy scaled to a sample of this share: class sizes shrink with it, and risks of the form 1 / class size grow."""
-    limits = dict(policy.limits)
-    for limit, required in limits.items():
-        if limit in ("k_anonymity.k", "repeated_records.k", "repeated_records.min_persons"):
-            limits[limit] = scaled_count(math.ceil(required), scale)
-        elif limit in ("known_sets.mean", "known_sets.max"):
-            limits[limit] = required / scale
-        elif limit in ("known_sets.effective_k_min", "known_sets.effective_k_median"):
-            limits[limit] = max(1.0, required * scale)
-    risk = {name: dict(parameters) for name, parameters in policy.risk.items()}
-    if any(limit.startswith("known_sets.") for limit in limits):
-        parameters = risk.setdefault("known_sets", {})
-        threshold = registry.create("risk", "known_sets", parameters, origin=policy.origin).model_dump()["threshold"]
-        if isinstance(threshold, dict):
-            parameters["threshold"] = {"among": max(min(threshold["among"], 2.0), threshold["among"] * scale)}
-        else:
-            parameters["threshold"] = threshold / scale
-    return policy.with_(limits=limits, risk=risk)

@@ -93,7 +93,7 @@ def explain(points: Sequence[MapPoint], chosen: str) -> list[str]:
     if release is None:
         raise DataError(f"there is no release '{chosen}' on the map")
     sentences = [f"{chosen} has a risk of {release.risk:.6g} and a loss of {release.loss:.6g}, among {len(marked):,} releases."]
-    better = [point.name for point in marked if _dominates(point, release)]
+    better = [point.name for point in marked if dominates(point, release)]
     if better:
         return [*sentences, f"It is dominated: {', '.join(better[:5])} has no more risk and no more loss, and less of one."]
     sentences.append(
@@ -108,8 +108,27 @@ def explain(points: Sequence[MapPoint], chosen: str) -> list[str]:
     return sentences
 
 
-def _dominates(point: MapPoint, other: MapPoint) -> bool:
+def dominates(point: MapPoint, other: MapPoint) -> bool:
+    """Whether a release has no more risk and no more loss than another, and less of one."""
     return point.risk <= other.risk and point.loss <= other.loss and (point.risk < other.risk or point.loss < other.loss)
+
+
+def explain_domination(point: MapPoint, better: MapPoint) -> str:
+    """Why a release is not on the frontier, with the numbers of the one that dominates it.
+
+    >>> explain_domination(MapPoint("plan 2", 0.2, 0.6), MapPoint("plan 1", 0.2, 0.5))
+    'plan 1 has a loss of 0.5 instead of 0.6 at the same risk'
+    """
+    loss = f"a loss of {_show(better.loss)} instead of {_show(point.loss)}" if better.loss < point.loss else ""
+    risk = f"a risk of {_show(better.risk)} instead of {_show(point.risk)}" if better.risk < point.risk else ""
+    if loss and risk:
+        return f"{better.name} has {loss} and {risk}"
+    return f"{better.name} has {loss or risk} at the same {'risk' if loss else 'loss'}"
+
+
+def _show(number: float) -> str:
+    """Four significant digits; the sign, which only gives the direction of the axis, is left out."""
+    return f"{abs(number):,.4g}" if abs(number) < 1000 else f"{abs(number):,.0f}"
 
 
 def _measure_coordinate(original: Microdata, table: Microdata, limit: str, kind: str) -> float:

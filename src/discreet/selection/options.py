@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self, TypedDict
+from typing import Annotated, Any, Literal, Self, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from discreet.errors import PolicyError, nearest
+from discreet import registry
+from discreet.errors import DiscreetError, PolicyError, nearest
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, explain_validation_error
+from discreet.selection.objective import OBJECTIVE, ObjectiveWeights
 
 _DEFAULT_TRIALS = 100
 PERTURBATIVE = ("microaggregation", "noise", "pram", "rounding", "shuffling", "swapping")
 """Methods that release values which are not the original ones; of these the search itself composes microaggregation."""
+
+
+def _check_formula(text: str) -> str:
+    try:
+        registry.create("loss", "associations", {"analyses": [text]}, origin="select")
+    except DiscreetError as error:
+        raise ValueError(str(error).rpartition("associations.analyses: ")[2]) from None
+    return text
+
+
+Formula = Annotated[str, Field(max_length=4000), AfterValidator(_check_formula)]
+"""A regression such as ``visits ~ sex + age``."""
+Preference = Literal["least loss", "most truthful", "safest"]
 
 
 class Cost(BaseModel):
@@ -34,6 +49,9 @@ class SelectArguments(TypedDict, total=False):
     sample: int | None
     risk: str | None
     loss: str | None
+    objective: ObjectiveWeights | Mapping[str, float] | None
+    analyses: Sequence[str] | None
+    prefer: Preference | None
     truthful: bool | None
     allow: Sequence[str] | None
     protect: Sequence[str] | None
@@ -60,7 +78,20 @@ class SelectOptions(BaseModel):
     risk: str | None = Field(
         default=None, description="risk axis of the map, MEASURE.FIELD; default: known_sets.mean, or the first risk with a limit"
     )
-    loss: str = Field(default="ncp.loss", description="information loss to minimise, MEASURE.FIELD")
+    loss: str = Field(
+        default=OBJECTIVE,
+        description="loss to minimise: the objective (information loss, falsehood and associations), or one MEASURE.FIELD",
+    )
+    objective: ObjectiveWeights = Field(
+        default_factory=ObjectiveWeights,
+        description="weights of information, falsehood and associations; default: 1 each",
+    )
+    analyses: tuple[Formula, ...] = Field(
+        default=(), description="regressions whose effects should survive, such as visits ~ sex + age: part of the objective"
+    )
+    prefer: Preference = Field(
+        default="least loss", description="which of the three plans to take: least loss, most truthful or safest"
+    )
     truthful: bool = Field(
         default=True, description="categories of the release are true or coarser; false: perturbative methods may change them"
     )

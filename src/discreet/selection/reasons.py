@@ -1,6 +1,6 @@
 """Sentences that explain the choice of a plan.
 
-Reports recognise "The plan:", "a risk of" and "largest" (discreet.report.public): keep these phrases.
+Reports recognise "The plan:", "Given up:", "a risk of" and "largest" (discreet.report.public): keep these phrases.
 """
 
 from __future__ import annotations
@@ -12,9 +12,14 @@ import polars as pl
 
 from discreet.model.policy import Step
 from discreet.model.results import Assessment
+from discreet.selection.changes import describe_changes
 from discreet.selection.evaluate import Evaluator
+from discreet.selection.objective import OBJECTIVE
 from discreet.selection.options import SelectOptions
 from discreet.selection.search import TriedPlan
+
+GIVEN_UP = "Given up:"
+"""The start of sentences with numbers of single attributes, which a public report leaves out."""
 
 
 def explain_choice(
@@ -45,13 +50,23 @@ def explain_choice(
         f"{risk} changes from {_format_number(before)} to {_format_number(chosen.outcome.risk)}, "
         f"{loss} is {_format_number(chosen.outcome.loss)}"
     )
-    if meeting and options.cost is None:
+    if options.loss == OBJECTIVE:
+        parts = ", ".join(f"{part} {_format_number(value)}" for part, value in chosen.outcome.parts.items())
+        numbers += f" ({options.objective.formula()}: {parts})"
+    if meeting and options.prefer == "most truthful":
+        sentences.append(f"Of the plans that meet every limit it is the most truthful: {numbers}.")
+    elif meeting and options.prefer == "safest":
+        sentences.append(f"Of the plans that meet every limit it is the safest: {numbers}.")
+    elif meeting and options.cost is None:
         sentences.append(f"Of the plans that meet every limit it has the least loss: {numbers}.")
     elif meeting:
         cost = f"{options.cost.risk:g} x risk + {options.cost.loss:g} x loss" if options.cost else ""
         sentences.append(f"Of the plans that meet every limit it has the least cost, {cost}: {numbers}.")
     else:
         sentences.append(f"No plan meets every limit; this is the closest: {numbers}.")
+    if chosen.outcome.error is None:
+        sentences += [f"{GIVEN_UP} {sentence}" for sentence in describe_changes(chosen.outcome.changes)]
+    sentences += [f"{GIVEN_UP} {note}." for note in _regression_notes(assessment)]
     sentences += [f"{verdict.sentence}." for verdict in assessment.verdicts]
     if not meeting:
         sentences += _explain_missed_limits(chosen, tried)
@@ -96,6 +111,12 @@ def format_step(step: Step) -> str:
         f"{name} {'yes' if value is True else 'no' if value is False else value}" for name, value in step.parameters.items()
     )
     return step.method + (f" of {', '.join(step.columns)}" if step.columns else "") + (f" ({parameters})" if parameters else "")
+
+
+def _regression_notes(assessment: Assessment) -> list[str]:
+    """Each effect of the regressions that the owner named, before and after."""
+    score = assessment.losses.get("associations")
+    return [] if score is None else [str(note) for note in score.notes if ": effect of " in str(note)]
 
 
 def _explain_missed_limits(chosen: TriedPlan, tried: Sequence[TriedPlan]) -> list[str]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet.errors import DataError, nearest
 from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
 from discreet.model.showing import Plottable
+from discreet.selection.changes import AttributeChange
+from discreet.selection.choices import PlanChoice
 from discreet.selection.comments import Comments
-from discreet.selection.frontier import MapPoint
+from discreet.selection.frontier import MapPoint, explain_domination
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,13 @@ class Selection(Plottable):
     """The chosen plan. Every number was measured on the whole table, never on a sample.
 
     ``met`` says whether every limit is met, for an intruder who has the release alone and for one who knows the original
-    values; if not, the plan is the closest one and ``standing`` names the limits that it does not meet. ``placed`` are all plans
-    tried on the whole table, as points of the risk-utility map, ``frontier`` those that are not dominated, ``plans`` the plans of
-    the frontier by name. ``seconds`` is the time of the whole call, ``searching`` the time of drawing and trying plans, and
-    ``busy`` the part of it spent on masking and measuring.
+    values; if not, the plan is the closest one and ``standing`` names the limits that it does not meet. ``parts`` and ``changes``
+    say what the plan gives up.
+
+    ``placed`` are all plans tried on the whole table, as points of the risk-utility map, ``frontier`` those that are not
+    dominated, ``plans`` the plans of the frontier by name. ``choices`` are the three plans to choose from, ``dominated`` has for
+    each dominated plan that meets the limits the name of a plan that dominates it. ``seconds`` is the time of the whole call,
+    ``searching`` the time of drawing and trying plans, and ``busy`` the part of it spent on masking and measuring.
     """
 
     plan: Plan
@@ -37,6 +43,10 @@ class Selection(Plottable):
     placed: tuple[MapPoint, ...]
     frontier: tuple[MapPoint, ...]
     plans: Mapping[str, Plan]
+    choices: tuple[PlanChoice, ...]
+    dominated: Mapping[str, str]
+    parts: Mapping[str, float]
+    changes: Mapping[str, AttributeChange]
     tried: int
     tried_on_sample: int
     standing: tuple[str, ...]
@@ -51,6 +61,26 @@ class Selection(Plottable):
     def obstacles(self) -> str:
         """Why the verdict is not met: the limits that are not met, or the gaps in the evidence."""
         return f"limits not met: {', '.join(self.standing)}" if self.standing else "; ".join(self.assessment.gaps)
+
+    def choice(self, title: str) -> PlanChoice:
+        """One of the three plans: "least loss", "most truthful" or "safest"."""
+        found = next((choice for choice in self.choices if choice.title == title), None)
+        if found is None:
+            raise DataError(
+                f"the search has no plan '{title}'; {nearest(title, [choice.title for choice in self.choices])}"
+                if self.choices
+                else f"no plan meets every limit, so there is no plan '{title}' to choose"
+            )
+        return found
+
+    def policy_with(self, title: str) -> Policy:
+        """The policy that runs one of the three plans."""
+        return self.policy.with_(plan=self.choice(title).plan)
+
+    def explain_dominated(self) -> dict[str, str]:
+        """Why each dominated plan that meets the limits is not on the frontier, with numbers."""
+        points = {point.name: point for point in self.placed}
+        return {name: explain_domination(points[name], points[better]) for name, better in self.dominated.items()}
 
     def to_yaml(self, folder: str | Path | None = None, *, comments: Comments | None = None) -> str:
         """The policy file with which ``discreet mask`` makes the same release; the reasons are comments at the top.
@@ -78,6 +108,12 @@ class Selection(Plottable):
                 point.to_dict() | {"plan": self.plans[point.name].model_dump(mode="json", exclude_defaults=True)}
                 for point in self.frontier
             ],
+            "choices": [choice.to_dict() for choice in self.choices],
+            "dominated": [
+                {"plan": name, "by": self.dominated[name], "why": why} for name, why in self.explain_dominated().items()
+            ],
+            "parts": dict(self.parts),
+            "changes": {name: asdict(change) for name, change in self.changes.items()},
             "tried": self.tried,
             "tried_on_sample": self.tried_on_sample,
             "seconds": round(self.seconds, 3),

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from discreet.engine.runtime.progress import OutOfTimeError, report_progress, stop_after
 from discreet.errors import PolicyError, SourceError
 from discreet.model.policy import Plan
-from discreet.selection.evaluate import Evaluator, Outcome
+from discreet.selection.evaluate import Evaluator
 from discreet.selection.frontier import MapPoint, frontier
+from discreet.selection.outcome import Outcome
 from discreet.selection.space import Point, Space
 from discreet.selection.trials import TrialReporter
 
@@ -211,7 +212,7 @@ class Search:
         began = time.monotonic()
         try:
             with stop_after(None if longest is None else min(end, began + longest)):
-                return self.evaluate(plan)
+                return self.evaluate(plan, loss_to_beat=self._loss_to_beat())
         except OutOfTimeError:
             seconds = time.monotonic() - began
             if time.monotonic() >= end:
@@ -256,6 +257,10 @@ class Search:
     def best(self) -> TriedPlan:
         """The plan that meets all limits at the least loss; the closest one if none does."""
         return min(self.tried, key=lambda plan: plan.outcome.rank)
+
+    def _loss_to_beat(self) -> float:
+        """The loss of the best plan that meets all limits; infinite if none does."""
+        return min((plan.outcome.ranked_loss for plan in self.tried if plan.outcome.meets_limits), default=math.inf)
 
     def _record(self, point: Point, outcome: Outcome) -> None:
         plan = self.build(point)

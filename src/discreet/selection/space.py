@@ -27,6 +27,7 @@ from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import knowable_attributes
+from discreet.selection.recodings import needed_class_size
 
 Choice = str | int | float
 Point = dict[str, Choice]
@@ -135,13 +136,9 @@ def _class_choices(
     data: Microdata, known: Sequence[str], numeric: Sequence[str], finishes: Sequence[Choice], *, weighted: Sequence[str]
 ) -> dict[str, Sequence[Choice]]:
     """The settings of the methods that build classes; each of the ``weighted`` columns gets a weight."""
-    required_k = max(2, math.ceil(data.policy.limits.get("k_anonymity.k", 2)))
+    required_k = needed_class_size(data.policy)
     choices: dict[str, Sequence[Choice]] = {
-        "k": [
-            required_k * multiple
-            for multiple in _K_MULTIPLES
-            if multiple == 1 or required_k * multiple * _FEWEST_CLASSES <= len(data)
-        ],
+        "k": _class_sizes(required_k, len(data)),
         "suppression": [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4],
         "publish": ["means", "ranges"],
         "scale": ["range", "std", "none"],
@@ -152,6 +149,12 @@ def _class_choices(
     if "microaggregation" in finishes and any(data.frame[name].has_nulls() for name in known):
         choices["missing"] = ["category", "apart"]
     return choices
+
+
+def _class_sizes(required: int, records: int) -> list[Choice]:
+    """The required size, a little more (local suppression may end just below it), and multiples of it."""
+    multiples = [required * multiple for multiple in _K_MULTIPLES if required * multiple * _FEWEST_CLASSES <= records]
+    return list(dict.fromkeys(sorted([required, required + 1, required + 2, *multiples])))
 
 
 def _target_choices(data: Microdata) -> dict[str, Sequence[Choice]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -37,6 +37,7 @@ _MANY_CATEGORIES = 30
 _RISKIEST_RECORDS = 1000
 _SUPPRESSION = 0.02
 """Share of records that full-domain recoding may suppress in most starting points."""
+_RECODINGS_TRIED_FIRST = 2
 _MOST_DROPPED = 3
 """Attributes of the riskiest known sets that starting points recode to a single value, one more at a time."""
 
@@ -68,16 +69,20 @@ def rank_risky_attributes(data: Microdata, known: Score | None = None) -> tuple[
     return [name for name, _ in in_top_sets.most_common()], [name for name, _ in sensitive.most_common()]
 
 
-def starting_points(space: Space, top: Sequence[str] = ()) -> list[Point]:
-    """The points to start with, the most promising first; ``top`` are the attributes of the riskiest known sets.
+def starting_points(space: Space, top: Sequence[str] = (), recodings: Sequence[Mapping[str, int]] = ()) -> list[Point]:
+    """The points to start with, the most promising first.
 
-    The search tries them in this order: another order finds other plans with the same seed.
+    ``top`` are the attributes of the riskiest known sets, ``recodings`` levels of the keys, finer ones first. The search tries
+    the points in this order: another order finds other plans with the same seed.
     """
     starts = _Starts(space)
     starts.add_quick_plan()
+    starts.add_unchanged()
+    starts.add_recodings(recodings, most=_RECODINGS_TRIED_FIRST)
     starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[:1])
-    starts.add_large_groups()
     starts.add_targeted_generalization()
+    starts.add_recodings(recodings)
+    starts.add_large_groups()
     starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[1:])
     starts.add_generalizations()
     starts.add_other_finishes_over_known()
@@ -112,7 +117,7 @@ class _Starts:
             name for name in ("microaggregation", "partition", self.best_finish) if name in space.finishes_over_known
         ]
         self.class_sizes = list(space.choices.get("k", ()))
-        self.large_class_sizes = self.class_sizes[4:][::3] or self.class_sizes[-1:]
+        self.large_class_sizes = self.class_sizes[6:][::3] or self.class_sizes[-1:]
 
     def add(self, **changes: Choice) -> None:
         """Add the point with these changes; changes that the space does not offer are ignored, such as of protected columns."""
@@ -134,12 +139,33 @@ class _Starts:
             over = "all" if finish in self.space.finishes_over_known else "keys"
             k = self.large_class_sizes[0] if self.large_class_sizes else 2
             self.add(finish=finish, over=over, k=k)
+        else:
+            self.add(finish=finish)
+
+    def add_unchanged(self) -> None:
+        """Nothing but the removal of identifiers, which may be enough, and is the end of the frontier without loss."""
+        self.add()
+
+    def add_recodings(self, recodings: Sequence[Mapping[str, int]], most: int | None = None) -> None:
+        """Keys recoded until few records are in small classes, then local suppression; or the dropped keys alone, then Mondrian.
+
+        Those in the middle first: little recoding leaves much to suppress, and much recoding is a loss of its own.
+        """
+        middle_first = sorted(range(len(recodings)), key=lambda index: abs(index - len(recodings) // 2))
+        for number, index in enumerate(middle_first[:most]):
+            levels: dict[str, Choice] = {f"level:{name}": level for name, level in recodings[index].items()}
+            for finish in ("local_suppression", "partition"):
+                if finish in self.finishes:
+                    self._add_with_first_target(finish=finish, **levels)
+            if "local_suppression" in self.finishes and number == 0:
+                self._add_with_first_target(finish="local_suppression", k=self.class_sizes[1], **levels)
 
     def add_light_numbers(self, weights: Sequence[float]) -> None:
         """Balanced partitioning with light numbers."""
         if self.best_finish == "balanced_partition":
             for weight in weights:
-                self._add_with_first_target(finish=self.best_finish, **self._numeric_weights(weight))
+                for publish in ("ranges", "means"):
+                    self._add_with_first_target(finish=self.best_finish, publish=publish, **self._numeric_weights(weight))
 
     def add_large_groups(self) -> None:
         """Classes over all known attributes, so large that few records stay above the threshold; a target lowers those.
@@ -205,8 +231,8 @@ class _Starts:
             self._add_with_first_target(finish=finish, **coarser)
 
     def add_larger_classes(self) -> None:
-        """The best finish with the third and the fourth class size."""
-        for k in self.class_sizes[2:4]:
+        """The best finish with somewhat larger classes."""
+        for k in self.class_sizes[3:6:2]:
             self._add_with_first_target(finish=self.best_finish, k=k)
 
     def add_suppression_limits(self) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discreet import registry
 from discreet.model.policy import Plan
-from discreet.selection.evaluate import Outcome
+from discreet.selection.changes import describe_changes
+from discreet.selection.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,11 @@ class Trial:
     ``loss`` are the coordinates on the map, less of either is better (a risk of which more is safer has its sign reversed);
     ``risks`` and ``losses`` are the measured values of the limits and of the axes, by MEASURE.FIELD, in the direction of their
     measures. ``kept`` says whether every limit is met, ``missed`` by how much each unmet limit is missed (see
-    :class:`~discreet.selection.evaluate.Outcome`), and ``best`` whether no earlier plan on the same table was better.
+    :class:`~discreet.selection.outcome.Outcome`), and ``best`` whether no earlier plan on the same table was better.
 
     Only trials with ``whole`` were measured on the whole table. The others were measured on a sample, against limits scaled to
     its size: they guide the search and say nothing about a release. ``error`` is the reason why a plan could not run; such a
-    trial has no measured values.
+    trial has no measured values. ``parts`` are the parts of the objective, ``words`` what the plan does to each attribute.
     """
 
     number: int
@@ -37,6 +38,8 @@ class Trial:
     whole: bool
     best: bool
     error: str | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -66,10 +69,11 @@ class TrialReporter:
         risks, losses = (
             {name: value for name, value in outcome.measured.items() if kinds[name] == kind} for kind in ("risk", "loss")
         )
+        words = tuple(describe_changes(outcome.changes)) if outcome.error is None else ()
         content = plan.model_dump(mode="json", exclude_defaults=True)
         self.on_trial(
             Trial(
                 self.number, content, outcome.risk, outcome.loss, risks, losses, outcome.meets_limits, dict(outcome.missed),
-                whole, best, outcome.error,
+                whole, best, outcome.error, dict(outcome.parts), words,
             )
         )  # fmt: skip

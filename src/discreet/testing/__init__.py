@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.testing.conformance import check_loss, check_risk
+from discreet.testing.employees import employees
 from discreet.testing.findings import ConformanceError
 from discreet.testing.hospital import hospital
 from discreet.testing.items import items
@@ -14,5 +15,5 @@ from discreet.testing.tables import table
 
 __all__ = [
     "ConformanceError", "check_loss", "check_masking", "check_risk",
-    "hospital", "items", "patients", "phonebook", "students", "table",
+    "employees", "hospital", "items", "patients", "phonebook", "students", "table",
 ]  # fmt: skip

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LEFT_OUT = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD, Role.WEIGHT)
-_MOST_RECORDS = 100_000
 _MOST_EFFECTS = 200
 """Dummy variables and numbers of one regression; more would be a table of its own, not an analysis."""
 
@@ -80,6 +79,9 @@ class Associations(LossMeasure):
     most: Annotated[int, Field(ge=2)] = Field(
         default=40, description="most attributes to compare, the changed ones first; those beyond are named in a note"
     )
+    records: Annotated[int, Field(ge=100)] = Field(
+        default=100_000, description="most records to compare; of more, this many evenly spread over each table"
+    )
 
     @field_validator("analyses")
     @classmethod
@@ -90,13 +92,14 @@ class Associations(LossMeasure):
 
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         names, changed, notes = self._compared(original, masked)
-        original, masked = _sampled(original), _sampled(masked)
+        before = original.cache.setdefault(("associations", self.records), {})
+        original, masked = _sampled(original, self.records), _sampled(masked, self.records)
         sides = {name: _variables(original, masked, name) for name in names}
         pairs = [pair for pair in combinations(names, 2) if changed & set(pair)]
-        changes = [
-            min(1.0, abs(association(*(sides[name][1] for name in pair)) - association(*(sides[name][0] for name in pair))))
-            for pair in pairs
-        ]
+        for pair in pairs:
+            if pair not in before:  # a search compares many releases with one original
+                before[pair] = association(*(sides[name][0] for name in pair))
+        changes = [min(1.0, abs(association(*(sides[name][1] for name in pair)) - before[pair])) for pair in pairs]
         summary: dict[str, int | float | None] = {
             "loss": float(np.mean(changes)) if changes else 0.0,
             "worst": max(changes, default=0.0),
@@ -159,11 +162,11 @@ def _is_number(data: Microdata, name: str) -> bool:
     return data.level(name) in (Level.NUMERIC, Level.DATE) and (dtype.is_numeric() or dtype.is_temporal())
 
 
-def _sampled(data: Microdata) -> Microdata:
+def _sampled(data: Microdata, most: int) -> Microdata:
     """At most so many records, evenly spread over the table."""
-    if len(data) <= _MOST_RECORDS:
+    if len(data) <= most:
         return data
-    return data.take(np.linspace(0, len(data) - 1, _MOST_RECORDS).astype(np.int64))
+    return data.take(np.linspace(0, len(data) - 1, most).astype(np.int64))
 
 
 def _changed(original: Microdata, masked: Microdata, names: Sequence[str]) -> set[str]:

@@ -25,7 +25,9 @@ class LocalSuppression(MaskingMethod):
 
     Of each record with fewer than k agreeing records, the cheapest set of values is suppressed that leaves a combination which
     k records share. Records are treated one after the other, the costliest first; a record that earlier blanks have made safe
-    keeps its values. With ``blanks: discount`` blanks do not count as agreement, so that all such records are treated.
+    keeps its values. With ``blanks: discount`` blanks do not count as agreement, so that all such records are treated. With
+    ``blanks: category`` a blank is a value of its own: k records share every combination of values and blanks that is released,
+    as k-anonymity with ``missing: category`` counts.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -52,8 +54,10 @@ class LocalSuppression(MaskingMethod):
     importance: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="cost of suppressing a value of an attribute; default: 1"
     )
-    blanks: Literal["match", "discount"] = Field(
-        default="match", description="match: a blank agrees with any value (wildcard); discount: only equal values agree"
+    blanks: Literal["match", "discount", "category"] = Field(
+        default="match",
+        description="match: a blank agrees with any value (wildcard); discount: only equal values agree; "
+        "category: a blank is a value of its own, and k records share every combination",
     )
 
     @model_validator(mode="after")
@@ -82,15 +86,19 @@ class LocalSuppression(MaskingMethod):
                 raise ParameterError(f"local_suppression.importance names '{name}', which is not a key; {nearest(name, columns)}")
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
+        from discreet.masking.local_suppression.categories import find_class_suppressions
         from discreet.masking.local_suppression.search import find_suppressions
 
         self.check(data, columns)
         if not len(data):
             return data
         costs = [self.importance.get(name, 1.0) for name in columns]
-        suppressed = find_suppressions(
-            encode(data, columns), len(data), self.required_k, costs, blanks_agree=self.blanks == "match"
-        )
+        if self.blanks == "category":
+            suppressed = find_class_suppressions(encode(data, columns), len(data), self.required_k, costs)
+        else:
+            suppressed = find_suppressions(
+                encode(data, columns), len(data), self.required_k, costs, blanks_agree=self.blanks == "match"
+            )
         changed = {
             name: data.frame[name].set(pl.Series(suppressed[:, index]), None)
             for index, name in enumerate(columns)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet import registry
 from discreet.errors import nearest
 from discreet.model.policy import explain_validation_error
+from discreet.selection.objective import ObjectiveWeights
+from discreet.selection.options import PERTURBATIVE, Formula, Preference
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects.projects import Project
 
@@ -16,6 +18,7 @@ REPEATABLE = ("import", "analyze", "risk", "generate", "select", "report", "publ
 """Kinds that produce the same result when repeated, so that a job interrupted with the server can run again."""
 
 Number = Annotated[int, Field(ge=1)]
+Line = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class _Parameters(BaseModel):
@@ -68,6 +71,17 @@ class Select(_Parameters):
     risk: str | None = None
     loss: str | None = None
     cost: dict[str, float] | None = None
+    objective: ObjectiveWeights | None = Field(default=None, description="weights of information, falsehood and associations")
+    truthful: bool | None = Field(default=None, description="whether categories stay true or become coarser; default: true")
+    allow: list[Literal[PERTURBATIVE]] | None = Field(  # type: ignore[valid-type]
+        default=None, description="perturbative methods that may change categories all the same"
+    )
+    protect: list[Line] | None = Field(default=None, description="columns that no step may change")
+    keep: dict[Line, Annotated[float, Field(ge=0, le=1)]] | None = Field(
+        default=None, description="least share of a column's values that must not be suppressed, by column"
+    )
+    analyses: list[Formula] | None = Field(default=None, description="regressions whose effects should survive")
+    prefer: Preference | None = Field(default=None, description="which of the three plans to take")
     dataset: Number | None = None
     revision: Annotated[int, Field(ge=0)] | None = None
 

@@ -88,11 +88,10 @@ def analyze(inputs: JobInputs, _messages: MessageWriter) -> Message:
 def select(inputs: JobInputs, messages: MessageWriter) -> Message:
     """Run the wizard's search; each plan evaluated on the whole table is reported immediately."""
     from discreet import verbs
+    from discreet.selection.options import SelectOptions
 
     parameters = dict(inputs["parameters"])
-    options = {
-        name: parameters[name] for name in ("seconds", "trials", "seed", "sample", "risk", "loss", "cost") if name in parameters
-    }
+    options = {name: parameters[name] for name in SelectOptions.model_fields if name in parameters}
     policy = load_policy(inputs)
     if "limits" in parameters:
         policy = load_policy({**inputs, "policy": {**inputs["policy"], "limits": parameters["limits"]}})

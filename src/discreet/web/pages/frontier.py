@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.selection.frontier import MapPoint, mark_dominated
+from discreet.selection.choices import dominating_plans
+from discreet.selection.frontier import MapPoint, explain_domination, frontier, mark_dominated
+from discreet.selection.objective import OBJECTIVE
 from discreet.web.jobs.queue import Job
 
 MAX_TABLE_ROWS = 60
@@ -28,11 +30,30 @@ class CandidatePlan:
     """Whether it was measured on the whole table rather than on a sample."""
     dominated: bool
     plan: dict[str, Any]
+    words: tuple[str, ...] = ()
+    """What the plan does to each attribute."""
+    why_dominated: str = ""
+    """Why a plan that meets the limits is not on their frontier, with numbers."""
 
     @property
     def displayed_risk(self) -> float:
         """The risk in the direction of its measure; measures for which high is safe are stored with a negative sign."""
         return abs(self.risk)
+
+
+@dataclass(frozen=True)
+class DisplayedChoice:
+    """One of the three plans to choose from."""
+
+    title: str
+    number: int
+    risk: float
+    loss: float
+    parts: Mapping[str, float]
+    limits: Mapping[str, float | None]
+    blank: float
+    plan: dict[str, Any]
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -49,6 +70,8 @@ class PlanSearch:
     """Whether the chosen plan meets every limit; None while the search runs."""
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     """The hierarchies that the search added to the policy, by attribute: the plans refer to their levels."""
+    choices: list[DisplayedChoice] = field(default_factory=list)
+    """The three plans to choose from, once the search has ended."""
 
     @property
     def table_rows(self) -> list[CandidatePlan]:
@@ -89,11 +112,12 @@ def read_search(job: Job) -> PlanSearch:
     plans: list[CandidatePlan] = []
     for whole in (True, False):
         same_table = [trial for trial in measured if bool(trial["whole"]) is whole]
-        marks = mark_dominated([MapPoint(str(trial["number"]), trial["risk"], trial["loss"]) for trial in same_table])
+        points = [MapPoint(f"plan {trial['number']}", trial["risk"], trial["loss"], trial["kept"]) for trial in same_table]
+        marks, why = mark_dominated(points), _explain_dominated(points)
         plans += [
             CandidatePlan(
                 trial["number"], trial["risk"], trial["loss"], {**trial.get("risks", {}), **trial.get("losses", {})},
-                trial["kept"], whole, mark.dominated, trial["plan"],
+                trial["kept"], whole, mark.dominated, trial["plan"], tuple(trial.get("words", ())), why.get(mark.name, ""),
             )
             for trial, mark in zip(same_table, marks, strict=True)
         ]  # fmt: skip
@@ -102,11 +126,27 @@ def read_search(job: Job) -> PlanSearch:
         len(trials) - len(measured),
         _choose_best(plans, result),
         _axis_name(result, "risk", job) or _infer_risk_name(plans),
-        _axis_name(result, "loss", job) or "ncp.loss",
+        _axis_name(result, "loss", job) or OBJECTIVE,
         [str(reason) for reason in result.get("why", [])],
         result.get("met"),
         next((trial["hierarchies"] for trial in trials if trial.get("hierarchies")), {}),
+        [_read_choice(choice, result.get("limits_wanted", {})) for choice in result.get("choices", ())],
     )
+
+
+def _read_choice(choice: Mapping[str, Any], limits: Mapping[str, float]) -> DisplayedChoice:
+    measured = choice["measured"]
+    return DisplayedChoice(
+        choice["title"], int(choice["name"].removeprefix("plan ")), choice["risk"], choice["loss"], choice["parts"],
+        {limit: measured.get(limit) for limit in limits}, choice["blank"], choice["plan"], tuple(choice["words"]),
+    )  # fmt: skip
+
+
+def _explain_dominated(points: list[MapPoint]) -> dict[str, str]:
+    """Why each dominated plan that meets the limits is not on their frontier."""
+    by_name = {point.name: point for point in points}
+    dominating = dominating_plans(points, frontier([point for point in points if point.kept]))
+    return {name: explain_domination(by_name[name], by_name[better]) for name, better in dominating.items()}
 
 
 def _choose_best(plans: list[CandidatePlan], result: Mapping[str, Any]) -> CandidatePlan | None:

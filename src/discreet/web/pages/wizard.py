@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from starlette.datastructures import FormData
 
-from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
+from discreet.selection.choices import PREFERENCES
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.jobs import queue
 from discreet.web.pages.forms import catalogue, conflicts, editing
 from discreet.web.pages.forms.labels import step_rows
+from discreet.web.pages.forms.search_form import read_search_form, search_form_values
 from discreet.web.pages.frontier import read_search
 from discreet.web.pages.methods import limit_rows
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import policies, projects
+from discreet.web.projects import datasets, policies, projects
 
 router = APIRouter(prefix="/projects/{number}/methods/wizard")
 
@@ -33,7 +35,7 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
 def start(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
     """Queue a search."""
     try:
-        parameters = _search_parameters(form)
+        parameters = read_search_form(form)
         with core.store.write() as connection:
             project = projects.get(connection, session.user, number, "editor")
             if project.dataset_id is None:
@@ -44,7 +46,7 @@ def start(request: Request, core: ServerCore, session: CurrentSession, form: Che
     except Forbidden:
         raise
     except DiscreetError as error:
-        return _form_page(request, core, session, number, message=str(error), status=422)
+        return _form_page(request, core, session, number, message=str(error), status=422, form=form)
     return redirect(f"/projects/{number}/methods/wizard/{job.id}")
 
 
@@ -62,6 +64,7 @@ def show_search(
     return render_page(
         request, "wizard_search.html", session, project, "methods", job=search_job, search=search, chosen=chosen,
         steps=step_rows(Plan.model_validate(chosen.plan)) if chosen else [],
+        choices=[(choice, step_rows(Plan.model_validate(choice.plan))) for choice in search.choices],
         current=_is_current_plan(policy, chosen), may=project.allows("editor"),
     )  # fmt: skip
 
@@ -89,36 +92,20 @@ def use_plan(request: Request, core: ServerCore, session: CurrentSession, form: 
     return redirect(f"/projects/{number}/methods#plan")
 
 
-def _search_parameters(form: Any) -> dict[str, Any]:
-    """The parameters of the search job, read from the form."""
-    unit = str(form.get("unit", "seconds"))
-    amount = str(form.get("amount", "")).strip()
-    try:
-        budget = float(amount)
-    except ValueError:
-        raise InvalidRequest(f"the budget is a number of seconds or of plans; got '{amount[:40]}'") from None
-    parameters: dict[str, Any] = {"trials": int(budget)} if unit == "trials" else {"seconds": budget}
-    for name, kind in (("risk", "risk"), ("loss", "loss")):
-        if axis := str(form.get(name, "")):
-            if axis.count(".") != 1 or registry.resolve_limit(axis, origin="the map")[0] != kind:
-                raise InvalidRequest(f"'{axis[:60]}' is not a {kind}")
-            parameters[name] = axis
-    if (seed := str(form.get("seed", "")).strip()) != "":
-        parameters["seed"] = editing.read_whole_number(form, "seed") if seed else 0
-    return parameters
-
-
 def _form_page(
-    request: Request, core: ServerCore, session: Session, number: int, message: str = "", status: int = 200
-) -> Response:
+    request: Request, core: ServerCore, session: Session, number: int, message: str = "", status: int = 200,
+    form: FormData | None = None,
+) -> Response:  # fmt: skip
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         policy = policies.current_policy(connection, project)
+        columns = datasets.get(connection, project).columns if project.dataset_id is not None else []
         searches = [job for job in queue.list_jobs(connection, project, 50) if job.kind == "select"][:10]
     limit_choices = catalogue.list_limits()
     return render_page(
         request, "wizard.html", session, project, "methods", status=status, message=message, limits=limit_rows(policy),
         limit_choices=limit_choices, searches=searches, may=project.allows("editor"),
+        options=search_form_values(policy, [str(column["name"]) for column in columns], form), preferences=PREFERENCES,
         axes={kind: [group for group in limit_choices if group["kind"] == kind] for kind in ("risk", "loss")},
     )  # fmt: skip
 

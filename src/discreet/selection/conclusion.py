@@ -1,0 +1,123 @@
+"""The end of a search: the best plan is simplified, run once more, and its release assessed as a written file would be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from discreet.assessment.release import assess_release
+from discreet.masking.generate import generate
+from discreet.model.microdata import Microdata
+from discreet.selection.choices import choose_plan, dominating_plans, three_plans
+from discreet.selection.evaluate import TARGETED, Evaluator
+from discreet.selection.frontier import MapPoint, frontier, mark_dominated
+from discreet.selection.options import SelectOptions
+from discreet.selection.reasons import explain_choice, explain_unreachable_threshold
+from discreet.selection.results import Selection
+from discreet.selection.search import TriedPlan
+from discreet.selection.trials import TrialReporter
+
+_MOST_UNTARGETED = 6
+"""Plans that are tried again without their targeted steps, if no plan can run."""
+
+
+def assess_best_plan(
+    data: Microdata, options: SelectOptions, evaluate: Evaluator, tried: Sequence[TriedPlan],
+    tried_on_sample: Sequence[TriedPlan], began: float, searching: float, reporter: TrialReporter,
+) -> Selection:  # fmt: skip
+    """Simplify the best plan, run it once more, and assess its release as ``assess`` does with a written file."""
+    deadline = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
+    simplifying = time.monotonic()
+    simplified = _try_without_targeted_steps(tried, evaluate, deadline)
+    if not simplified:
+        simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
+    searching += time.monotonic() - simplifying
+    for plan in simplified:
+        reporter.report(plan.plan, plan.outcome, whole=True)
+    tried = [*tried, *simplified]
+    chosen = choose_plan(tried, options, evaluate.worst, options.prefer)
+    policy = data.policy.with_(plan=chosen.plan)
+    release = generate(data.with_policy(policy), chosen.plan, evaluate.secret)
+    # Work stops only between its steps, so the end is a little before the time limit. The limits of a plan that was chosen
+    # because it meets them are always judged completely.
+    end = None if options.seconds is None else began + 0.98 * options.seconds
+    last = last_moment(options, began)
+    assessment = assess_release(release.original, release, end, patient=chosen.outcome.meets_limits, last=last)
+    # plans have the numbers that on_trial was called with, those tried on the sample first
+    named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}
+    points = [
+        MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.meets_limits)
+        for name, plan in named.items()
+        if plan.outcome.error is None
+    ]
+    best_points = tuple(frontier(points))
+    unmet = tuple(verdict.limit for verdict in assessment.verdicts if not verdict.kept)
+    axes = (evaluate.risk_axis, options.loss)
+    sentences = [
+        *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
+        *explain_unreachable_threshold(evaluate, unmet),
+    ]
+    return Selection(
+        plan=chosen.plan,
+        policy=policy,
+        met=assessment.ok or not policy.limits,
+        loss=chosen.outcome.loss,
+        risk=chosen.outcome.risk,
+        axes=axes,
+        release=release,
+        assessment=assessment,
+        placed=tuple(mark_dominated(points)),
+        frontier=best_points,
+        plans={point.name: named[point.name].plan for point in best_points},
+        choices=three_plans(named, options, evaluate.worst),
+        dominated=dominating_plans(points, frontier([point for point in points if point.kept])),
+        parts=chosen.outcome.parts,
+        changes=chosen.outcome.changes,
+        tried=len(tried),
+        tried_on_sample=len(tried_on_sample),
+        standing=unmet,
+        sentences=tuple(sentences),
+        seconds=time.monotonic() - began,
+        searching=searching,
+        busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
+    )
+
+
+def last_moment(options: SelectOptions, began: float) -> float | None:
+    """When a search with a time limit must have its result, whatever is still to be measured."""
+    return None if options.seconds is None else began + 1.05 * options.seconds + 3.0
+
+
+def _try_without_targeted_steps(tried: Sequence[TriedPlan], evaluate: Evaluator, deadline: float | None) -> list[TriedPlan]:
+    """If not a single plan can run: some of them without their targeted steps, which would have to change too many records."""
+    simplified: list[TriedPlan] = []
+    if any(plan.outcome.error is None for plan in tried):
+        return simplified
+    for original in tried:
+        steps = tuple(step for step in original.plan.steps if step.method not in TARGETED)
+        plan = original.plan.model_copy(update={"steps": steps})
+        late = deadline is not None and time.monotonic() > deadline
+        is_new = plan != original.plan and plan not in [other.plan for other in simplified]
+        if is_new and not late and len(simplified) < _MOST_UNTARGETED:
+            simplified.append(TriedPlan(original.point, plan, evaluate(plan)))
+    return simplified
+
+
+def _try_leaving_steps_out(chosen: TriedPlan, evaluate: Evaluator, deadline: float | None) -> list[TriedPlan]:
+    """The chosen plan with steps left out, one after the other, as long as it meets the limits at no more loss without them.
+
+    With a time limit, only while a plan as long and the last run of the chosen plan still fit in.
+    """
+    simplified: list[TriedPlan] = []
+    best = chosen
+    for step in chosen.plan.steps:
+        steps = tuple(other for other in best.plan.steps if other is not step)
+        late = deadline is not None and time.monotonic() + 3 * chosen.outcome.seconds > deadline
+        if step.method == "remove_identifiers" or not best.outcome.meets_limits or not steps or late:
+            continue
+        plan = best.plan.model_copy(update={"steps": steps})
+        shorter = TriedPlan(chosen.point, plan, evaluate(plan))
+        simplified.append(shorter)
+        if shorter.outcome.meets_limits and shorter.outcome.loss <= best.outcome.loss:
+            best = shorter
+    return simplified

@@ -1,0 +1,81 @@
+"""The outcome of one plan: its risk and loss, what it changes, and by how much it misses the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from discreet.selection.changes import AttributeChange
+
+MOST_BLANK = 0.6
+"""The share of a key's values from which suppressing them counts as losing the key."""
+CANNOT_RUN = 1e6
+"""The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
+_JOURNAL_NAMES = {"measured": "found", "loss_by_attribute": "lost"}
+"""Fields of an outcome that journals hold under another name, so that earlier searches can be resumed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a plan: its risk and loss, the measured values of the limits, and by how much each limit is missed.
+
+    ``missed`` has one entry per unmet limit: the violation as a share of the larger of the limit and the value of the original.
+    """
+
+    risk: float
+    loss: float
+    measured: Mapping[str, float | None] = field(default_factory=dict)
+    """The values of the limits and of the map's axes, by MEASURE.FIELD."""
+    missed: Mapping[str, float] = field(default_factory=dict)
+    error: str | None = None
+    seconds: float = 0.0
+    loss_by_attribute: Mapping[str, float] = field(default_factory=dict)
+    """The loss of each attribute, where the measure has one: the search changes attributes with much loss more often."""
+    blank: float = 0.0
+    """The largest share of the values of a key that the plan suppresses."""
+    blank_keys: float = 0.0
+    """The share of the keys of which the plan suppresses most values."""
+    unjudged: float = 0.0
+    """Added to the distance if the intruder who knows the original values was not measured: the release alone misses a limit."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """The parts of the objective: information, falsehood, associations."""
+    changes: Mapping[str, AttributeChange] = field(default_factory=dict)
+    """What the plan does to each attribute that it changes, most penalised first."""
+    skipped: bool = False
+    """Whether a limit was left undecided because the plan loses more than one that meets the limits."""
+
+    @property
+    def meets_limits(self) -> bool:
+        return not self.missed and self.error is None
+
+    @property
+    def distance(self) -> float:
+        """The distance from meeting all limits: the sum of the violations."""
+        return CANNOT_RUN if self.error is not None else sum(self.missed.values()) + self.unjudged
+
+    @property
+    def rank(self) -> tuple[float, float, float]:
+        """Less is better: by loss if the limits are met, else by distance and then by risk.
+
+        A plan that suppresses most of a key ranks behind all plans that do not.
+        """
+        loss = self.ranked_loss
+        return (0.0, loss, self.risk) if self.meets_limits else (self.distance, self.risk, loss)
+
+    @property
+    def ranked_loss(self) -> float:
+        """The loss, and 1 more if most of a key is suppressed, plus the share of the keys for which this is so."""
+        return self.loss + (1.0 + self.blank_keys if self.blank > MOST_BLANK else 0.0)
+
+    def to_journal(self) -> dict[str, Any]:
+        """The fields under the names that a journal holds."""
+        return {_JOURNAL_NAMES.get(name, name): value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_journal(cls, content: Mapping[str, Any]) -> Self:
+        """The outcome that :meth:`to_journal` gave."""
+        fields = {name: field for field, name in _JOURNAL_NAMES.items()}
+        values = {fields.get(name, name): value for name, value in content.items()}
+        changes = {name: AttributeChange(**change) for name, change in values.get("changes", {}).items()}
+        return cls(**values | {"changes": changes})

@@ -1,0 +1,63 @@
+"""A sample of a large table, and its policy: counts shrink with the share of the records that is drawn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet import registry
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.selection.build import scaled_count
+from discreet.selection.options import SelectOptions
+
+SMALLEST_SAMPLE, LARGEST_SAMPLE = 20_000, 40_000
+_LARGEST_SAMPLE_SHARE = 0.8
+"""A sample that would hold a larger share of the table is not worth it: the whole table is searched at once."""
+
+
+def sampled_policy(policy: Policy, scale: float) -> Policy:
+    """The policy scaled to a sample of this share: class sizes shrink with it, and risks of the form 1 / class size grow."""
+    limits = dict(policy.limits)
+    if limits.get("known_sets.below_5") == 0:  # the same limit in a form that can be scaled
+        del limits["known_sets.below_5"]
+        limits["known_sets.effective_k_min"] = max(5.0, limits.get("known_sets.effective_k_min", 0.0))
+    for limit, required in limits.items():
+        if limit in ("k_anonymity.k", "repeated_records.k", "repeated_records.min_persons"):
+            limits[limit] = scaled_count(math.ceil(required), scale)
+        elif limit in ("known_sets.mean", "known_sets.max"):
+            limits[limit] = required / scale
+        elif limit in ("target_linkage.max", "target_linkage.mean", "target_linkage.marketer"):
+            limits[limit] = min(1.0, required / scale)
+        elif limit in ("known_sets.effective_k_min", "known_sets.effective_k_median"):
+            limits[limit] = max(1.0, required * scale)
+    risk = {name: dict(parameters) for name, parameters in policy.risk.items()}
+    if any(limit.startswith("known_sets.") for limit in limits):
+        parameters = risk.setdefault("known_sets", {})
+        threshold = registry.create("risk", "known_sets", parameters, origin=policy.origin).model_dump()["threshold"]
+        if isinstance(threshold, dict):
+            parameters["threshold"] = {"among": max(min(threshold["among"], 2.0), threshold["among"] * scale)}
+        else:
+            parameters["threshold"] = threshold / scale
+    return policy.with_(limits=limits, risk=risk)
+
+
+def sample_share(data: Microdata, options: SelectOptions) -> float:
+    """The share of the table to search first: so many records that k of the table are at least 2 of the sample, within bounds.
+
+    If that is too many records, the smaller sample is stricter than the table; the results on the whole table decide.
+    """
+    k = data.policy.limits.get("k_anonymity.k", 0.0)
+    enough_for_k = math.ceil(2 / k * len(data)) if k > 2 else SMALLEST_SAMPLE
+    size = options.sample or min(max(SMALLEST_SAMPLE, enough_for_k), LARGEST_SAMPLE)
+    share = size / len(data)
+    return share if share < _LARGEST_SAMPLE_SHARE and (options.trials is None or options.trials >= 4) else 1.0
+
+
+def draw_sample(data: Microdata, share: float, seed: int) -> Microdata:
+    """A random sample, with new record numbers: the sample is a table of its own."""
+    order = KeyedDraw(seed).order(data.records, "select sample")
+    rows = np.sort(order[: max(1, math.ceil(share * len(data)))])
+    return Microdata(data.frame[rows], data.policy, data.source, labels=data.labels, variable_labels=data.variable_labels)

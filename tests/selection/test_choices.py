@@ -1,0 +1,217 @@
+"""The default objective, the three plans to choose from, and the replay of every plan that meets the limits."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import discreet
+from discreet.errors import DataError, PolicyError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.selection.changes import AttributeChange
+from discreet.selection.choices import choose_plan, three_plans
+from discreet.selection.evaluate import Evaluator
+from discreet.selection.objective import ObjectiveWeights, objective_parts
+from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import Outcome
+from discreet.selection.recodings import greedy_recodings, needed_class_size
+from discreet.selection.results import Selection
+from discreet.selection.search import TriedPlan
+from discreet.selection.trials import Trial
+
+
+def workers(**select: Any) -> Microdata:
+    rng = np.random.default_rng(4)
+    size = 300
+    sex = rng.choice(["f", "m"], size)
+    frame = pl.DataFrame(
+        {
+            "sex": sex,
+            "race": rng.choice(["white", "black", "asian", "other"], size, p=[0.6, 0.25, 0.1, 0.05]),
+            "town": rng.choice(["Ash", "Brill", "Cove", "Dun", "Ely"], size),
+            "age": rng.integers(20, 66, size),
+            "pay": 1000 * rng.integers(20, 80, size) + 9000 * (sex == "m"),
+        }
+    )
+    roles = {name: {"role": "key"} for name in ("sex", "race", "town", "age")} | {"pay": {"role": "confidential"}}
+    content = {"attributes": roles, "limits": {"k_anonymity.k": 4}, "select": {"trials": 10, "seed": 3} | select}
+    return discreet.read(frame, Policy.from_dict(content))
+
+
+@pytest.fixture(scope="module")
+def searched() -> tuple[Microdata, Selection, list[Trial]]:
+    data, trials = workers(analyses=["pay ~ sex + age"]), []
+    return data, discreet.select(data, on_trial=trials.append), trials
+
+
+def tried(loss: float, risk: float, falsehood: float, changed: float = 0.1, **fields: Any) -> TriedPlan:
+    parts = {"information": loss, "falsehood": falsehood, "associations": 0.0}
+    changes = {"age": AttributeChange(0.1, 0.0, changed, falsehood, 0.0)}
+    plan = Policy.from_dict({"plan": {"steps": [{"method": "rounding", "columns": ["age"], "base": 1 + loss}]}}).plan
+    return TriedPlan({}, plan, Outcome(risk, loss, parts=parts, changes=changes, **fields))
+
+
+def test_the_three_plans_are_the_best_by_loss_by_truth_and_by_risk() -> None:
+    named = {
+        "plan 1": tried(0.1, 9.0, 0.5), "plan 2": tried(0.3, 8.0, 0.0, 0.2), "plan 3": tried(0.4, 1.0, 0.0, 0.9),
+        "plan 4": tried(0.01, 0.5, 0.0, missed={"k_anonymity.k": 0.5}),
+        "plan 5": tried(0.01, 0.1, 0.0, blank=0.9, blank_keys=1.0),
+    }  # fmt: skip
+    choices = three_plans(named, SelectOptions(), 10.0)
+    assert [(choice.title, choice.name) for choice in choices] == [
+        ("least loss", "plan 1"), ("most truthful", "plan 2"), ("safest", "plan 3"),
+    ]  # fmt: skip
+    assert choose_plan(list(named.values()), SelectOptions(), 10.0, "safest") is named["plan 3"]
+    assert three_plans({"plan 4": named["plan 4"]}, SelectOptions(), 10.0) == ()
+
+
+def test_one_plan_that_is_best_in_every_way_is_described_once() -> None:
+    choices = three_plans({"plan 1": tried(0.1, 0.1, 0.0)}, SelectOptions(), 1.0)
+    assert [choice.sentences for choice in choices[1:]] == [("The same plan as least loss.",)] * 2
+    assert choices[0].sentences[0].startswith("age: of its values 10 % coarser, which loses 10 % of its information")
+
+
+def test_the_objective_punishes_one_ruined_attribute_among_many_that_are_kept() -> None:
+    rng = np.random.default_rng(1)
+    kept = {f"c{number}": rng.integers(0, 5, 200) for number in range(40)}
+    data = discreet.read(pl.DataFrame({"stay": rng.integers(0, 2, 200), **kept}), {"attributes": {"stay": {"role": "key"}}})
+    data = data.with_policy(data.policy.with_(limits={"k_anonymity.k": 2}, loss={"ncp": {"attributes": data.columns}}))
+    perturbed = {"plan": {"steps": [{"method": "pram", "columns": ["stay"], "retention": 0.5}], "seed": 1}}
+    outcome = Evaluator(data, SelectOptions())(Policy.from_dict(perturbed).plan)
+    assert outcome.error is None, outcome.error
+    assert outcome.measured["ncp.loss"] is not None
+    assert outcome.measured["ncp.loss"] < 0.02
+    assert outcome.loss > 5 * outcome.measured["ncp.loss"]
+
+
+def test_the_objective_follows_from_the_losses_that_assess_prints(searched: tuple[Microdata, Selection, list[Trial]]) -> None:
+    _, selection, _ = searched
+    losses = {name: score.summary for name, score in selection.assessment.losses.items()}
+    information = (losses["ncp"]["loss"] + losses["ncp"]["worst"]) / 2
+    falsehood = (losses["falsehood"]["loss"] + losses["falsehood"]["worst"]) / 2
+    associations = (losses["associations"]["loss"] + min(1.0, losses["associations"]["effect"])) / 2
+    assert selection.loss == pytest.approx((information + falsehood + associations) / 3, rel=1e-12)
+    weighted = ObjectiveWeights(information=2, falsehood=0, associations=1)
+    parts = objective_parts(selection.assessment.losses, 0.0)
+    assert weighted.combine(parts) == pytest.approx((2 * information + associations) / 3)
+
+
+def test_the_reasons_say_what_was_given_up_attribute_by_attribute(searched: tuple[Microdata, Selection, list[Trial]]) -> None:
+    _, selection, _ = searched
+    given_up = [sentence for sentence in selection.sentences if sentence.startswith("Given up: ")]
+    for name in selection.changes:
+        assert any(sentence.startswith(f"Given up: {name}: of its values ") for sentence in given_up)
+    assert any("pay ~ sex + age: effect of sex=" in sentence for sentence in given_up)
+    assert any("the mean of information, falsehood and associations" in sentence for sentence in selection.sentences)
+
+
+def test_every_plan_that_meets_the_limits_is_replayed_from_its_file_with_the_same_numbers(
+    searched: tuple[Microdata, Selection, list[Trial]], tmp_path: Path
+) -> None:
+    data, selection, trials = searched
+    meeting = [trial for trial in trials if trial.kept and trial.whole]
+    assert len(meeting) >= 3
+    file = tmp_path / "replayed.yaml"
+    for trial in meeting:
+        file.write_text(selection.policy.with_(plan=Policy.from_dict({"plan": dict(trial.plan)}).plan).to_yaml())
+        original = discreet.read(data.frame, file)
+        first, second = discreet.mask(original), discreet.mask(original)
+        assert first.masked.frame.equals(second.masked.frame), trial.plan
+        assessment = discreet.assess(original, first)
+        measured = {verdict.limit: verdict.found for verdict in assessment.verdicts}
+        assert measured["k_anonymity.k"] == trial.risks["k_anonymity.k"], trial.plan
+        for name, value in trial.losses.items():
+            measure, field = name.split(".")
+            assert assessment.losses[measure].summary[field] == pytest.approx(value, rel=1e-12, abs=1e-12), (name, trial.plan)
+    file.write_text(selection.to_yaml())
+    assert discreet.mask(discreet.read(data.frame, file)).masked.frame.equals(selection.release.masked.frame)
+
+
+def test_each_of_the_three_plans_can_be_run(searched: tuple[Microdata, Selection, list[Trial]]) -> None:
+    data, selection, _ = searched
+    for choice in selection.choices:
+        release = discreet.mask(discreet.read(data.frame, selection.policy_with(choice.title)))
+        keys = release.masked.frame.group_by("sex", "race", "town", "age").len()["len"]
+        assert keys.min() == choice.measured["k_anonymity.k"] >= 4
+    with pytest.raises(DataError, match="the search has no plan 'saftest'; did you mean 'safest'"):
+        selection.choice("saftest")
+
+
+def test_the_preferred_plan_is_the_one_that_is_written() -> None:
+    selection = discreet.select(workers(trials=6), prefer="safest")
+    assert selection.plan == selection.choice("safest").plan
+    assert any("it is the safest" in sentence for sentence in selection.sentences)
+
+
+def test_why_a_plan_is_dominated_is_said_with_numbers(searched: tuple[Microdata, Selection, list[Trial]]) -> None:
+    _, selection, _ = searched
+    points = {point.name: point for point in selection.placed}
+    assert selection.dominated
+    for name, better in selection.dominated.items():
+        assert points[better].kept
+        assert (points[better].risk, points[better].loss) != (points[name].risk, points[name].loss)
+        assert points[better].risk <= points[name].risk
+        assert points[better].loss <= points[name].loss
+        assert selection.explain_dominated()[name].startswith(f"{better} has a ")
+
+
+@pytest.mark.parametrize(
+    ("select", "message"),
+    [
+        ({"analyses": ["pay on sex"]}, "'pay on sex' is not of the form"),
+        ({"prefer": "fastest"}, "prefer"),
+        ({"objective": {"information": 0, "falsehood": 0, "associations": 0}}, "at least one part must have a weight"),
+    ],
+)
+def test_a_wrong_option_names_itself(select: dict[str, Any], message: str) -> None:
+    with pytest.raises(PolicyError, match=message):
+        discreet.select(workers(**select))
+
+
+def test_a_limit_that_is_undecided_is_not_narrowed_for_a_plan_that_loses_more_than_the_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = {name: {"role": "key", "known": 0.3} for name in ("sex", "race", "town", "age")}
+    attributes = known | {"pay": {"role": "confidential", "sensitivity": 1.0}}
+    content = {"attributes": attributes, "risk": {"known_sets": {"epsilon": 0.2}}, "limits": {"known_sets.high_risk": 300}}
+    data = workers()
+    data = data.with_policy(Policy.from_dict(content))
+    evaluate = Evaluator(data, SelectOptions())
+    narrowed: list[bool] = []
+    complete = Evaluator._with_informed
+
+    def recorded(self: Evaluator, evidence: Any, masked: Microdata, *, narrow: bool = True) -> Any:
+        narrowed.append(narrow)
+        return complete(self, evidence, masked, narrow=narrow)
+
+    monkeypatch.setattr(Evaluator, "_with_informed", recorded)
+    plan = Policy.from_dict({"plan": {"steps": [{"method": "rounding", "columns": ["age"], "base": 10}]}}).plan
+    free, late = evaluate(plan), evaluate(plan, loss_to_beat=0.0)
+    assert narrowed == [True, False]
+    assert free.loss == late.loss
+    assert not late.meets_limits or free.meets_limits
+
+
+def test_classes_are_as_large_as_a_limit_on_linkage_asks_for() -> None:
+    assert needed_class_size(Policy.from_dict({"limits": {"target_linkage.max": 0.09}})) == 12
+    assert needed_class_size(Policy.from_dict({"limits": {"target_linkage.max": 0.2, "k_anonymity.k": 3}})) == 5
+    selection = discreet.select(
+        workers(trials=8).with_policy(workers().policy.with_(limits={"target_linkage.max": 0.09})), trials=8
+    )
+    assert selection.met
+
+
+def test_recodings_grow_coarser_and_leave_protected_keys_alone() -> None:
+    data = workers()
+    heights = {"sex": 1, "race": 1, "town": 1, "age": 1}
+    recodings = greedy_recodings(data, list(heights), heights, 5, protected=["race"])
+    assert len(recodings) >= 2
+    assert all("race" not in recoding for recoding in recodings)
+    for finer, coarser in pairwise(recodings):
+        assert all(coarser.get(name, 0) >= level for name, level in finer.items())
