@@ -27,6 +27,8 @@ ADDRESSES: dict[str, list[str]] = {
     "/": ["/"],
     "/account": ["/account"],
     "/admin/audit": ["/admin/audit", "/admin/audit?check=yes"],
+    "/admin/jobs": ["/admin/jobs"],
+    "/admin/limits": ["/admin/limits"],
     "/admin/users": ["/admin/users"],
     "/api/docs": ["/api/docs"],
     "/login": ["/login?next=/account"],

@@ -24,6 +24,7 @@ _MOST_PLANS = 1_000
 _LOG_SCALE_RATIO = 50
 """A scale is logarithmic where the largest number exceeds the smallest by this factor."""
 _NOT_PARAMETERS = ("method", "columns", "enabled", "reason")
+_NO_STEPS = "nothing is masked"
 _LIMITS = {True: "met", False: "not met"}
 
 
@@ -45,7 +46,8 @@ def describe_search(selection: Selection | Mapping[str, Any], redactor: Redactor
     rows = _plan_rows(search)
     plans = {plan["name"]: plan["plan"].get("steps", []) for plan in search["frontier"]}
     for row in rows:
-        row["steps"] = [_step_text(step) for step in _redact_steps(plans.get(row["plan"], []), redactor)]
+        steps = [_step_text(step) for step in _redact_steps(plans.get(row["plan"], []), redactor)]
+        row["steps"] = steps or ([_NO_STEPS] if row["plan"] in plans else [])
     return {
         "risk": search["risk"]["name"],
         "loss": search["loss"]["name"],
