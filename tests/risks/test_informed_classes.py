@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet.errors import DataError
 from discreet.risks.k_anonymity.measure import KAnonymity
+from discreet.risks.known_sets.measure import KnownSets
 from discreet.risks.l_diversity.measure import LDiversity
 from discreet.risks.t_closeness.measure import TCloseness
 from discreet.testing import table
@@ -109,3 +110,20 @@ def test_rounded_ages_are_asked_as_they_were_released(rows):
     if not any(value is None for value in (*rounded, *towns)):
         return
     assert KAnonymity(missing="wildcard").measure(masked, original=data).per_record["class_size"].to_list() == expected
+
+
+def test_known_sets_finds_a_record_whose_rounded_key_stands_beside_a_blank_one():
+    """On the release alone a blank town fits everywhere, and the true age fits no released one: together they hid the record."""
+    ages, towns = [95, *[50] * 6, *[40] * 6], ["A"] * 7 + ["B"] * 6
+    data = table(
+        {"age": ages, "town": towns, "ill": ["flu"] * 13},
+        key=["age", "town"], confidential=["ill"], known={"age": 0.5, "town": 0.5}, sensitivity={"ill": 1.0},
+    )  # fmt: skip
+    released = {"age": [90, *[50] * 6, None, None, *[40] * 4], "town": [None, *towns[1:]]}
+    masked = data.replace(data.frame.with_columns(*(pl.Series(name, values) for name, values in released.items())))
+    measure = KnownSets(alpha=1, epsilon=0.0001, missing="wildcard")
+    alone = measure.measure(masked).per_record["risk"][0]
+    informed = measure.measure(masked, original=data).per_record["risk"][0]
+    # age alone fits the 90 and two blanks, town alone its six neighbours and the blank one, both the record alone
+    assert informed == pytest.approx(1 / 13 + 0.5 / 3 + 0.5 / 7 + 0.25 / 1)
+    assert informed > alone

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, PrivateAttr
 
+from discreet.engine.cells.perturbed import with_perturbed_values
 from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.effective_size import FEW, Sizes, effective_sizes, risk_levels
 from discreet.engine.known_sets.family import Family, family
@@ -135,6 +136,7 @@ class KnownSets(RiskMeasure):
     _seconds: float = PrivateAttr(default=0.0)
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        original = self._as_searched(data, original)
         if original is None and self._is_large(len(data)) and self.tolerance is None and not self.decide:
             score = self._measure_large(data)
             if score is not None and not self._is_narrowed(score, len(data)):
@@ -286,8 +288,25 @@ class KnownSets(RiskMeasure):
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         return explain(
-            data, record, alpha=self.alpha, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original
+            data,
+            record,
+            alpha=self.alpha,
+            epsilon=self.epsilon,
+            max_sets=self.max_sets,
+            missing=self.missing,
+            original=self._as_searched(data, original),
         )
+
+    def _as_searched(self, data: Microdata, original: Microdata | None) -> Microdata | None:
+        """The original values as an attacker asks for them where nulls agree with anything: rounded or cut off as in the release.
+
+        Otherwise a null would hide a record on the release alone, and a rounded value from whoever knows the original. Where a
+        null is a value of its own, the release alone is the worse case already.
+        """
+        if original is None or self.missing != "wildcard":
+            return original
+        known = [name for name in data.columns if data.attribute(name).known > 0 and data.attribute(name).sensitivity == 0]
+        return with_perturbed_values(original, data, [name for name in known if name in original.columns])
 
     def _sums(self, data: Microdata, original: Microdata | None, *, everyone: bool = False) -> Sums:
         return known_sets(
