@@ -106,7 +106,7 @@ def drop_unpublished(store: Store, settings: Settings) -> None:
             connection.execute(update(releases).where(*stale).values(table_name=""))
 
 
-def _active_publication(connection: Connection, project: Project) -> Row[Any] | None:
+def _active_publication(connection: Connection, project: Project) -> Any:
     query = select(jobs.c.id, jobs.c.parameters).where(
         jobs.c.project_id == project.id, jobs.c.kind == "publish", jobs.c.state.in_(queue.ACTIVE)
     )
