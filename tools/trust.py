@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "trust.md"
-AREAS = ("Nothing lost", "Nobody in", "Nothing leaks", "Bad input", "Under load", "Supply")
+AREAS = ("Nothing lost", "Nobody in", "The gate", "Nothing leaks", "Bad input", "Under load", "Supply")
 KEPT = ROOT / ".cache" / "trust"
 """What the last run said, for `--again`."""
 ALONE = ("tests/trust/test_load.py",)
