@@ -42,9 +42,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.python.daemon.module": "warm_daemon",
         "spark.executorEnv.PYTHONPATH": os.environ["SPARK_CONF_DIR"],
-        # no Java is written and compiled for each plan of a few rows; other Sparks (Connect, the tutorial) do that as ever
+        # no Java is written for whole plans of a few rows; single expressions still need it, as the catalog's tables do
         "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     builder = SparkSession.builder.master("local[2,4]").appName("discreet's tests")
     for name, value in settings.items():

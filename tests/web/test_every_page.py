@@ -226,7 +226,7 @@ def test_error_messages_are_accessible(
     page.goto(f"{server.url}/projects/new")
     page.get_by_label("Name", exact=True).fill("Every page, full")
     page.get_by_role("button", name="Create project").click()
-    check_message(seen, "name", "exists already")
+    check_message(seen, "name", "you have a project")
     page.goto(f"{server.url}{filled.names['empty']}/data")
     page.locator("form").evaluate_all("forms => forms.forEach(form => { form.noValidate = true })")
     page.get_by_role("button", name="Upload", exact=True).click()

@@ -33,8 +33,13 @@ def server_process(server: Any) -> psutil.Process:
     raise AssertionError("the server is not running")
 
 
+def take_picture(page: Any, folder: Path | None, name: str) -> None:
+    if folder is not None:
+        page.screenshot(path=folder / name, full_page=True)
+
+
 def test_a_page_notices_that_the_server_is_gone(
-    run_server: Any, watched: Callable[..., Any], tmp_path: Path, screenshots: Path
+    run_server: Any, watched: Callable[..., Any], tmp_path: Path, screenshots: Path | None
 ) -> None:
     with run_server(tmp_path / "server") as server:
         page = watched().page
@@ -59,14 +64,14 @@ def test_a_page_notices_that_the_server_is_gone(
         try:
             expect(page.locator(".notice.live")).to_contain_text("The server does not respond", timeout=LONG)
             expect(page.locator('[data-job] [data-part="state"]')).to_have_text("unknown")
-            page.screenshot(path=screenshots / "server-gone.png", full_page=True)
+            take_picture(page, screenshots, "server-gone.png")
         finally:
             process.resume()
         expect(page.locator('[data-job] [data-part="state"]')).to_have_text("running", timeout=LONG)
 
 
 def test_the_administrators_pages(
-    run_server: Any, watched: Callable[..., Any], axe_faults: Callable[..., list[str]], tmp_path: Path, screenshots: Path
+    run_server: Any, watched: Callable[..., Any], axe_faults: Callable[..., list[str]], tmp_path: Path, screenshots: Path | None
 ) -> None:
     with closing(sqlite3.connect(tmp_path / "source.db")) as link:
         link.execute("CREATE TABLE people (age INTEGER)")
@@ -84,12 +89,12 @@ def test_the_administrators_pages(
         page.get_by_role("button", name="Grant").click()
         page.get_by_role("button", name="Take people of clinic back from admin").wait_for()
         assert axe_faults(page, ()) == []
-        page.screenshot(path=screenshots / "admin-limits.png", full_page=True)
+        take_picture(page, screenshots, "admin-limits.png")
         page.goto(f"{server.url}/admin/jobs")
         assert axe_faults(page, ()) == []
-        page.screenshot(path=screenshots / "admin-jobs.png", full_page=True)
+        take_picture(page, screenshots, "admin-jobs.png")
         page.goto(f"{server.url}/admin/audit")
         page.get_by_text("The hash chain is intact").wait_for()
         assert axe_faults(page, ()) == []
-        page.screenshot(path=screenshots / "admin-audit.png", full_page=True)
+        take_picture(page, screenshots, "admin-audit.png")
         assert seen.complaints == []
