@@ -155,7 +155,8 @@ def test_every_view_and_download_is_in_the_audit_log(people: dict[str, Caller], 
         before = len(entries())
         answer = send()
         assert answer.status_code == 200, (expected, answer.text)
-        assert entries()[: len(entries()) - before] == [expected]
+        new = [entry for entry in entries()[: len(entries()) - before] if entry[1] != "job submitted"]  # an export is a job
+        assert new == [expected]
     pass_gate(people)
     people["rita"].call("GET", "/releases/1/table")
     assert entries()[0] == ("rita", "release downloaded")

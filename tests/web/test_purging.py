@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from exports import exported_file
 from sqlalchemy import select, update
 from web_jobs import STEPS, pass_gate, project_of, published_rows, run
 
@@ -137,7 +138,7 @@ def test_a_purge_leaves_no_trace_of_the_originals(
     assert (after.dataset_id, dataset.columns, dataset.profile) == (None, [], None)
     assert (draft.state, release.state, release.status) == ("purged", "published", "met")
     assert published_rows(settings, ours.table_name) == before
-    assert release_files.export(settings, release, "csv").read_text().count("\n") == 13
+    assert exported_file(settings, release, "csv").read_text().count("\n") == 13
     assert "was approved by carl" in release_files.report_html(settings, release)
     assert {"data purged", "release approved", "release published"} <= actions
     for gone in (
