@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import create_engine, inspect
 from web_jobs import STEPS, pass_gate, project_of, published_rows, run, work
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, PolicyError
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store
@@ -344,3 +344,9 @@ def test_generating_again_gives_the_same_release(settings: Settings, store: Stor
     assert (again.state, (again.result or {})["release"]) == ("done", 1)
     with store.read() as connection:
         assert len(releases.list_releases(connection, released)) == 2
+
+
+@pytest.mark.parametrize("name", ["l\x85", "k_anonymity", "k_anonymity.k.k", ""])
+def test_a_limit_without_measure_and_field_is_refused_with_a_sentence(name: str) -> None:
+    with pytest.raises(PolicyError, match="MEASURE.FIELD|no field|names no"):
+        release_settings.check_limits({name: 5.0})

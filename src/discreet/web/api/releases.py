@@ -88,7 +88,7 @@ def _get_release(core: Core, project: Project, number: int) -> releases.Release:
 
 @releases_router.get(
     "/projects/{project_id}/releases/{number}/report",
-    response_class=HTMLResponse,
+    response_class=Response,
     responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
 )
 def report(

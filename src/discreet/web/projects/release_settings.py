@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from discreet import registry
+from discreet.model.policy import Policy
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.errors import InvalidRequest
@@ -64,10 +65,11 @@ def adopt_policy_limits(connection: Connection, user: User, project: Project) ->
 
 
 def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
-    """Limits that can be judged; raises for unknown measures and fields."""
-    for name in limits:
+    """Limits that can be judged; raises for unknown measures and fields, and for what is no limit in a policy either."""
+    checked = Policy.from_dict({"limits": dict(limits)}, origin="the limits of the project").limits
+    for name in checked:
         registry.resolve_limit(name, origin="the limits of the project")
-    return {name: float(value) for name, value in limits.items()}
+    return dict(checked)
 
 
 def _check_days(days: int | None) -> int | None:
