@@ -348,5 +348,5 @@ def test_generating_again_gives_the_same_release(settings: Settings, store: Stor
 
 @pytest.mark.parametrize("name", ["l\x85", "k_anonymity", "k_anonymity.k.k", ""])
 def test_a_limit_without_measure_and_field_is_refused_with_a_sentence(name: str) -> None:
-    with pytest.raises(PolicyError, match="MEASURE.FIELD|no field|names no"):
+    with pytest.raises(PolicyError, match=r"MEASURE.FIELD|no field|names no"):
         release_settings.check_limits({name: 5.0})
