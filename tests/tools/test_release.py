@@ -36,6 +36,7 @@ def git(folder: Path, *arguments: str) -> None:
 def repository(tmp_path: Path) -> Path:
     for name in ("CHANGELOG.md", "CITATION.cff", "setup.py"):
         shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / ".gitignore").write_text("__pycache__/\n")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "Begin")
