@@ -124,7 +124,7 @@ def test_a_killed_server_restarts_without_losing_data_or_jobs(
     kills = effort(2, 30)
     states: dict[str, int] = {}
     for number in range(kills):
-        saved = client.edit(project, {"limits": {"k_anonymity.k": 3 + number}})["revision"]
+        saved = client.edit(project, {"limits": {"k_anonymity.k": 10 + number}})["revision"]
         job = client.submit(project, "generate")
         time.sleep(chance.uniform(0, 1.2 * duration))
         client.close()
