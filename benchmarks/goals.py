@@ -1,26 +1,28 @@
 """The goals for speed as one table of ratios: every record sensitive, real tables, small tables cold and warm.
 
-python benchmarks/goals.py [folder of real tables]
+python benchmarks/goals.py [--rows start,classes,dense,fine,tolerance,diabetic,census,large] [--records N] [folder of real tables]
 
 Each ratio compares with a peer or a floor measured in the same run. Real tables are read from the folder, or from the one that
-DISCREET_DATA names; rows that need them are left out without it.
+DISCREET_DATA names; rows that need them are left out without it. On a machine of 2 cores that does nothing else all rows take
+about four minutes: fine (smaller epsilons) and tolerance are the longest, census ends after its 60 s of narrowing; large (text
+keys, the lattice, Spark, the web application) takes up to half an hour more.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import subprocess
-import sys
-import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import polars as pl
+from goals_large import run_all as run_large_goals
+from goals_start import print_start_goals
 from known_sets import polars_sum, seconds, sets_of
 
 import discreet
@@ -33,19 +35,25 @@ from discreet.testing import students
 
 KEYS = ("gender", "ethnicity", "age", "parish", "grade", "lunch", "language", "birth_month")
 UNDECIDED = 0.01
+ROWS = ("start", "classes", "dense", "fine", "tolerance", "diabetic", "census", "large")
 
 
 def print_row(work: str, peer: str, measured: str, goal: str) -> None:
     print(f"| {work} | {peer} | {measured} | {goal} |", flush=True)
 
 
-def known_sets_goals(data: Microdata) -> None:
+def measure_plain(data: Microdata) -> float:
+    """The seconds of the plain measure with everything encoded and compiled, which other rows are compared with."""
+    encode(data, data.columns)
+    KnownSets().measure(data)
+    return seconds(lambda: KnownSets().measure(data))
+
+
+def dense_goals(data: Microdata) -> None:
     sets = sets_of(data)
     keys = sorted({name for names, _ in sets for name in names})
     coded = data.frame.select(keys).select(pl.all().rank("dense").cast(pl.UInt32))
-    encode(data, data.columns)
-    KnownSets().measure(data)
-    ours = seconds(lambda: KnownSets().measure(data))
+    ours = measure_plain(data)
     polars = seconds(lambda: polars_sum(coded, sets), 2)
     codes = np.random.default_rng(0).integers(0, 20_000, len(data))
     floor = seconds(lambda: np.bincount(codes, minlength=20_000)) * len(sets) / 2
@@ -57,13 +65,24 @@ def known_sets_goals(data: Microdata) -> None:
     peak = tracemalloc.get_traced_memory()[1] / len(data)
     tracemalloc.stop()
     print_row("the same, memory above the codes", "", f"{peak:.0f} bytes per record", "at most 60")
+
+
+def fine_goals(data: Microdata) -> None:
+    cost = measure_plain(data) / KnownSets().measure(data)["sets"]
     for epsilon in (1e-4, 1e-5):
+        started = time.perf_counter()
         number = KnownSets(epsilon=epsilon).measure(data)["sets"]
-        fine = seconds(partial(KnownSets(epsilon=epsilon).measure, data), 1)
+        fine = time.perf_counter() - started
         print_row(f"epsilon {epsilon:g}, {number:,} sets, {fine:.2f} s", "a set at epsilon 0.01",
-                  f"a set costs {fine / number / (ours / len(sets)):.2f} times as much", "below 1")  # fmt: skip
-    narrow = seconds(lambda: KnownSets(tolerance=0.05).measure(data), 1)
-    print_row(f"tolerance 0.05, {narrow:.1f} s", "the plain run", f"{narrow / ours:.0f} times it", "at most 10")
+                  f"a set costs {fine / number / cost:.2f} times as much", "below 1")  # fmt: skip
+
+
+def tolerance_goals(data: Microdata) -> None:
+    ours, started = measure_plain(data), time.perf_counter()
+    score = KnownSets(tolerance=0.05).measure(data)
+    took = time.perf_counter() - started
+    print_row(f"tolerance 0.05, {took:.1f} s, widest {score['widest']:.2g}", "the plain run",
+              f"{took / ours:.0f} times it", "at most 10")  # fmt: skip
 
 
 def fetch(connection: duckdb.DuckDBPyConnection, query: str) -> object:
@@ -90,80 +109,54 @@ def class_goals(data: Microdata) -> None:
         )
 
 
-def decide_goals(folder: Path) -> None:
-    for name, epsilons, most in (("diabetic_data", (1e-3, 1e-4, 1e-5), 10), ("census_income_kdd", (), 60)):
-        path = folder / f"{name}.parquet"
-        policy = discreet.analyze(discreet.read(path)).policy()
-        data, settings = discreet.read(path, policy), dict(policy.risk["known_sets"])
-        plain = KnownSets(**settings)
-        score = plain.measure(data)
-        print_row(
-            f"{name}, {score['sets']:,} sets",
-            "",
-            f"{seconds(partial(plain.measure, data), 1):.2f} s, {score['undecided']:,} undecided",
-            "",
-        )
-        fine = None
-        for epsilon in epsilons:
-            measure = KnownSets(**(settings | {"epsilon": epsilon}))
-            if measure.measure(data)["undecided"] < UNDECIDED * len(data):
-                fine = seconds(partial(measure.measure, data), 1)
-                break
-        if fine is None:  # no epsilon that was tried decides enough records: not run to the end, which takes many minutes
-            continue
-        started = time.perf_counter()
-        score = KnownSets(**settings, decide=True).measure(data)
-        took = time.perf_counter() - started
-        print_row(
-            f"decide on {name}, {score['undecided']:,} undecided",
-            f"epsilon {epsilon:g}, {fine:.1f} s",
-            f"{took:.1f} s, {took / fine:.1f} times it",
-            f"at most {most} s, 3 times it",
-        )
+def decide_goals(path: Path, epsilons: Sequence[float], most: int) -> None:
+    """The plain run, the first smaller epsilon that leaves few records undecided, and ``decide``, with the proposed policy."""
+    policy = discreet.analyze(discreet.read(path)).policy()
+    data, settings = discreet.read(path, policy), dict(policy.risk["known_sets"])
+    plain = KnownSets(**settings)
+    score = plain.measure(data)
+    plain_seconds = seconds(partial(plain.measure, data), 1)
+    print_row(f"{path.stem}, {score['sets']:,} sets", "", f"{plain_seconds:.2f} s, {score['undecided']:,} undecided", "")
+    fine, peer = None, "no epsilon with at most a million sets leaves under 1 % undecided"
+    for epsilon in epsilons:
+        measure = KnownSets(**(settings | {"epsilon": epsilon}))
+        undecided = measure.measure(data)["undecided"]
+        if undecided < UNDECIDED * len(data):
+            fine = seconds(partial(measure.measure, data), 1)
+            peer = f"epsilon {epsilon:g}, {fine:.1f} s, {undecided:,} undecided"
+            break
+    started = time.perf_counter()
+    score = KnownSets(**settings, decide=True).measure(data)
+    took = time.perf_counter() - started
+    ratio = "" if fine is None else f", {took / fine:.1f} times it"
+    print_row(f"decide on {path.stem}, {score['undecided']:,} undecided", peer, f"{took:.1f} s{ratio}",
+              f"at most {most} s, 3 times it")  # fmt: skip
 
 
-def run_quietly(*arguments: object, cache: Path | None = None) -> None:
-    """Run the command line, with a folder for compiled code that may be empty."""
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    if cache is not None:
-        environment["XDG_CACHE_HOME"] = str(cache)
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", *map(str, arguments)]
-    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-
-
-def start_goals() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        table, policy = Path(folder) / "table.csv", Path(folder) / "policy.yaml"
-        data = students(1000, dense=True)
-        data.frame.select(data.columns[:20]).write_csv(table)
-        run_quietly("analyze", table, "-o", policy)
-        first = "  - {method: remove_identifiers}\n"
-        more = "  - {method: pram, columns: [lunch], retention: 0.8}\n  - {method: sampling, fraction: 0.8}\n"
-        policy.write_text(policy.read_text(encoding="utf-8").replace(first, first + more), encoding="utf-8")
-        start = seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
-        for name, targets, warm_goal, cold_goal in (
-            ("risk", (), 1.0, 2.5),
-            ("mask", (Path(folder) / "out.csv", "--overwrite"), 1.2, 4.0),
-        ):
-            job = (name, table, *targets, "-p", policy)
-            cold = seconds(partial(run_quietly, *job, cache=Path(folder) / f"cache-{name}"), 1)
-            warm = seconds(partial(run_quietly, *job))
-            print_row(
-                f"{name}, 1,000 x 20, first run ever", f"python's start {start:.2f} s", f"{cold:.2f} s", f"under {cold_goal} s"
-            )
-            print_row(f"{name}, 1,000 x 20, warm", f"python's start {start:.2f} s", f"{warm:.2f} s", f"under {warm_goal} s")
-
-
-def main(folder: str | None = None, records: int = 1_009_993) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The goals for speed as one table of ratios.")
+    parser.add_argument("folder", nargs="?", default=os.environ.get("DISCREET_DATA"), help="where the real tables are")
+    parser.add_argument("--rows", default=",".join(ROWS), help=f"which rows, of {','.join(ROWS)}")
+    parser.add_argument("--records", type=int, default=1_009_993, help="records of the generated table")
+    chosen = parser.parse_args()
+    rows = chosen.rows.split(",")
+    if unknown := set(rows) - set(ROWS):
+        parser.error(f"no rows are called {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
     print("| work | peer or floor | measured | goal |\n|---|---|---|---|")
-    start_goals()
-    data = students(records, dense=True)
-    class_goals(data)
-    known_sets_goals(data)
-    tables = folder or os.environ.get("DISCREET_DATA")
-    if tables:
-        decide_goals(Path(tables))
+    if "start" in rows:
+        print_start_goals(print_row)
+    generated = {"classes": class_goals, "dense": dense_goals, "fine": fine_goals, "tolerance": tolerance_goals}
+    if set(rows) & set(generated):
+        data = students(chosen.records, dense=True)
+        for name in [name for name in generated if name in rows]:
+            generated[name](data)
+    if chosen.folder and "diabetic" in rows:
+        decide_goals(Path(chosen.folder) / "diabetic_data.parquet", (1e-3, 1e-4, 1e-5), 10)
+    if chosen.folder and "census" in rows:
+        decide_goals(Path(chosen.folder) / "census_income_kdd.parquet", (), 60)
+    if "large" in rows:
+        run_large_goals(Path(chosen.folder) if chosen.folder else None)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main()

@@ -111,7 +111,7 @@ def overlapping(data: Microdata, plain: float) -> None:
         peak = tracemalloc.get_traced_memory()[1] / len(made)
         tracemalloc.stop()
         took = seconds(lambda made=made, missing=missing: KnownSets(missing=missing).measure(made))  # type: ignore[misc]
-        print(f"| {words} | plain | {took / plain:.1f} times it ({took:.2f} s, {peak:.0f} bytes a record) | at most 6 |")
+        print(f"| {words} | plain | {took / plain:.1f} times it ({took:.2f} s, {peak:.0f} bytes per record) | at most 6 |")
 
 
 def main(records: int = 1_009_993) -> None:
@@ -151,7 +151,7 @@ def main(records: int = 1_009_993) -> None:
     a_set = fine_seconds / len(fine.tree) / (ours / len(sets))
     print(f"| epsilon 1e-5, {len(fine.tree):,} sets, a set | a set at 0.01 | {a_set:.2f} times it | below 1 |")
     overlapping(data, ours)
-    print(f"| memory above the encoded table | | {memory(data):.0f} bytes a record | under 40 |")
+    print(f"| memory above the encoded table | | {memory(data):.0f} bytes per record | under 40 |")
     print(f"\npeak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
 
 

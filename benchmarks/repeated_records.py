@@ -1,4 +1,4 @@
-"""Several records a person: the partition against Mondrian by the same code, its growth, and the measure against DuckDB.
+"""Several records per person: the partition against Mondrian by the same code, its growth, and the measure against DuckDB.
 
     python benchmarks/repeated_records.py [RECORDS]
 

@@ -1,7 +1,7 @@
 """The wizard against twenty plans by hand, on tables that it has not seen and on limits that owners set.
 
     python benchmarks/selection.py [--tables hr court ...] [--limits k3 k5 ...] [--seconds 60] [--data FOLDER]
-                                   [--longest-by-hand 60] [--no-hand] [--seed 7]
+                                   [--longest-by-hand 20] [--hand-seconds 120] [--no-hand] [--seed 7] [--minutes 180]
 
 Tables: benchmarks/selection_tables.py; adult, census_income_kdd and nmes1988 are read from FOLDER or from the folder that
 DISCREET_DATA names, as Parquet, and left out with a message where they are not there. Plans by hand:
@@ -11,7 +11,12 @@ class size below 5.
 One line per table and limit: whether the limits are met (and how many plans by hand meet them), the objective of the wizard's
 plan and of the best plan by hand, their ratio; then pairs of the wizard and the best by hand: false values of the worst
 attribute, blank share of the worst key, largest change of a regression effect; then the plans tried, those that cannot run, the
-seconds, and whether these are within 1.1 x budget + 5 s. The best plan by hand has the least objective that meets the limits.
+seconds, and whether these are within 1.1 x budget + 5 s. The best plan by hand has the least objective that meets the limits, of
+those that leave no key more than 60 % blank if there is one. A summary of all lines follows.
+
+A case takes at most --hand-seconds for the plans by hand and 1.1 x --seconds + 5 for the wizard; none is begun after --minutes.
+All nine tables and seven limits take about two hours on two cores; `--tables hr survey visits --limits k5 risk0.09 --seconds 20
+--hand-seconds 30` takes six minutes.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +39,7 @@ from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.selection.evaluate import Evaluator
 from discreet.selection.options import SelectOptions
-from discreet.selection.outcome import Outcome
+from discreet.selection.outcome import MOST_BLANK, Outcome
 from discreet.selection.proposals import add_missing_hierarchies
 from discreet.selection.trials import Trial
 from discreet.selection.wizard import spell_out_losses
@@ -65,17 +71,33 @@ def set_limits(data: Microdata, name: str) -> Microdata:
     return data.with_policy(data.policy.with_(risk=risk, limits=limits))
 
 
-def run_by_hand(data: Microdata, options: SelectOptions, k: int, longest: float) -> dict[str, Outcome]:
-    """The outcome of each plan by hand; one that takes too long is left out."""
+@dataclass(frozen=True)
+class Comparison:
+    """The wizard's result for one table and limit beside the best plan by hand; ``cells`` is the line of the table."""
+
+    cells: list[str]
+    met: bool
+    met_by_hand: bool
+    ratio: float | None
+    blank: float
+    blank_by_hand: float | None
+    failed: int
+    plans: int
+    in_time: bool
+
+
+def run_by_hand(data: Microdata, options: SelectOptions, k: int, longest: float, seconds: float) -> dict[str, Outcome]:
+    """The outcome of each plan by hand; one that takes too long is left out, and so are those for which no time is left."""
     complete = data.with_policy(spell_out_losses(add_missing_hierarchies(data), data, options))
     evaluate = Evaluator(complete, options, patient=True)
     outcomes: dict[str, Outcome] = {}
+    end = time.monotonic() + seconds
     for name, plan in plans_by_hand(complete, k).items():
         try:
-            with stop_after(time.monotonic() + longest):
+            with stop_after(min(time.monotonic() + longest, end)):
                 outcome = evaluate(plan)
         except OutOfTimeError:
-            print(f"  {name}: stopped after {longest:.0f} s", file=sys.stderr, flush=True)
+            print(f"  {name}: stopped", file=sys.stderr, flush=True)
             continue
         missed = ", ".join(outcome.missed) or outcome.error or "nothing"
         line = f"  {name}: objective {outcome.loss:.4f}, blank {outcome.blank:.2f}, misses {missed} ({outcome.seconds:.1f} s)"
@@ -84,12 +106,12 @@ def run_by_hand(data: Microdata, options: SelectOptions, k: int, longest: float)
     return outcomes
 
 
-def compare(table: str, limit: str, data: Microdata, arguments: argparse.Namespace) -> list[str]:
-    """One line of the table."""
+def compare(table: str, limit: str, data: Microdata, arguments: argparse.Namespace) -> Comparison:
+    """The wizard against the plans by hand, for one table and limit."""
     _, k = LIMITS[limit]
     options = SelectOptions(seconds=arguments.seconds, seed=arguments.seed, analyses=ANALYSES.get(table, ()))
     data = set_limits(data, limit)
-    hand = {} if arguments.no_hand else run_by_hand(data, options, k, arguments.longest_by_hand)
+    hand = {} if arguments.no_hand else run_by_hand(data, options, k, arguments.longest_by_hand, arguments.hand_seconds)
     meeting = {name: outcome for name, outcome in hand.items() if outcome.meets_limits}
     best = min(meeting.values(), key=lambda outcome: outcome.rank) if meeting else None
     trials: list[Trial] = []
@@ -107,15 +129,37 @@ def compare(table: str, limit: str, data: Microdata, arguments: argparse.Namespa
     met = not selection.standing  # gaps in the evidence are the policy's, not the plan's
     losses = {name: score.summary for name, score in selection.assessment.losses.items()}
     blank = max((share for name, share in _blank_shares(selection, data).items()), default=0.0)
-    return [
+    ratio = selection.loss / best.loss if best and best.loss and met else None
+    in_time = seconds <= 1.1 * arguments.seconds + 5
+    cells = [
         table, limit, f"{'yes' if met else 'no'} ({len(meeting)} of {len(hand)})", f"{selection.loss:.4f}",
-        f"{best.loss:.4f}" if best else "–", f"{selection.loss / best.loss:.2f}" if best and best.loss and met else "–",
+        f"{best.loss:.4f}" if best else "–", f"{ratio:.2f}" if ratio is not None else "–",
         f"{_percent(losses['falsehood']['worst'])}, {_percent(best.measured['falsehood.worst']) if best else '–'}",
         f"{_percent(blank)}, {_percent(best.blank) if best else '–'}",
         f"{_percent(losses['associations']['effect'])}, {_percent(best.measured['associations.effect']) if best else '–'}",
         f"{len(trials)}", f"{len(failed) / max(1, len(trials)):.1%}", f"{seconds:.0f}",
-        "yes" if seconds <= 1.1 * arguments.seconds + 5 else "no",
+        "yes" if in_time else "no",
     ]  # fmt: skip
+    return Comparison(cells, met, best is not None, ratio, blank, best.blank if best else None, len(failed), len(trials), in_time)
+
+
+def summarize(results: list[Comparison]) -> list[str]:
+    """The goals of the benchmark, each with the number of cases that reach it."""
+    required = [result for result in results if result.met_by_hand]
+    ratios = [result.ratio for result in required if result.ratio is not None]
+    failed, plans = sum(result.failed for result in results), sum(result.plans for result in results)
+    too_blank = sum(result.blank > MOST_BLANK for result in results)
+    avoided = sum(result.blank > MOST_BLANK for result in results if (result.blank_by_hand or 1.0) <= MOST_BLANK)
+    lines = [
+        f"limits met of those that a plan by hand meets: {sum(result.met for result in required)} of {len(required)}",
+        f"cases with a key more than 60 % blank: {too_blank} of {len(results)}; of these a plan by hand avoids it in {avoided}",
+        f"plans that cannot run: {failed} of {plans}",
+        f"results in time: {sum(result.in_time for result in results)} of {len(results)}",
+    ]
+    if ratios:
+        worst, mean = max(ratios), sum(ratios) / len(ratios)
+        lines.insert(1, f"objective as a share of the best by hand: {mean:.2f} on average, {worst:.2f} at worst")
+    return lines
 
 
 def _blank_shares(selection: Any, data: Microdata) -> Mapping[str, float]:
@@ -132,21 +176,30 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", choices=[*GENERATED, *FILES], default=[*GENERATED, *FILES])
     parser.add_argument("--limits", nargs="+", choices=list(LIMITS), default=list(LIMITS))
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--longest-by-hand", type=float, default=60)
+    parser.add_argument("--longest-by-hand", type=float, default=20, help="seconds of one plan by hand")
+    parser.add_argument("--hand-seconds", type=float, default=120, help="seconds of all plans by hand of a case")
+    parser.add_argument("--minutes", type=float, default=180, help="no case is begun later")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--no-hand", action="store_true")
     parser.add_argument("--data", type=Path, default=os.environ.get("DISCREET_DATA"))
     arguments = parser.parse_args()
     print(f"| {' | '.join(HEADINGS)} |")
     print("|---" * len(HEADINGS) + "|", flush=True)
+    results: list[Comparison] = []
+    end = time.monotonic() + 60 * arguments.minutes
     for table in arguments.tables:
         data = load_table(table, arguments.data and Path(arguments.data))
         if data is None:
             print(f"{table} is left out: name the folder of {table}.parquet with --data or DISCREET_DATA", file=sys.stderr)
             continue
         for limit in arguments.limits:
+            if time.monotonic() > end:
+                print(f"{table}, {limit} is left out: {arguments.minutes:g} minutes are over", file=sys.stderr)
+                continue
             print(f"{table}, {limit}", file=sys.stderr, flush=True)
-            print(f"| {' | '.join(compare(table, limit, data, arguments))} |", flush=True)
+            results.append(compare(table, limit, data, arguments))
+            print(f"| {' | '.join(results[-1].cells)} |", flush=True)
+    print("", *(f"- {line}" for line in summarize(results)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ Each logs in, makes a project, follows what happens in it as a page does (server
 policy, runs jobs, and looks at pages, with a pause between clicks as people have. It reports errors, jobs that never ended,
 the median answer of a page against the idle server's, and the server's memory over time.
 
-With ``--hostile`` a hostile client is at work beside them, from another address of the loopback (127.0.0.2), bounded in count and
-time: sockets that say nothing, large bodies without a login, parallel guesses at a password, and one user's flood of requests,
-downloads and jobs. It is a process of its own with low priority, because a real one would use another machine's processor.
+With ``--hostile`` a hostile client is at work beside them in the second half of the time, from another address of the loopback
+(127.0.0.2), bounded in count and time: sockets that say nothing, large bodies without a login, parallel guesses at a password and
+one user's flood of requests, downloads and jobs. It is a process of its own with low priority, because a real one would use
+another machine's processor. Both halves are compared with the idle server and with each other in one run, which takes about a
+minute more than MINUTES (default: 10, with ``--hostile`` 5).
 
     python benchmarks/server_load.py [PEOPLE] [MINUTES] [--hostile]
 """
@@ -343,11 +345,15 @@ def _run_load(
     token = _make_flooder(server, admin) if hostile else ""
     threads = [threading.Thread(target=_act_as_person, args=(server.url, name, until, tally, pause)) for name in names]
     started = time.monotonic()
-    enemy = _start_hostile(server.url, token, minutes * 60) if hostile else None
+    enemy: subprocess.Popen[str] | None = None
+    pages_before = errors_before = 0
     for thread in threads:
         thread.start()
         time.sleep(min(0.2, minutes * 6 / people))
     while any(thread.is_alive() for thread in threads):
+        if hostile and enemy is None and time.monotonic() - started >= minutes * 30:
+            pages_before, errors_before = len(tally.times), len(tally.errors)
+            enemy = _start_hostile(server.url, token, minutes * 30)
         tally.memory.append((time.monotonic() - started, server.memory()))
         time.sleep(2)
     later_sizes = [size for elapsed, size in tally.memory if elapsed > min(180.0, minutes * 60 * 0.4)] or [server.memory()]
@@ -370,7 +376,25 @@ def _run_load(
         "median against idle": statistics.median(tally.times) / statistics.median(idle.times),
         "memory MB": later_sizes[-1] / 1e6,
         "memory growth after the first minutes": later_sizes[-1] / later_sizes[0],
+        **_compare_halves(tally, idle, pages_before, errors_before),
         **(_read_counts(enemy) if enemy is not None else {}),
+    }
+
+
+def _compare_halves(tally: Tally, idle: Tally, pages_before: int, errors_before: int) -> dict[str, float]:
+    """The figures before and beside the hostile client; none if there was none, or if too few pages were seen in a half."""
+    before, beside = tally.times[:pages_before], tally.times[pages_before:]
+    if not before or not beside:
+        return {}
+    medians = {"without": statistics.median(before), "with": statistics.median(beside)}
+    return {
+        "median ms without hostile client": medians["without"] * 1000,
+        "median ms with hostile client": medians["with"] * 1000,
+        "without hostile client against idle": medians["without"] / statistics.median(idle.times),
+        "with hostile client against idle": medians["with"] / statistics.median(idle.times),
+        "with against without hostile client": medians["with"] / medians["without"],
+        "errors without hostile client": errors_before,
+        "errors with hostile client": len(tally.errors) - errors_before,
     }
 
 
@@ -414,7 +438,7 @@ def main() -> None:
         _attack(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     arguments = [argument for argument in sys.argv[1:] if argument != "--hostile"]
     people = int(arguments[0]) if arguments else 50
-    minutes = float(arguments[1]) if len(arguments) > 1 else 10.0
+    minutes = float(arguments[1]) if len(arguments) > 1 else 5.0 if "--hostile" in sys.argv else 10.0
     print("| what | figure |\n|---|---|")
     for name, value in run(people, minutes, hostile="--hostile" in sys.argv).items():
         print(f"| {name} | {value:,.4g} |")

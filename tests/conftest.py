@@ -25,7 +25,7 @@ import pytest
 from hypothesis import settings
 from patience import make_requests_patient, patient
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from sharing import BySession, put_long_units_first
+from sharing import BySession, put_long_units_first, read_seconds
 
 from discreet.report.browser import find_chromium
 
@@ -42,6 +42,9 @@ os.environ.pop("FORCE_COLOR", None)
 
 # every Spark that a test starts, here or in a process of its own, takes its settings from this folder
 os.environ["SPARK_CONF_DIR"] = str(Path(__file__).with_name("shared") / "spark")
+
+# a shell that starts the tests in the background has them, and every program they start, ignore Ctrl-C
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # keys that tests draw go into a ring of their own, never into the user's
 os.environ["DISCREET_HOME"] = tempfile.mkdtemp(prefix="discreet-home-")
@@ -61,8 +64,8 @@ _TIERS = {
 """For each tier of tests, the fixtures that put a test into it."""
 
 
-_SLOW = frozenset((Path(__file__).with_name("slow_tests.txt")).read_text(encoding="utf-8").split())
-"""Tests that take seconds, measured by tools/slow_tests.py."""
+_SLOW = read_seconds(Path(__file__).with_name("slow_tests.txt"))
+"""Tests that take more than two seconds, measured by tools/slow_tests.py."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -73,7 +76,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for tier, fixtures in _TIERS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(tier)
-    put_long_units_first(items)
+    put_long_units_first(items, _SLOW)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -135,6 +135,10 @@ def test_a_proposed_policy_is_an_attribute_and_can_be_called(table: Any) -> None
         (lambda table: discreet.write(table.frame, "out.csv"), "discreet.write takes"),
         (lambda table: discreet.link(table, "out.csv"), "discreet.link takes"),
         (lambda table: discreet.loss(table, "out.csv"), "discreet.loss takes"),
+        (lambda table: discreet.mask(table, 5), "a plan is a discreet.Plan, a dict or a list of steps; got an int"),
+        (lambda table: discreet.mask(table, "plan.yaml"), "a plan is a discreet.Plan, a dict or a list of steps; got a str"),
+        (lambda table: discreet.mask(table, [5]), "plan"),
+        (lambda table: discreet.explain(table, "first"), "the number of a record, counted from 0; got a str"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_gets_a_sentence(table: Any, call: Any, sentence: str) -> None:
@@ -149,6 +153,27 @@ def test_a_notebook_shows_the_verdict_first_and_the_losses(assessment: Any) -> N
     assert "<th>loss</th>" in page
     assert "ncp" in page
     assert "after (attacker knows the original values)" in page
+
+
+def test_a_list_of_steps_is_a_plan(table: Any) -> None:
+    steps = [{"method": "remove_identifiers"}, {"method": "sampling", "fraction": 0.5}]
+    plan = {"steps": steps}
+    assert [step.method for step in discreet.mask(table, steps).plan.steps] == ["remove_identifiers", "sampling"]
+    again = discreet.mask(table, list(discreet.mask(table, plan).plan.steps))
+    assert again.plan.steps == discreet.Plan(**plan).steps
+
+
+def test_a_notebook_shows_plans_and_attributes_without_secrets_or_values() -> None:
+    plan = discreet.Plan(seed=7, steps=[{"method": "noise", "columns": ["<age>"], "secret": "hidden"}])
+    shown = plan._repr_html_()
+    assert "noise" in shown
+    assert "&lt;age&gt;" in shown
+    assert "hidden" not in shown
+    attribute = discreet.Attribute(role="confidential", known=0.3, values={"AIDS": 1.0, "flu": 0.1})
+    shown = attribute._repr_html_()
+    assert "confidential" in shown
+    assert "0.3" in shown
+    assert "AIDS" not in shown
 
 
 def test_a_notebook_shows_a_profile_as_a_table_of_attributes(table: Any) -> None:

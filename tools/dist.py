@@ -6,8 +6,9 @@
 
 Each environment holds the wheel with one extra and nothing else, and runs its part there: the base runs ``discreet demo`` (on
 every Python from 3.11 that this machine has) and names the extra that a command needs; ``web`` serves a page with its style and
-a database at its newest migration; ``databases`` takes a table to PostgreSQL and back; ``spark`` measures a risk. The base is
-installed by pip, the others by uv, which shares one cache of downloads among them.
+a database at its newest migration, and serves again by the commands of deploy/Containerfile: as a plain user without a home, from
+a package folder that nobody can write to; ``databases`` takes a table to PostgreSQL and back; ``spark`` measures a risk. The base
+is installed by pip, the others by uv, which shares one cache of downloads among them. Two environments are tried at a time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -24,9 +26,11 @@ import tempfile
 import time
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import extra_needed
@@ -35,6 +39,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST, CONSTRAINTS = ROOT / "dist", ROOT / "constraints.txt"
 OLDEST, NEWEST = 11, 20
 """The minor versions of Python 3 that are looked for."""
+AT_ONCE = 2
+"""Environments that are tried at the same time."""
 SOURCES = (
     "Makefile",
     "pyproject.toml",
@@ -108,6 +114,17 @@ def find_pythons() -> Iterator[tuple[str, str]]:
                 break
 
 
+def find_public_python(own: str) -> str:
+    """A Python that every account of this machine may run: the system's, where the running one is in somebody's home."""
+    if os.getuid() != 0 or can_nobody_run(Path(own)):
+        return own
+    for minor in range(OLDEST, NEWEST):
+        program = Path(f"/usr/bin/python3.{minor}")
+        if program.exists() and can_nobody_run(program):
+            return str(program)
+    return own
+
+
 def create_environment(folder: Path, wheel: Path, extra: str = "", python: str = sys.executable, *, by_pip: bool = False) -> Path:
     """An empty environment with the wheel, with an extra if one is named; the folder of its programs."""
     wanted = f"discreet[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
@@ -142,7 +159,8 @@ def try_web(programs: Path, folder: Path) -> str:
     extra_needed.write_inputs(folder)
     call: list[str | Path] = [programs / "discreet", "report", "table.csv", "table.csv", "-p", "policy.yaml", "-o", "report.html"]
     run(call, folder, allowed=(0, 1))
-    with serve(programs, folder) as address:
+    options: list[str | Path] = ["serve", "--port", "0", "--home", folder / "home"]
+    with serve([str(programs / "discreet"), *map(str, options)], folder) as address:
         page = fetch(f"{address}/login")
         linked = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
         if not linked:
@@ -152,24 +170,72 @@ def try_web(programs: Path, folder: Path) -> str:
                 raise DistributionError(f"{name} is empty")
     with closing(sqlite3.connect(folder / "home" / "discreet.db")) as database:
         (revision,) = database.execute("SELECT version_num FROM discreet_schema").fetchone()
-    return f"serve answers with its page and {len(linked)} files of it, on a database at the migration {revision}"
+    who = try_container(programs, folder)
+    return f"serve answers with its page and {len(linked)} files of it, on a database at the migration {revision}; {who}"
+
+
+def try_container(programs: Path, folder: Path) -> str:
+    """The commands of the Containerfile: as a plain user without HOME, from folders that nobody can write to."""
+    text = re.sub(r"(?m)^#.*\n", "", (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8"))
+    (entry,) = re.findall(r"(?m)^ENTRYPOINT (\[.*\])$", text)
+    (health,) = re.findall(r"(?m)^HEALTHCHECK .* CMD (\[.*\])$", text)
+    (settings,) = re.findall(r"(?m)^ENV (.*)$", text)
+    state = folder / "state"
+    state.mkdir(mode=0o700)
+    environment = dict(re.findall(r"(\S+?)=(\S+)", settings.replace("/var/lib/discreet", str(state))))
+    environment["PATH"] = f"{programs}:/usr/bin:/bin"
+    user: dict[str, Any] = {}
+    if os.getuid() == 0 and can_nobody_run(programs / "python"):
+        user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+        shutil.chown(state, "nobody", "nogroup")
+    run(["chmod", "-R", "a-w", programs.parent])
+    port = str(find_port())
+    replaced = {"8080": port, "0.0.0.0": "127.0.0.1"}
+    program, *options = [replaced.get(part, part) for part in json.loads(entry)]
+    try:
+        with serve([str(programs / program), *options], folder, environment, user):
+            check, *arguments = [part.replace("8080", port) for part in json.loads(health)]
+            done = subprocess.run([programs / check, *arguments], env=environment, **user, check=False)
+    finally:
+        run(["chmod", "-R", "u+w", programs.parent])
+    if done.returncode:
+        raise DistributionError(f"the health check of deploy/Containerfile exits with {done.returncode}")
+    return "the container's commands run as a plain user" if user else "the container's commands run"
+
+
+def can_nobody_run(program: Path) -> bool:
+    """Whether the account nobody may start a program: not where its Python is in a private folder."""
+    try:
+        return subprocess.run([program, "-c", ""], user="nobody", group="nogroup", extra_groups=[], check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def find_port() -> int:
+    """A free port of this machine."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @contextmanager
-def serve(programs: Path, folder: Path) -> Iterator[str]:
-    """Run the server on a port of its own choice; its address."""
-    call = [str(programs / "discreet"), "serve", "--port", "0", "--home", str(folder / "home")]
+def serve(
+    call: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, user: Mapping[str, Any] | None = None
+) -> Iterator[str]:
+    """Run the server; its address."""
     log = folder / "server.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(call, cwd=folder, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            call, cwd=folder, stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=environment, **(user or {})
+        )
     try:
         deadline = time.monotonic() + 120
-        while (found := re.search(r"discreet is at (http://\S+)", log.read_text(errors="replace"))) is None:
+        while (address := re.search(r"discreet is at (http://\S+)", log.read_text(errors="replace"))) is None:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise DistributionError(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")
             time.sleep(0.2)
-        wait_until_answering(found[1], deadline)
-        yield found[1]
+        wait_until_answering(address[1], deadline)
+        yield address[1]
     finally:
         process.terminate()
         process.wait(30)
@@ -231,15 +297,20 @@ def try_spark(programs: Path, folder: Path) -> str:
 def try_wheel(wheel: Path, chosen: Sequence[str]) -> None:
     """Try the wheel in each environment, or in the chosen ones."""
     pythons = list(find_pythons())
-    jobs: list[tuple[str, str, str, Callable[[Path, Path], str]]] = [("base", "", pythons[0][1], try_base)]
+    own = pythons[0][1]
+    # the longest first
+    jobs: list[tuple[str, str, str, Callable[[Path, Path], str]]] = [
+        ("base", "", own, try_base),
+        ("spark", "spark", own, try_spark),
+    ]
+    jobs += [("web", "web", find_public_python(own), try_web), ("databases", "databases", own, try_databases)]
     jobs += [(f"base on Python {version}", "", program, try_demo) for version, program in pythons[1:]]
-    jobs += [("web", "web", pythons[0][1], try_web), ("databases", "databases", pythons[0][1], try_databases)]
-    jobs += [("spark", "spark", pythons[0][1], try_spark)]
-    for name, extra, python, attempt in jobs:
-        if chosen and name not in chosen:
-            continue
+
+    def try_environment(job: tuple[str, str, str, Callable[[Path, Path], str]]) -> None:
+        name, extra, python, attempt = job
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="discreet-dist-") as scratch:
+            Path(scratch).chmod(0o755)  # the account nobody runs programs in it
             programs = create_environment(Path(scratch) / "env", wheel, extra, python, by_pip=name == "base")
             installed = time.monotonic()
             folder = Path(scratch) / "work"
@@ -247,6 +318,10 @@ def try_wheel(wheel: Path, chosen: Sequence[str]) -> None:
             outcome = attempt(programs, folder)
         seconds = f"{installed - started:.0f} s to install, {time.monotonic() - installed:.0f} s to try"
         print(f"{name}: {outcome} ({seconds})", flush=True)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for done in [pool.submit(try_environment, job) for job in jobs if not chosen or job[0] in chosen]:
+            done.result()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -32,12 +32,16 @@ COMMANDS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("convert", "duckdb:///out.duckdb#t", "out.csv"), "databases"),
     (("risk", "postgresql://anna@127.0.0.1:1/base#t", "-p", "policy.yaml"), "databases"),
     (("risk", "mysql://anna@127.0.0.1:1/base#t", "-p", "policy.yaml"), "databases"),
+    (("risk", "odbc://clinic#t", "-p", "policy.yaml"), "odbc"),
+    (("risk", "s3://bucket/t.csv", "-p", "policy.yaml"), "cloud"),
     (("risk", "table.csv", "-p", "policy.yaml", "--engine", "spark"), "spark"),
     (("select", "table.csv", "-p", "policy.yaml", "-o", "chosen.yaml", "--trials", "2"), "select"),
     (("report", "table.csv", "table.csv", "-p", "policy.yaml", "-o", "report.html"), "report"),
     (("assess", "table.csv", "table.csv", "-p", "linkage.yaml"), "linkage"),
     (("serve", "--port", "0", "--home", "home"), "web"),
     (("user", "list", "--home", "home"), "web"),
+    (("backup", "all.backup", "--home", "home"), "web"),
+    (("restore", "table.csv", "--home", "home"), "web"),
 )
 """Commands that need an extra, with its name."""
 

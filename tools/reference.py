@@ -43,8 +43,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def pages() -> dict[str, str]:
     """Each page of the reference as Markdown."""
-    made = {name: module_page(*said) for name, said in LIBRARY.items()}
-    return made | {"command_line": command_page()}
+    texts = {name: module_page(*description) for name, description in LIBRARY.items()}
+    return texts | {"command_line": command_page()}
 
 
 def module_page(title: str, module: str, opening: str | None) -> str:
@@ -78,18 +78,18 @@ def public(module: Any) -> list[str]:
 
 def _documented(name: str, value: Any) -> Iterator[str]:
     yield f"\n## {name}\n"
-    told = inspect.getdoc(value) if value.__doc__ else None
-    if not told:
+    docstring = inspect.getdoc(value) if value.__doc__ else None
+    if not docstring:
         raise UndocumentedError(f"{value.__module__}.{name} has no docstring")
     [node] = ast.parse(textwrap.dedent(inspect.getsource(value))).body
     if isinstance(node, ast.FunctionDef):
         yield _code(_signature(node))
-        yield prose(told)
+        yield prose(docstring)
         return
     assert isinstance(node, ast.ClassDef)
     bases = ", ".join(ast.unparse(base) for base in node.bases)
     yield _code(f"class {name}({bases})" if bases else f"class {name}")
-    yield prose(told)
+    yield prose(docstring)
     rows = list(_fields(node))
     if rows:
         yield "\n| field | type | default | meaning |\n|---|---|---|---|"
@@ -105,8 +105,8 @@ def _methods(value: Any, node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
     """The public methods of a class, and those it has from bases that are too small to be told of themselves."""
     seen: set[str] = set()
     hidden = [base for base in value.__mro__[1:] if base.__module__ == "discreet.model.showing"]
-    for one in (node, *(ast.parse(textwrap.dedent(inspect.getsource(base))).body[0] for base in hidden)):
-        for part in getattr(one, "body", ()):
+    for class_node in (node, *(ast.parse(textwrap.dedent(inspect.getsource(base))).body[0] for base in hidden)):
+        for part in getattr(class_node, "body", ()):
             if not isinstance(part, ast.FunctionDef) or part.name.startswith("_") or part.name in seen:
                 continue
             if not any("validator" in ast.unparse(mark) for mark in part.decorator_list):
@@ -121,19 +121,19 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str, str, str]]:
         if not isinstance(part, ast.AnnAssign) or not isinstance(target, ast.Name) or target.id.startswith("_"):
             continue
         below = node.body[at + 1] if at + 1 < len(node.body) else None
-        said = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
+        meaning = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
         default = ""
         if isinstance(part.value, ast.Call) and ast.unparse(part.value.func) in ("Field", "field"):
             words = {word.arg: word.value for word in part.value.keywords}
-            if isinstance(told := words.get("description"), ast.Constant):
-                said = told.value
+            if isinstance(description := words.get("description"), ast.Constant):
+                meaning = description.value
             first = part.value.args[0] if part.value.args else words.get("default", words.get("default_factory"))
             default = "" if first is None else ast.unparse(first)
         elif part.value is not None:
             default = ast.unparse(part.value)
         default = default if len(default) <= 40 else "…"
         kind = ast.unparse(part.annotation)
-        yield f"`{target.id}`", f"`{kind}`", f"`{default}`" if default else "", " ".join(_inline(str(said)).split())
+        yield f"`{target.id}`", f"`{kind}`", f"`{default}`" if default else "", " ".join(_inline(str(meaning)).split())
 
 
 def _signature(node: ast.FunctionDef) -> str:
@@ -143,21 +143,21 @@ def _signature(node: ast.FunctionDef) -> str:
     whole = f"{kinds}{node.name}({ast.unparse(node.args)}){returns}"
     if max(map(len, whole.split("\n"))) <= _WIDE:
         return whole
-    return f"{kinds}{node.name}(\n" + "".join(f"    {one},\n" for one in _parameters(node.args)) + f"){returns}"
+    return f"{kinds}{node.name}(\n" + "".join(f"    {parameter},\n" for parameter in _parameters(node.args)) + f"){returns}"
 
 
-def _parameters(said: ast.arguments) -> Iterator[str]:
+def _parameters(arguments: ast.arguments) -> Iterator[str]:
     """Parameters one by one, as they are written."""
-    plain = [*said.posonlyargs, *said.args]
-    defaults: Sequence[ast.expr | None] = [*[None] * (len(plain) - len(said.defaults)), *said.defaults]
-    for one, default in zip(plain, defaults, strict=True):
-        yield ast.unparse(one) + (f" = {ast.unparse(default)}" if default is not None else "")
-    if said.vararg or said.kwonlyargs:
-        yield f"*{ast.unparse(said.vararg)}" if said.vararg else "*"
-    for one, default in zip(said.kwonlyargs, said.kw_defaults, strict=True):
-        yield ast.unparse(one) + (f" = {ast.unparse(default)}" if default is not None else "")
-    if said.kwarg:
-        yield f"**{ast.unparse(said.kwarg)}"
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults: Sequence[ast.expr | None] = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults]
+    for argument, default in zip(plain, defaults, strict=True):
+        yield ast.unparse(argument) + (f" = {ast.unparse(default)}" if default is not None else "")
+    if arguments.vararg or arguments.kwonlyargs:
+        yield f"*{ast.unparse(arguments.vararg)}" if arguments.vararg else "*"
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield ast.unparse(argument) + (f" = {ast.unparse(default)}" if default is not None else "")
+    if arguments.kwarg:
+        yield f"**{ast.unparse(arguments.kwarg)}"
 
 
 def _code(text: str, language: str = "python") -> str:
@@ -175,15 +175,15 @@ def prose(text: str) -> str:
     2
     ```
     """
-    made = []
+    blocks = []
     for part in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         if part.lstrip().startswith(">>>"):
-            made.append(_code(textwrap.dedent(part), "pycon").strip())
+            blocks.append(_code(textwrap.dedent(part), "pycon").strip())
         elif all(line.startswith("    ") for line in part.split("\n")):
-            made.append(_code(textwrap.dedent(part), "text").strip())
+            blocks.append(_code(textwrap.dedent(part), "text").strip())
         else:
-            made.append(_inline(part))
-    return "\n\n".join(made)
+            blocks.append(_inline(part))
+    return "\n\n".join(blocks)
 
 
 def _inline(text: str) -> str:
@@ -204,11 +204,19 @@ def command_page() -> str:
     parts = ["# The command line\n", _inline(root.help), ""]
     for words, command in _commands(root, ["discreet"]):
         shown = " ".join(words)
-        usage = " ".join(piece for one in command.params for piece in [_usage(one)] if piece)
+        usage = " ".join(piece for parameter in command.params for piece in [_usage(parameter)] if piece)
         parts += [f"\n## {shown}\n", _inline(inspect.cleandoc(command.help or "")), "", _code(f"{shown} {usage}".strip(), "text")]
-        rows = [(_named(one), _inline(getattr(one, "help", None) or "")) for one in command.params if one.name != "help"]
+        rows = [
+            (_named(parameter), _inline(getattr(parameter, "help", None) or ""))
+            for parameter in command.params
+            if parameter.name != "help"
+        ]
         if rows:
-            parts += ["| word | meaning |\n|---|---|", *(f"| {name} | {' '.join(told.split())} |" for name, told in rows), ""]
+            parts += [
+                "| word | meaning |\n|---|---|",
+                *(f"| {name} | {' '.join(meaning.split())} |" for name, meaning in rows),
+                "",
+            ]
     return "\n".join(parts) + "\n"
 
 

@@ -30,8 +30,8 @@ def on_config(config: Any) -> Any:
 
 
 def _address(heading: str, separator: str) -> str:
-    made = slugify(heading, separator)
-    return made if made[:1].isalpha() else f"part{separator}{made}"
+    address = slugify(heading, separator)
+    return address if address[:1].isalpha() else f"part{separator}{address}"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -66,7 +66,7 @@ def _mathml(formula: str, display: str) -> str:
     plain = (
         " ".join(html.unescape(formula).split()).replace(r"\boxed", "").replace(r"\;", " ").replace(r"\setminus", r"\backslash")
     )
-    made = convert(plain, display=display)
+    markup = convert(plain, display=display)
     # a page needs no namespace, and Markdown must not see a formula's own signs
-    made = made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
-    return made.replace("_", "&#95;").replace("*", "&#42;").replace("|", "&#124;")
+    markup = markup.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
+    return markup.replace("_", "&#95;").replace("*", "&#42;").replace("|", "&#124;")

@@ -1,10 +1,11 @@
-"""Which tests are slow: writes tests/slow_tests.txt from the durations of a full run, so that ``make check`` leaves them out.
+"""Which tests are slow: writes tests/slow_tests.txt from the durations of full runs.
 
     pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=0 --durations-min=0.1 > log
     python tools/slow_tests.py log
 
-A test is slow if all its cases together take more than two seconds, setup included. Tests that start a server, a browser or Spark
-are in tiers of their own (tests/conftest.py).
+A test is slow if all its cases together take more than two seconds, setup included. ``make check`` leaves slow tests out, and
+``make test`` hands out the files with the longest tests first (tests/shared/sharing.py). Where several logs name a test, the last
+one counts, so that a part of the tests can be measured again.
 """
 
 from __future__ import annotations
@@ -20,23 +21,26 @@ SLOW = 2.0
 _LINE = re.compile(r"^\s*(\d+\.\d+)s (?:setup|call|teardown)\s+(\S+?)(?:\[.*)?$")
 
 
-def slow_tests(log: str) -> list[str]:
-    """The slow tests of a log, in alphabetical order.
+def slow_tests(*logs: str) -> dict[str, float]:
+    """The slow tests of some logs in alphabetical order, with their seconds.
 
     >>> slow_tests("1.50s call   tests/a.py::test_b[x]\\n0.70s setup  tests/a.py::test_b[y]\\n0.10s call   tests/a.py::test_c")
-    ['tests/a.py::test_b']
+    {'tests/a.py::test_b': 2.2}
     """
-    seconds: dict[str, float] = defaultdict(float)
-    for line in log.splitlines():
-        if match := _LINE.match(line):
-            seconds[match[2]] += float(match[1])
-    return sorted(name for name, total in seconds.items() if total > SLOW)
+    latest: dict[str, float] = {}
+    for log in logs:
+        seconds: dict[str, float] = defaultdict(float)
+        for line in log.splitlines():
+            if match := _LINE.match(line):
+                seconds[match[2]] += float(match[1])
+        latest |= seconds
+    return {name: total for name, total in sorted(latest.items()) if total > SLOW}
 
 
 def main() -> None:
-    names = slow_tests(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    LIST.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-    print(f"{len(names):,} slow tests written to {LIST.name}")
+    slow = slow_tests(*(Path(log).read_text(encoding="utf-8") for log in sys.argv[1:]))
+    LIST.write_text("".join(f"{seconds:.0f} {name}\n" for name, seconds in slow.items()), encoding="utf-8")
+    print(f"{len(slow):,} slow tests written to {LIST.name}")
 
 
 if __name__ == "__main__":

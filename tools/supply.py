@@ -28,13 +28,19 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
 
+from packaging.markers import Marker
+
 ROOT = Path(__file__).resolve().parents[1]
 CONSTRAINTS, LOCK, SBOM = ROOT / "constraints.txt", ROOT / "requirements.lock", ROOT / "sbom.cdx.json"
 INSTALLERS = ("pip", "setuptools", "wheel")
 """What an environment may hold in another version than the locked one: it comes with Python."""
 FROM_LICENCE_FILES = {
-    "atheris": "Apache-2.0", "axe-playwright-python": "MIT", "pgserver": "Apache-2.0", "protobuf": "BSD-3-Clause",
-}  # fmt: skip
+    "antlr4-python3-runtime": "BSD-3-Clause",
+    "atheris": "Apache-2.0",
+    "axe-playwright-python": "MIT",
+    "pgserver": "Apache-2.0",
+    "protobuf": "BSD-3-Clause",
+}
 """Licences of packages whose metadata name none that is known, read from the licence file that they install."""
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?: ; ([^\\\n]+?))?(?: \\)?$", re.MULTILINE)
 _ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
@@ -46,14 +52,23 @@ def canonical(name: str) -> str:
 
 
 def locked(path: Path) -> dict[str, str]:
-    """Names and versions in a lock or in constraints."""
-    return {canonical(name): version for name, version, _ in _PINNED.findall(path.read_text(encoding="utf-8"))}
+    """Names and versions in a lock or in constraints; of a package with several versions the one for this Python."""
+    pinned = _PINNED.findall(path.read_text(encoding="utf-8"))
+    names = [canonical(name) for name, _, _ in pinned]
+    return {
+        canonical(name): version
+        for name, version, marker in pinned
+        if names.count(canonical(name)) == 1 or not marker or Marker(marker).evaluate()
+    }
 
 
 def locked_hashes(path: Path) -> dict[str, list[str]]:
     """For each package of a lock the SHA-256 hashes of its files."""
     text = path.read_text(encoding="utf-8")
-    return {canonical(entry[1]): re.findall(r"--hash=sha256:([0-9a-f]{64})", entry[0]) for entry in _ENTRY.finditer(text)}
+    hashes: dict[str, list[str]] = {}
+    for entry in _ENTRY.finditer(text):
+        hashes.setdefault(canonical(entry[1]), []).extend(re.findall(r"--hash=sha256:([0-9a-f]{64})", entry[0]))
+    return hashes
 
 
 def installed() -> dict[str, Distribution]:

@@ -67,17 +67,17 @@ class Promise:
 def main(arguments: list[str]) -> int:
     """Run and write; the exit status is the worst of pytest's. ``--again`` runs only what the last run found broken."""
     quick, again = "--quick" in arguments, "--again" in arguments
-    rest = [one for one in arguments if one not in ("--quick", "--again")]
+    rest = [argument for argument in arguments if argument not in ("--quick", "--again")]
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         records = [Path(folder) / "together.xml", Path(folder) / "alone.xml"]
         if again:
-            kept = [ET.parse(KEPT / record.name).getroot() for record in records]
-            failed = [name(case) for root in kept for case in root.iter("testcase") if is_broken(case)]
+            earlier = [ET.parse(KEPT / record.name).getroot() for record in records]
+            failed = [name(case) for root in earlier for case in root.iter("testcase") if is_broken(case)]
             status = run(records[0], ["-n", "0", *failed, *rest], quick=quick) if failed else 0
-            roots = put(kept, ET.parse(records[0]).getroot()) if failed else kept
+            roots = put(earlier, ET.parse(records[0]).getroot()) if failed else earlier
         else:
-            others = ["-n", "2", "--dist", "worksteal", "tests", *(f"--ignore={one}" for one in ALONE)]
+            others = ["-n", "2", "--dist", "worksteal", "tests", *(f"--ignore={file}" for file in ALONE)]
             together = run(records[0], [*others, *rest], quick=quick)
             status = run(records[1], ["-n", "0", *ALONE, *rest], quick=quick) or together
             if not all(record.exists() for record in records):
@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> int:
         ET.ElementTree(root).write(KEPT / record.name)
     promises = read(roots)
     PAGE.write_text(page(promises, seconds, quick=quick), encoding="utf-8")
-    broken = sum(one.failed for one in promises)
+    broken = sum(promise.failed for promise in promises)
     print(f"{len(promises)} promises, {broken} broken, in {seconds / 60:.1f} minutes: {PAGE.relative_to(ROOT)}")
     return status
 
@@ -104,23 +104,23 @@ def is_broken(case: ET.Element) -> bool:
     return case.find("failure") is not None or case.find("error") is not None
 
 
-def put(kept: list[ET.Element], fresh: ET.Element) -> list[ET.Element]:
+def put(earlier: list[ET.Element], fresh: ET.Element) -> list[ET.Element]:
     """The cases of a new run in the place of the same ones of an earlier run, marked as tried again."""
     new = {name(case): case for case in fresh.iter("testcase")}
-    for root in kept:
+    for root in earlier:
         for suite in [root, *root.iter("testsuite")]:
             for at, case in enumerate(list(suite)):
                 if case.tag == "testcase" and (other := new.get(name(case))) is not None:
-                    said = other.find("properties")
-                    if said is None:
-                        said = ET.SubElement(other, "properties")
-                    ET.SubElement(said, "property", {"name": "tried again", "value": "1"})
+                    properties = other.find("properties")
+                    if properties is None:
+                        properties = ET.SubElement(other, "properties")
+                    ET.SubElement(properties, "property", {"name": "tried again", "value": "1"})
                     suite[at] = other
-    return kept
+    return earlier
 
 
 def run(record: Path, arguments: list[str], *, quick: bool) -> int:
-    """Run marked tests and write what they said to a file; the exit status."""
+    """Run marked tests and write their results to a file; returns the exit status."""
     call = [
         sys.executable, "-m", "pytest", "-m", "trust", "-p", "no:doctest", f"--junitxml={record}", "-o", "junit_family=xunit1",
         "-o", "addopts=-q --strict-markers --import-mode=importlib", *arguments,
@@ -131,38 +131,38 @@ def run(record: Path, arguments: list[str], *, quick: bool) -> int:
 
 def read(roots: list[ET.Element]) -> list[Promise]:
     """The promises of some runs, the cases of a parametrized test taken together."""
-    found: dict[tuple[str, str], Promise] = {}
+    promises: dict[tuple[str, str], Promise] = {}
     for case in (case for root in roots for case in root.iter("testcase")):
-        said = [(one.get("name") or "", one.get("value") or "") for one in case.iter("property")]
-        known = dict(said)
+        properties = [(entry.get("name") or "", entry.get("value") or "") for entry in case.iter("property")]
+        known = dict(properties)
         if "promise" not in known:
             continue
-        promise = found.setdefault((known["area"], known["promise"]), Promise(known["area"], known["promise"]))
+        promise = promises.setdefault((known["area"], known["promise"]), Promise(known["area"], known["promise"]))
         promise.cases += 1
         promise.failed += is_broken(case)
         test = f"{(case.get('file') or '').removeprefix('tests/')}::{(case.get('name') or '').partition('[')[0]}"
         if test not in promise.tests:
             promise.tests.append(test)
-        for name, value in said:
+        for name, value in properties:
             if name == "seed":
                 promise.seeds.append(value)
             elif name not in ("area", "promise"):
                 promise.figures[name] = promise.figures.get(name, 0) + float(value)
     place = {area: at for at, area in enumerate(AREAS)}
-    return sorted(found.values(), key=lambda one: place.get(one.area, len(AREAS)))
+    return sorted(promises.values(), key=lambda promise: place.get(promise.area, len(AREAS)))
 
 
 def page(promises: list[Promise], seconds: float, *, quick: bool = False) -> str:
-    """The page: a table an area."""
+    """The page: one table per area."""
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
     today = dt.datetime.now(tz=dt.UTC).date()
     parts = [
         HEAD,
         f"Last run: {today}, {seconds / 60:.0f} minutes, {machine}{', with the few tries of `make test`' if quick else ''}.\n",
     ]
-    for area in dict.fromkeys(one.area for one in promises):
+    for area in dict.fromkeys(promise.area for promise in promises):
         parts.append(f"## {area}\n\n| promise | held by | last run |\n|---|---|---|")
-        parts += [f"| {one.text} | {_tests(one)} | {_figures(one)} |" for one in promises if one.area == area]
+        parts += [f"| {promise.text} | {_tests(promise)} | {_figures(promise)} |" for promise in promises if promise.area == area]
         parts.append("")
     return "\n".join(parts)
 
@@ -172,12 +172,12 @@ def _tests(promise: Promise) -> str:
 
 
 def _figures(promise: Promise) -> str:
-    told = [f"{value:,.0f} {name}" for name, value in promise.figures.items()]
-    if promise.cases > 1 and not told:
-        told.append(f"{promise.cases} cases")
+    figures = [f"{value:,.0f} {name}" for name, value in promise.figures.items()]
+    if promise.cases > 1 and not figures:
+        figures.append(f"{promise.cases} cases")
     if promise.seeds:
-        told.append(f"seed {promise.seeds[0]}")
-    return "; ".join([*told, f"**{promise.failed} broken**" if promise.failed else "kept"])
+        figures.append(f"seed {promise.seeds[0]}")
+    return "; ".join([*figures, f"**{promise.failed} broken**" if promise.failed else "kept"])
 
 
 if __name__ == "__main__":

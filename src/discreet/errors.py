@@ -20,7 +20,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-_SYSTEMS = r"(?:postgres(?:ql)?|mysql|mariadb|sqlite|duckdb|spark|sc|jdbc|oracle|mssql|redis|mongodb)(?:\+\w+)?"
+_SYSTEMS = r"(?:postgres(?:ql)?|mysql|mariadb|sqlite|duckdb|spark|sc|odbc|jdbc|oracle|mssql|redis|mongodb)(?:\+\w+)?"
 # an address begins a word, else a password with :// in it would be taken for a second address
 _ADDRESS = re.compile(r"(?<![^\s'\"(\[=,;])([A-Za-z][A-Za-z0-9+.\-]{0,30})://")
 _HOST = r"(?:local(?:-cluster)?\[[\d*, ]+\]|[\w.\-]*|\[[0-9A-Fa-f:.%]+\])(?::\d{1,5}(?!\d))?"
@@ -28,7 +28,13 @@ _PLAIN = re.compile(rf"(?:[^\s:@/?#;'\"]*@)?{_HOST}(?=$|[/\s?#;'\",)\]…]|:\s|:
 _WITHOUT_SLASHES = re.compile(rf"\b({_SYSTEMS}):/?(?!/)[^@]*@", re.IGNORECASE | re.DOTALL)
 # a password may contain spaces and line ends; where it begins with one, a host and a path or port must follow
 _WITHOUT_SCHEME = re.compile(r"[^\s:/@'\"]*:(?!//)(?:(?=\S)[\s\S]*@|[\s\S]*@(?=[\w.\-\[\]]+(?:/|:\d)))")
-_OPTION = re.compile(r"\b(\w*(?:passw(?:or)?d|pwd|token|secret|key))=[^;&\s#]+", re.IGNORECASE)
+_OPTION = re.compile(r"\b(\w*(?:passw(?:or)?d|pwd|token|secret|key))=(?:\{(?:[^}]|\}\})*\}?|[^;&\s#]+)", re.IGNORECASE)
+
+ODBC_PUBLIC_KEYWORDS = frozenset(
+    {"driver", "dsn", "server", "servername", "host", "port", "database", "db", "dbq", "uid", "user"}
+)
+"""Keywords of an ODBC connection string that hold no secret; drivers have keywords of their own for passwords and tokens."""
+_ODBC_PAIR = re.compile(r"([^=;{}?/#]+)=(\{(?:[^}]|\}\})*\}?|[^;#]*)")
 
 
 class Redacted(str):
@@ -53,12 +59,20 @@ def redact_credentials(text: str) -> str:
     starts = [*(mark.start() for mark in marks), len(text)]
     before = text[: starts[0]]
     parts = [_WITHOUT_SCHEME.sub("…@", _WITHOUT_SLASHES.sub(r"\1:…@", before))]
-    parts += [f"{mark[1]}://{_redact_rest(text[mark.end() : end])}" for mark, end in zip(marks, starts[1:], strict=True)]
+    parts += [
+        f"{mark[1]}://{_redact_rest(text[mark.end() : end], mark[1].lower())}"
+        for mark, end in zip(marks, starts[1:], strict=True)
+    ]
     return "".join(parts)
 
 
-def _redact_rest(rest: str) -> str:
+def _redact_rest(rest: str, scheme: str) -> str:
     """The text after ``scheme://``, without what may be a password."""
+    if scheme == "odbc" and "=" in rest.partition("#")[0] and rest.startswith(("?", "/?")):
+        kept = ODBC_PUBLIC_KEYWORDS
+        rest = _ODBC_PAIR.sub(lambda pair: pair[0] if pair[1].strip().lower() in kept else f"{pair[1]}=…", rest)
+    elif scheme == "odbc" and re.match(r"[^\s#]*[;{}]", rest):
+        return "…"
     last = rest.rfind("@")
     plain = _PLAIN.match(rest)
     if plain is not None and last < plain.end():

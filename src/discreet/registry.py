@@ -28,9 +28,15 @@ P = TypeVar("P", bound=Plugin)
 
 
 @cache
+def _installed_points() -> Any:
+    """The entry points of all distributions, read once, because each reading opens a file per distribution."""
+    return entry_points()
+
+
+@cache
 def _points(kind: Kind) -> dict[str, EntryPoint]:
     points: dict[str, EntryPoint] = {}
-    for point in sorted(entry_points(group=f"discreet.{kind}"), key=lambda point: (point.name, point.value)):
+    for point in sorted(_installed_points().select(group=f"discreet.{kind}"), key=lambda point: (point.name, point.value)):
         if point.name in points and points[point.name].value != point.value:
             raise PluginError(f"two {KIND_LABELS[kind]}s are named '{point.name}': {points[point.name].value} and {point.value}")
         points[point.name] = point

@@ -5,7 +5,7 @@ read -> analyze -> select -> mask -> assess -> write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -16,11 +16,11 @@ from discreet import registry
 from discreet.assessment.measures import Measures, make_measures
 from discreet.assessment.row_links import check_listed, link_to_original, with_policy_labels
 from discreet.engine.runtime import dispatch
-from discreet.errors import DataError
+from discreet.errors import DataError, PolicyError
 from discreet.model.display import describe_type
 from discreet.model.extras import require_libraries
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Plan, Policy
+from discreet.model.policy import Plan, Policy, Step
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 
@@ -56,8 +56,15 @@ def read(source: Any, policy: Policy | Mapping[str, Any] | str | Path | None = N
     loaded = load_policy(policy)
     registry.check_policy(loaded)
     if (reader := dispatch.find_reader(source, engine or loaded.engine)) is not None:
+        _require_single_file(source)
         return _read_on_engine(reader, source, loaded)
     return read_source(source, loaded)
+
+
+def _require_single_file(source: Any) -> None:
+    """Raise for sources that only the local engine reads."""
+    if isinstance(source, list | tuple) or (isinstance(source, str) and source == "-"):
+        raise DataError("standard input and lists of files are read on the local engine; on Spark name a table or a folder")
 
 
 def _read_on_engine(reader: Callable[..., Any], source: Any, policy: Policy) -> Microdata:
@@ -93,6 +100,7 @@ def scan(
     loaded = load_policy(policy)
     registry.check_policy(loaded)
     if (reader := dispatch.find_reader(source, engine or loaded.engine)) is not None:
+        _require_single_file(source)
         return _read_on_engine(reader, source, loaded)
     return scan_source(source, loaded, make_measures("risk", measures, loaded), notice, by_record=by_record)
 
@@ -200,8 +208,10 @@ def loss(original: Microdata, masked: Microdata | Release, measures: Measures = 
     return scores
 
 
-def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: str | None = None) -> Release:
-    """Run a plan; default: the policy's plan.
+def mask(
+    data: Microdata, plan: Plan | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None, *, key: str | None = None
+) -> Release:
+    """Run a plan, or a list of steps; default: the policy's plan.
 
     All random draws come from a secret key. ``key`` (or the plan's) is the id of a key in the key ring, with which an earlier
     release is repeated. Without it a new key is drawn and stored in the ring, and ``release.plan.key`` is its id.
@@ -214,13 +224,22 @@ def mask(data: Microdata, plan: Plan | Mapping[str, Any] | None = None, *, key: 
     if plan is None:
         plan = data.policy.plan
     elif not isinstance(plan, Plan):
-        plan = Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
+        plan = _parse_plan(plan)
     doubts = check_listed(data)
     chosen = choose_key(with_key(plan, key), data.source)
     run = generate_on_engine if dispatch.is_distributed(data) else generate
     release = run(data, chosen.plan, chosen.secret)
     warnings = (*chosen.warnings, *release.warnings, *doubts)
     return replace(release, warnings=warnings) if warnings != release.warnings else release
+
+
+def _parse_plan(plan: object) -> Plan:
+    if isinstance(plan, Mapping):
+        return Policy.from_dict({"plan": dict(plan)}, origin="the plan").plan
+    if isinstance(plan, Sequence) and not isinstance(plan, str | bytes):
+        steps = [step.model_dump() if isinstance(step, Step) else step for step in plan]
+        return Policy.from_dict({"plan": {"steps": steps}}, origin="the plan").plan
+    raise PolicyError(f"a plan is a discreet.Plan, a dict or a list of steps; got {describe_type(plan)}")
 
 
 def assess(original: Microdata, masked: Microdata | Release, *, deadline: float | None = None) -> Assessment:
@@ -282,6 +301,8 @@ def explain(data: Microdata, record: int, measures: Measures = None, original: M
     """Sentences that explain the risk of one record (counted from 0), from every measure that can explain it."""
     _require_tables("explain", data)
     dispatch.require_local("explain", data)
+    if not isinstance(record, int | np.integer) or isinstance(record, bool):
+        raise DataError(f"discreet.explain takes the number of a record, counted from 0; got {describe_type(record)}")
     if not 0 <= record < len(data):
         raise DataError(f"there is no record {record + 1:,} in {data.source}, which has {len(data):,}")
     if original is not None:

@@ -257,7 +257,7 @@ cells = (
 
 
 @given(st.lists(names, min_size=1, max_size=5, unique=True), st.data())
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 def test_hostile_names_and_values_survive_the_yaml_file(columns, data):
     rows = data.draw(st.integers(0, 6))
     frame = pl.DataFrame(

@@ -163,3 +163,91 @@ def test_doubtful_proposals_come_first_with_their_confidence():
     assert [row["confidence"] for row in rows] == sorted(row["confidence"] for row in rows)
     assert proposal["email"].confidence > 0.9 > 0.4 > proposal["zzz"].confidence
     assert "zzz" in proposal.to_yaml().split("attributes:")[0]
+
+
+def test_a_stem_that_several_names_share_says_what_they_are_about():
+    flags = {f"hlth{letter}": [0, 1, 0, 0] * 25 for letter in "gfp"} | {"sex": ["m", "f"] * 50, "age": list(range(20, 70)) * 2}
+    proposal = discreet.analyze(discreet.read(pl.DataFrame(flags)))
+    assert proposal["hlthf"].attribute.role == "confidential"
+    assert "begins with 'hlth' as those of its neighbours do" in proposal["hlthf"].reason
+
+
+def test_a_word_cut_short_is_completed():
+    proposal = discreet.analyze(discreet.read(pl.DataFrame({"disea": [13.7, 13.0, 4.5, 2.25] * 25, "x": [1.5, 2.5] * 50})))
+    assert proposal["disea"].attribute.role == "confidential"
+    assert "the beginning of 'disease'" in proposal["disea"].reason
+
+
+def test_a_time_beside_its_event_is_confidential_in_a_table_about_people():
+    times = [7 * n % 391 for n in range(1, 201)]
+    patients = {
+        "age": [30 + n % 50 for n in range(200)],
+        "time": times,
+        "cens": [0, 1] * 100,
+        "tsize": [n % 37 for n in range(200)],
+    }
+    proposal = discreet.analyze(discreet.read(pl.DataFrame(patients)))
+    assert {name: proposal[name].attribute.role.value for name in ("time", "cens", "tsize")} == dict.fromkeys(
+        ("time", "cens", "tsize"), "confidential"
+    )
+    assert "follow-up study, beside 'cens'" in proposal["time"].reason
+    machines = discreet.analyze(discreet.read(pl.DataFrame({"time": times, "failed": [0, 1] * 100, "rpm": times[::-1]})))
+    assert machines["time"].attribute.role == "other", "the time until a machine fails is nobody's secret"
+
+
+def test_a_code_of_a_country_is_no_person():
+    countries = [
+        "France",
+        "Germany",
+        "Italy",
+        "Spain",
+        "Austria",
+        "Belgium",
+        "Denmark",
+        "Finland",
+        "Greece",
+        "Hungary",
+        "Ireland",
+    ]
+    names = [f"{countries[n % 11]}" for n in range(660)]
+    frame = pl.DataFrame(
+        {
+            "country": [f"{name}-{n % 60}" for n, name in enumerate(names)],
+            "region": [n % 660 % 6 for n in range(660)],
+            "codeno": [200 + (n % 660) for n in range(660)],
+            "regime": ["a", "b", "c"] * 220,
+        }
+    )
+    frame = pl.concat([frame] * 9)
+    proposal = discreet.analyze(discreet.read(frame))
+    assert proposal["codeno"].attribute.role != "person"
+
+
+def test_amounts_of_a_confidential_kind_are_numbers_and_not_codes():
+    counts = [(37 * n) % 1200 for n in range(1, 400)]
+    proposal = discreet.analyze(discreet.read(pl.DataFrame({"cd4": counts, "drugexp": counts, "sex": ["m", "f", "m"] * 133})))
+    assert [proposal[name].attribute.level.value for name in ("cd4", "drugexp")] == ["numeric", "numeric"]
+
+
+def test_a_recode_of_a_key_is_a_key_in_a_table_of_things_too():
+    regions = ["Southern Asia", "Northern Europe", "Western Europe", "Eastern Asia"] * 30
+    frame = pl.DataFrame(
+        {"region": regions, "zone": [text.split()[1] for text in regions], "height": [0.5 + n for n in range(120)]}
+    )
+    proposal = discreet.analyze(discreet.read(frame))
+    assert proposal["zone"].attribute.role == "key"
+
+
+@pytest.mark.parametrize(
+    ("label", "role"),
+    [
+        ("Number of visits to a doctor in the last year", "confidential"),
+        ("Number of children in the household", "key"),
+        ("Total amount of debt", "confidential"),
+        ("Distance to school", "key"),
+    ],
+)
+def test_the_head_of_a_label_stands_behind_number_of_and_before_to(label, role):
+    frame = pl.DataFrame({"Q5": list(range(40)) * 5, "sex": ["m", "f"] * 100, "age": list(range(20, 70)) * 4})
+    proposal = discreet.analyze(Microdata(frame, variable_labels={"Q5": label}))
+    assert proposal["Q5"].attribute.role == role

@@ -37,7 +37,7 @@ def slow(table, names):
 
 
 @given(tables())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_distinct_and_separation_ratio_agree_with_their_definitions(table):
     columns = encoded(table)
     records = len(table[0][1])

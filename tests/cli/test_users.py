@@ -66,5 +66,5 @@ def test_serve_explains_a_wrong_argument(
     assert "NAME=URL" in capsys.readouterr().err
     assert run(monkeypatch, "serve", "--port", "0", "--database", "postgresql://u:secret@127.0.0.1:9/x", *home) == 2
     message = capsys.readouterr().err
-    assert "cannot be migrated" in message
+    assert "cannot connect to the database" in message
     assert "secret" not in message

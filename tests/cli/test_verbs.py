@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import run_command
 from patience import patient
 
 Run = Callable[..., tuple[int, str, str]]
@@ -44,23 +46,15 @@ plan:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run the command line in a folder with a table and its policy."""
-    from discreet.cli import main
-
     monkeypatch.chdir(tmp_path)
     Path("table.csv").write_text(TABLE)
     Path("policy.yaml").write_text(POLICY)
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["discreet", *arguments])
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        out, err = capfd.readouterr()
-        return code, out, err
+        done = run_command(*arguments, folder=tmp_path)
+        return done.returncode, done.stdout, done.stderr
 
     return call
 
@@ -271,9 +265,18 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         "r.csv",
     ]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
-    running.send_signal(2)
+    _wait_for_compiler(running.pid)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=patient(60))
     assert running.returncode == 130
     assert "stopped; nothing was written" in err
     assert sorted(os.listdir(tmp_path)) == ["wide.csv", "wide.yaml"]
+
+
+def _wait_for_compiler(pid: int) -> None:
+    """Wait until a process has loaded the compiler of the kernels: it is measuring then."""
+    end = time.monotonic() + patient(60)
+    while "llvmlite" not in Path(f"/proc/{pid}/maps").read_text():
+        assert time.monotonic() < end, "nothing was measured"
+        time.sleep(0.05)

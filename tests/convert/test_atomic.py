@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 from discreet.convert import convert, write_target
-from discreet.convert.files.formats import FORMATS
+from discreet.convert.files.formats import FORMATS, READ_ONLY
 from discreet.convert.writing.atomic import in_work_folder, replacing, write_text
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
-WRITABLE = [suffix for suffix in FORMATS if suffix != ".sas7bdat"]
+WRITABLE = [suffix for suffix in FORMATS if suffix not in READ_ONLY]
 BIG = pl.DataFrame({"a": pl.int_range(200_000, eager=True), "b": pl.int_range(200_000, eager=True).hash(7).cast(pl.String)})
 
 KILLED = """

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import xlwt
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,13 @@ def write_sample(folder: Path, suffix: str) -> Path:
     path = folder / f"good{suffix}"
     if suffix == ".sas7bdat":
         path.write_bytes(b"\0" * 200)
+    elif suffix == ".xls":
+        book = xlwt.Workbook()
+        sheet = book.add_sheet("data")
+        for row, cells in enumerate([FRAME.columns, *FRAME.rows()]):
+            for column, cell in enumerate(cells):
+                sheet.write(row, column, cell)
+        book.save(str(path))
     else:
         write_target(Microdata(FRAME), path)
     return path

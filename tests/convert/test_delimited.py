@@ -215,7 +215,7 @@ FIELDS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=5), st.sampled_from([0, 0, 1500]))
 @example([("1", "01")], 1500)
 @example([(" ", "1")], 1500)

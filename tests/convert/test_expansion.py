@@ -45,6 +45,16 @@ def test_a_workbook_with_one_far_cell_is_refused(tmp_path: Path, cell: str) -> N
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000, "kilobytes"
 
 
+@pytest.mark.parametrize("prefix", ["", '<row r="2"><c><v>1</v></c></row>' * 3])
+def test_cells_without_a_reference_are_counted(tmp_path: Path, prefix: str) -> None:
+    path = workbook(tmp_path / "far.xlsx", f'{prefix}<row r="1000000">{"<c><v>1</v></c>" * 16_000}</row>')
+    assert path.stat().st_size < 10_000
+    with pytest.raises(DataError, match=r"row 1,000,000 and column 16,000"):
+        discreet.read(path)
+    rows = "".join(f"<row><c t='n'><v>{at}</v></c><c/></row>" for at in range(200))
+    check_expansion(workbook(tmp_path / "near.xlsx", rows), 64 * 201 * 2 + 10_000)
+
+
 def test_an_ordinary_workbook_is_read(tmp_path: Path) -> None:
     path = workbook(tmp_path / "near.xlsx", '<row r="2"><c r="A2"><v>1</v></c></row>')
     check_expansion(path, 1e6)

@@ -91,9 +91,43 @@ def test_a_broken_row_is_named_by_its_line(tmp_path):
         text(tmp_path, "id,size\n1,a\n2,b,c\n3,d\n")
 
 
+def test_a_row_that_is_too_long_is_named_and_not_a_short_one_above_it(tmp_path):
+    with pytest.raises(SourceError, match="line 4 has 4 fields, but there are 3 columns"):
+        text(tmp_path, "id,age,x\n1,2,3\n2,3\n4,5,6,7\n")
+
+
 def test_an_archive_is_named_as_one(tmp_path):
     with pytest.raises(SourceError, match="unpack it"):
-        discreet.read(tmp_path / "t.zip")
+        discreet.read(tmp_path / "t.7z")
+
+
+def test_a_title_with_separators_in_it_is_left_out(tmp_path):
+    titled = "Survey of people, 2020, all regions\nSource: office\n\nid,age,sex\n1,30,f\n2,40,m\n3,50,f\n"
+    data = text(tmp_path, titled)
+    assert data.frame.columns == ["id", "age", "sex"]
+    assert data.frame["age"].to_list() == [30, 40, 50]
+    plain = text(tmp_path, "name,city,note\nAna,Rome,x\nBo,,\nCid,Oslo,y\nDee,1,2\n")
+    assert plain.frame.columns == ["name", "city", "note"], "a record with one value below the names is no sign of a title"
+
+
+def test_years_as_names_under_merged_cells_are_names(tmp_path):
+    rows = [
+        ["Bodies of people", None, None, None, None],
+        [None, "Height", None, "Weight", None],
+        ["id", 2019, 2020, 2019, 2020],
+        [1, 170, 171, 60, 61],
+        [2, 180, 181, 70, 71],
+        ["Total", 350, 352, 130, 132],
+        ["Note: made up", None, None, None, None],
+    ]
+    names = ["id", "Height 2019", "Height 2020", "Weight 2019", "Weight 2020"]
+    sheet = discreet.read(workbook(tmp_path, data=rows))
+    assert sheet.frame.columns == names
+    assert sheet.frame["Weight 2020"].to_list() == [61, 71]
+    lines = "\n".join(",".join("" if cell is None else str(cell) for cell in row) for row in rows[1:5])
+    assert text(tmp_path, lines + "\n").frame.columns == names
+    unnamed = text(tmp_path, "id,size,,x\n1,5,6,7\n2,8,9,10\n3,11,12,13\n")
+    assert unnamed.frame.columns == ["id", "size", "column_3", "x"], "a record of numbers is no second row of names"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +178,8 @@ def test_the_index_and_the_order_of_categories_of_pandas_are_kept():
     assert "'pid'" in data.notes[0]
     assert data.policy.attributes["g"].order == ("lo", "mid", "hi")
     assert discreet.read(pd.DataFrame({"v": [1, 2]})).columns == ["v"]
+    numbers = discreet.read(pd.DataFrame({"n": pd.Categorical([3, 1, 2], categories=[3, 1, 2], ordered=True)}))
+    assert numbers.policy.attributes["n"].order == ("3", "1", "2"), "categories may be numbers"
 
 
 def test_microaggregation_never_counts_values_below_zero():

@@ -43,7 +43,7 @@ def assert_same_column(column: Column, expected: Column) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(draw=st.data())
 def test_chunks_give_the_same_codes_as_the_whole_column(kind: str, draw: st.DataObject) -> None:
     dtype, values = KINDS[kind]

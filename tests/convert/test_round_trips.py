@@ -17,7 +17,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 EXACT = 2**53
-RELAXED = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RELAXED = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 READ_AS_TEXT = Policy.from_dict({"read": {"text": ["text"]}})
 
 

@@ -31,7 +31,7 @@ def plainly_agree(target, cell, tolerance=None):
     return target == cell
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(numbers, numbers, numbers), max_size=12),
     st.lists(st.tuples(numbers, cells, numbers), max_size=15),

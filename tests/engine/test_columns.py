@@ -26,7 +26,7 @@ KINDS: dict[str, tuple[pl.DataType | type[pl.DataType], st.SearchStrategy[Any]]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(draw=st.data())
 def test_codes_are_dense_and_ordered_and_decode_to_the_values(kind: str, draw: st.DataObject) -> None:
     dtype, values = KINDS[kind]

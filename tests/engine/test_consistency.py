@@ -31,14 +31,14 @@ def slow(disclosed, dictionary, agree, missing="wildcard"):
 plain = tables(st.sampled_from(["x", "y", "z"]))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(plain, plain, st.sampled_from(["wildcard", "category"]))
 def test_exact_consistency_equals_a_double_loop(disclosed, dictionary, missing):
     found = count_consistent(disclosed, dictionary, NAMES, missing=missing)
     assert found.tolist() == slow(disclosed, dictionary, lambda x, y: x == y, missing)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(plain, plain, st.sampled_from(["wildcard", "category"]))
 def test_many_patterns_of_nulls_are_counted_as_few_are(disclosed, dictionary, missing):
     with pytest.MonkeyPatch.context() as patch:
@@ -77,7 +77,7 @@ def may_be(x, y):
     return bool(world.get(x, set()) & world.get(y, set()))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(tables(cells), tables(cells), st.sampled_from(["wildcard", "category"]))
 def test_a_coarse_cell_agrees_with_every_value_it_may_stand_for(disclosed, dictionary, missing):
     found = count_consistent(disclosed, dictionary, NAMES, missing=missing)
@@ -99,7 +99,7 @@ def test_a_hierarchys_label_agrees_with_its_leaves():
 words = tables(st.sampled_from(["mary", "marie", "martha", "john", "jon", "m", ""]))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(words, words, st.sampled_from([0.6, 0.8, 1.0]), st.sampled_from([(), ("a",)]))
 def test_similarity_of_attributes_equals_a_double_loop(disclosed, dictionary, threshold, block):
     found = count_consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, block=block))
@@ -117,7 +117,7 @@ def test_similarity_of_attributes_equals_a_double_loop(disclosed, dictionary, th
     assert found.tolist() == expected
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(words, words, st.sampled_from([0.6, 0.8, 1.0]), st.sampled_from([(), ("a",), tuple(NAMES)]))
 def test_similarity_of_records_equals_a_double_loop(disclosed, dictionary, threshold, block):
     found = count_consistent(disclosed, dictionary, NAMES, similarity=Similarity(threshold=threshold, of="record", block=block))

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from discreet.engine.classes.closeness import GroundDistance
-from discreet.engine.classes.diversity import class_histograms, distinct_values, entropy_l, overall_distribution, recursive_l
+from discreet.engine.classes.diversity import (
+    _find_recursive_l,
+    _find_recursive_l_of_few,
+    class_histograms,
+    distinct_values,
+    entropy_l,
+    overall_distribution,
+    recursive_l,
+)
 
 LEVELS = (np.array([0, 1, 2, 3, 4, 5]), np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
 
@@ -56,7 +64,7 @@ def test_distances_are_those_of_the_transport_problem(rows, kind):
             assert math.isnan(away[group])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), max_size=25), st.floats(0.2, 4))
 def test_diversities_are_those_of_their_definitions(rows, c):
     ids = np.array([row[0] for row in rows], dtype=np.int64)
@@ -80,3 +88,20 @@ def test_histogram_weights_multiply_rows():
     found = class_histograms(ids, 2, codes, 2, times)
     assert found.counts.tolist() == [2, 1, 3]
     assert overall_distribution(codes, 2, times).tolist() == [2 / 6, 4 / 6]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.integers(1, 9), max_size=20), max_size=6),
+    st.sampled_from([0.4, 1.0, 3.0]),
+    st.sampled_from(["small", "code"]),
+)
+def test_recursive_l_is_that_of_its_definition_in_both_versions(classes, c, version):
+    starts = np.concatenate(([0], np.cumsum([len(counts) for counts in classes]))).astype(np.int64)
+    counts = np.array([count for own in classes for count in own], dtype=np.int64)
+    largest = np.zeros(len(classes))
+    run = _find_recursive_l_of_few if version == "small" else _find_recursive_l.machine_code
+    run(starts, counts, c, largest)
+    for own, measured in zip(classes, largest, strict=True):
+        falling = sorted(own, reverse=True)
+        assert measured == max((at + 1 for at in range(len(own)) if falling[0] < c * sum(falling[at:])), default=0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.draws import mixing, mixing_kernels
@@ -59,6 +59,7 @@ def test_any_changed_value_changes_the_fingerprint_and_no_order_or_partition_doe
     check()
 
 
+@settings(max_examples=40)
 @given(st.lists(st.none() | st.text(max_size=30), max_size=30), st.lists(st.none() | st.integers(0, 2**64 - 1), max_size=30))
 def test_plain_and_compiled_sums_agree(texts: list[str | None], numbers: list[int | None]) -> None:
     key = np.arange(4, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -6,11 +6,13 @@ from collections import Counter
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine.classes import groups
 from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, group_columns
-from discreet.engine.encoding.columns import encode_series
+from discreet.engine.encoding.columns import Column, encode_series
 
 ROWS = st.integers(1, 4).flatmap(
     lambda width: st.lists(st.tuples(*[st.sampled_from([None, 0, 1, 2])] * width), min_size=1, max_size=12)
@@ -49,3 +51,14 @@ def test_no_rows_have_no_groups() -> None:
     column = encode_series(pl.Series("x", [], dtype=pl.Int64))
     assert group_columns([column], 0)[1] == 0
     assert class_sizes([column], 0).dtype == np.int64
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=20), st.booleans())
+def test_the_classes_of_one_attribute_are_its_values_that_occur(codes: list[int], all_occur: bool) -> None:
+    used = np.unique(codes, return_inverse=True)[1] if all_occur else np.array(codes)
+    column = Column("x", used.astype(np.uint8), pl.Series("x", range(int(used.max()) + 1)), False)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(groups, "_COMPILED_LEAST", 0)
+        ids, sizes = groups.number_classes([column], len(codes))
+    assert sorted(sizes.tolist()) == sorted(np.unique(codes, return_counts=True)[1].tolist())
+    assert sizes[ids].tolist() == [codes.count(code) for code in codes]

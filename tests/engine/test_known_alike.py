@@ -32,7 +32,7 @@ def people(rows: list[tuple[Any, ...]]) -> Microdata:
     return data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(row, min_size=1, max_size=30), st.sampled_from(["category", "wildcard"]))
 def test_sums_and_what_is_blanked_do_not_depend_on_telling_kinds_apart(rows: list[tuple[Any, ...]], missing: Any) -> None:
     data = people(rows)

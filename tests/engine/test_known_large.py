@@ -55,7 +55,7 @@ def alike(one: Any, other: Any) -> None:
 
 
 @pytest.mark.parametrize(("small", "worth"), [(1, 0.0), (1, 1.0), (1 << 16, 0.5), (1 << 16, 1.0)])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=tables(), epsilon=st.sampled_from([0.0, 0.01, 0.2]), threshold=st.sampled_from([0.0, 0.2, 0.5]))
 def test_the_large_table_method_gives_the_same_numbers(
     data: Microdata, epsilon: float, threshold: float, small: int, worth: float

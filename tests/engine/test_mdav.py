@@ -67,7 +67,7 @@ def points(draw):
     return values, nominal
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(points(), st.integers(1, 5))
 def test_the_tree_finds_the_groups_that_the_scan_finds_ties_included(case, size):
     values, nominal = case
@@ -90,7 +90,7 @@ def test_many_records_keep_the_bounds_of_group_sizes_and_centroids_do_not_drift(
     assert set(np.bincount(groups)) <= {3, 4, 5}
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(-9, 9) | st.floats(-9, 9), min_size=1, max_size=12), st.integers(1, 4))
 def test_the_shortest_path_is_as_good_as_the_best_of_all_partitions(values, size):
     ordered = np.sort(np.array(values, dtype=float))
@@ -135,7 +135,7 @@ def test_parts_contain_every_row_once_and_respect_the_maximum_size():
     assert sorted(np.concatenate(parts).tolist()) == list(range(1000))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(points(), st.sampled_from(["std", "range"]), st.data())
 def test_weights_are_the_importance_divided_by_the_unit_of_squared_distances(case, scale, data):
     values, nominal = case

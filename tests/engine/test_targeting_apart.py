@@ -52,7 +52,7 @@ def take_subset(whole: TargetingState, rule: SuppressionRule) -> tuple[RecordSub
     return subset, rows
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(ROW, min_size=1, max_size=40), st.sampled_from(STEPS), st.sampled_from([0.05, 0.2, 0.5]))
 def test_a_subset_of_the_records_loses_the_same_values_as_in_the_whole_table(
     rows: list[Any], step: dict[str, Any], threshold: float

@@ -12,7 +12,7 @@ from discreet.errors import DataError
 values = st.lists(st.none() | st.integers(-2, 2), max_size=6)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(values, values)
 def test_codes_are_equal_exactly_where_values_are(left, right):
     ours = pl.DataFrame({"a": pl.Series(left, dtype=pl.Int8)})

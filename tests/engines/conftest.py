@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pytest
 
 import discreet
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Read = Callable[..., Any]
+# Spark makes one partition of each Arrow batch of a table that is too large for the driver: contiguous rows, without a shuffle
+_MAX_LOCAL_BYTES = "spark.sql.execution.arrow.localRelationThreshold"
+_ROWS_PER_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,27 +50,27 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     builder = SparkSession.builder.master("local[2,4]").appName("discreet's tests")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    made = builder.getOrCreate()
-    yield made
-    made.stop()
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
 
 
 @pytest.fixture
 def to_spark(spark: SparkSession) -> Callable[..., Any]:
-    """A table of this machine on Spark, in so many partitions."""
+    """Put a table of this machine on Spark, in so many partitions."""
 
-    def made(data: discreet.Microdata, partitions: int = 2) -> Any:
-        frame = spark.createDataFrame(data.frame.to_arrow())
-        if partitions <= 2:
-            frame = frame.coalesce(partitions)
-        else:
-            frame = spark.createDataFrame(data.frame.with_columns(at=pl.int_range(len(data))).to_arrow()).repartitionByRange(
-                partitions, "at"
-            )
-            frame = frame.sortWithinPartitions("at").drop("at")
-        return discreet.read(frame, data.policy)
+    def distribute(data: discreet.Microdata, partitions: int = 2) -> Any:
+        batches = {_MAX_LOCAL_BYTES: "0", _ROWS_PER_BATCH: str(max(1, -(-len(data) // partitions)))} if partitions > 2 else {}
+        for name, value in batches.items():
+            spark.conf.set(name, value)
+        try:
+            frame = spark.createDataFrame(data.frame.to_arrow())
+        finally:
+            for name in batches:
+                spark.conf.unset(name)
+        return discreet.read(frame if partitions > 1 else frame.coalesce(1), data.policy)
 
-    return made
+    return distribute
 
 
 @pytest.fixture(params=["local", "spark"])
@@ -76,5 +78,5 @@ def read(request: pytest.FixtureRequest) -> Read:
     """Reads a table on one engine or the other."""
     if request.param == "local":
         return lambda data: data
-    found: Read = request.getfixturevalue("to_spark")
-    return found
+    to_spark: Read = request.getfixturevalue("to_spark")
+    return to_spark

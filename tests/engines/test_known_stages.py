@@ -91,8 +91,8 @@ def counted(data: discreet.Microdata, epsilon: float, partitions: int, most_valu
     counts = np.frombuffer(add_pieces(pieces).column("counts")[0].as_py(), dtype=np.int64)
     ask = SumVisitor(work.parts.kept[:, 0], work.parts.whole[:, 0], work.parts.member, tree.chance, tree.rank)
     routings = [Routing(packed, one) for one in counting.shuffles]
-    look = LookUp(layout, tables, counts, ask, routings[0] if routings else Routing(packed, None))
-    moving = [batch for part in on_way for batch in look(part)]
+    look_up = LookUp(layout, tables, counts, ask, routings[0] if routings else Routing(packed, None))
+    moving = [batch for part in on_way for batch in look_up(part)]
     for at, shuffle in enumerate(counting.shuffles):
         following = routings[at + 1] if at + 1 < len(routings) else None
         stage = CountShuffle(

@@ -41,8 +41,8 @@ def kept_by(spark: Any) -> int:
     return int(spark.sparkContext._jsc.getPersistentRDDs().size())
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_a_file_rewritten_at_the_same_path_is_measured_anew(spark: Any, tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize(("suffix", "measures"), [("parquet", MEASURES), ("csv", MEASURES[:3])], ids=["parquet", "csv"])
+def test_a_file_rewritten_at_the_same_path_is_measured_anew(spark: Any, tmp_path: Path, suffix: str, measures: list[str]) -> None:
     """Finding 11: l, t and g were those of the file that was there before."""
     place = tmp_path / f"people.{suffix}"
     before = kept_by(spark)  # other tests share the session
@@ -50,9 +50,9 @@ def test_a_file_rewritten_at_the_same_path_is_measured_anew(spark: Any, tmp_path
     for shift in (0, 1):
         frame = people(shift)
         frame.write_parquet(place) if suffix == "parquet" else frame.write_csv(place)
-        there = verbs.risk(discreet.read(place, POLICY, engine="spark"), MEASURES)
-        here = verbs.risk(discreet.read(place, POLICY), MEASURES)
-        for name in MEASURES:
+        there = verbs.risk(discreet.read(place, POLICY, engine="spark"), measures)
+        here = verbs.risk(discreet.read(place, POLICY), measures)
+        for name in measures:
             numbers = {k: v for k, v in here[name].to_dict().items() if isinstance(v, int | float)}
             same = {k: v for k, v in there[name].to_dict().items() if k in numbers}
             assert same == pytest.approx(numbers, rel=1e-9), name
@@ -66,7 +66,7 @@ def test_nothing_stays_in_memory_after_the_records_were_asked_for(spark: Any, tm
     before = kept_by(spark)  # other tests share the session
     people(1).write_parquet(tmp_path / "people.parquet")
     data = discreet.read(tmp_path / "people.parquet", POLICY, engine="spark")
-    scores = verbs.risk(data, MEASURES)
+    scores = verbs.risk(data, ["l_diversity", "repeated_records", "known_sets", "target_linkage"])
     for name, score in scores.items():
         assert score.per_record is not None, name
     assert kept_by(spark) == before

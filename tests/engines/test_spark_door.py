@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import pytest
+from command_line import run_command
 from patience import busyness, patient
 
 import discreet
 from discreet import registry
 from discreet.engine.runtime import dispatch
+from discreet.engine.spark.session import _check_java
 from discreet.errors import DataError, PluginError, SourceError
 from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
@@ -37,22 +39,23 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "people.parquet", tmp_path / "policy.yaml"
 
 
-def run(*words: str, **environment: str) -> tuple[int, str, str, float]:
-    """The command line in a process of its own: status, what it printed, and the seconds it took."""
-    begun = time.monotonic()
+def run(*words: str, **environment: str) -> tuple[int, str, str]:
+    """The command line in a process of its own, where no Spark runs yet: status, and what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", "from discreet.cli import main; main()", *words],
         env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=patient(120),
     )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr.strip(), time.monotonic() - begun
+    return done.returncode, done.stdout, done.stderr.strip()
 
 
 @pytest.mark.parametrize("place", ["spark://127.0.0.1:1#people", "sc://127.0.0.1:1#people"])
 def test_a_lost_cluster_is_told_at_once(files: tuple[Path, Path], place: str) -> None:
-    status, out, said, seconds = run("risk", place, "-p", str(files[1]))
-    assert (status, out) == (2, "")
-    assert said == f"discreet: {place.partition('#')[0]}: no Spark answers there; is the address right and the cluster up?"
-    assert seconds < 60 * busyness()
+    begun = time.monotonic()
+    done = run_command("risk", place, "-p", str(files[1]), folder=files[0].parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    address = place.partition("#")[0]
+    assert done.stderr.strip() == f"discreet: {address}: no Spark answers there; is the address right and the cluster up?"
+    assert time.monotonic() - begun < 60 * busyness()
 
 
 def test_a_cluster_that_goes_away_is_told_in_a_sentence() -> None:
@@ -66,16 +69,16 @@ def test_a_cluster_that_goes_away_is_told_in_a_sentence() -> None:
 
 
 def test_without_java_one_sentence_says_so(files: tuple[Path, Path]) -> None:
-    status, out, said, _ = run("risk", str(files[0]), "-p", str(files[1]), "--engine", "spark", PATH="/nowhere", JAVA_HOME="")
+    status, out, message = run("risk", str(files[0]), "-p", str(files[1]), "--engine", "spark", PATH="/nowhere", JAVA_HOME="")
     assert (status, out) == (2, "")
-    assert said.startswith("discreet: Spark needs Java 17 or newer, and there is no java on the PATH")
-    assert "\n" not in said
+    assert message.startswith("discreet: Spark needs Java 17 or newer, and there is no java on the PATH")
+    assert "\n" not in message
 
 
-def test_a_java_home_without_java_is_named(files: tuple[Path, Path]) -> None:
-    status, _, said, _ = run("risk", str(files[0]), "-p", str(files[1]), "--engine", "spark", JAVA_HOME="/nowhere")
-    assert status == 2
-    assert "JAVA_HOME is /nowhere" in said
+def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(SourceError, match="JAVA_HOME is /nowhere"):
+        _check_java()
 
 
 @pytest.mark.parametrize(

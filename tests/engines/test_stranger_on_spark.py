@@ -14,11 +14,10 @@ from discreet.errors import DataError
 from discreet.testing import hospital, table
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
-def test_the_example_plug_in_has_the_same_numbers_on_both_engines(to_spark: Callable[..., Any], partitions: int) -> None:
+def test_the_example_plug_in_has_the_same_numbers_on_both_engines(to_spark: Callable[..., Any]) -> None:
     data = hospital(120)
     local = discreet.risk(data, {"rare_values": {"least": 4}})["rare_values"]
-    on_spark = discreet.risk(to_spark(data, partitions), {"rare_values": {"least": 4}})["rare_values"]
+    on_spark = discreet.risk(to_spark(data, 3), {"rare_values": {"least": 4}})["rare_values"]
     assert on_spark.to_dict() == pytest.approx(local.to_dict(), rel=1e-9)
     assert isinstance(local.per_record, pl.DataFrame)
     assert isinstance(on_spark.per_record, pl.DataFrame)

@@ -35,7 +35,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows=ROWS)
 def test_the_share_is_that_of_the_cells_that_do_not_contain_the_truth(rows):
     numbers, number_cells, texts, text_cells = (list(column) for column in zip(*rows, strict=True))

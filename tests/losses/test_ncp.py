@@ -48,7 +48,7 @@ rows_of = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(rows_of, st.floats(0.1, 5))
 def test_ncp_is_the_weighted_mean_of_the_penalties_of_all_cells(rows, weight):
     frame = pl.DataFrame(rows, schema={"n": pl.Int64, "m": pl.String, "t": pl.String, "u": pl.String}, orient="row")

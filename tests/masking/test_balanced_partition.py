@@ -180,7 +180,7 @@ METHODS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=100)
 @given(rows=ROWS, method=METHODS)
 def test_the_partition_equals_table_3_as_printed(rows: list[tuple[Any, ...]], method: BalancedPartition, folder: str) -> None:
     data = microdata(rows, folder)
@@ -193,7 +193,7 @@ def test_the_partition_equals_table_3_as_printed(rows: list[tuple[Any, ...]], me
     assert same_groups(partition.group.tolist(), partition_by_definition(rows, method))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(rows=ROWS, publish=st.sampled_from(["ranges", "means"]), method=METHODS)
 def test_published_classes_are_the_groups_and_satisfy_g_and_h(
     rows: list[tuple[Any, ...]], publish: Any, method: BalancedPartition, folder: str

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import discreet
 from discreet import Microdata, Policy
 from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.hierarchies import hierarchy_of
@@ -161,7 +163,7 @@ def loss_metric(data, masked, rows):
     return product ** (1 / 3) - 1
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(rows_of, models, st.sampled_from([0.0, 0.2, 0.5, 1.0]))
 def test_full_domain_is_the_optimum_of_exhaustive_search(rows, model, limit):
     data = microdata(rows)
@@ -179,7 +181,7 @@ def test_full_domain_is_the_optimum_of_exhaustive_search(rows, model, limit):
             assert satisfies(model, [rows[i] for i in members], rows)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(rows_of, models, st.booleans())
 def test_every_class_of_a_partition_satisfies_the_model_and_contains_its_values(rows, model, strict):
     data = microdata(rows)
@@ -293,3 +295,28 @@ def test_impossible_requirements_raise_errors_that_say_why():
 def test_an_empty_table_stays_empty():
     data = table({"a": pl.Series([], dtype=pl.Int64)}, key=["a"])
     assert len(Generalization(k=2).mask(data, ["a"], DRAW)) == 0
+
+
+def test_a_search_out_of_time_says_how_far_it_is_from_the_optimum(monkeypatch):
+    from discreet.masking.generalization import lattice
+
+    random = np.random.default_rng(5)
+    columns = {name: random.integers(0, 64, 400) for name in ("a", "b", "c", "d")}
+    hierarchy = {"role": "key", "hierarchy": {"widths": [2, 4, 8, 16, 32]}}
+    policy = {"attributes": dict.fromkeys(columns, hierarchy), "plan": {"steps": []}}
+    data = discreet.read(pl.DataFrame(columns), policy)
+    step = {"method": "generalization", "k": 3, "suppression_limit": 0.1}
+    optimum = discreet.mask(data, {"steps": [step]})
+    assert optimum.log[0].notes == ()
+    moments = iter(range(0, 10**9, 10))
+    monkeypatch.setattr(lattice, "monotonic", lambda: next(moments))
+    stopped = discreet.mask(data, {"steps": [step | {"seconds": 1}]})
+    (note,) = stopped.log[0].notes
+    words = re.search(r"after (\d+) of 2,401 combinations .* the loss is ([\d.]+), at most [\d.]+ % more than .* ([\d.]+)$", note)
+    assert words is not None, note
+    monkeypatch.undo()
+    keys = list(columns)
+    found = Generalization(k=3, suppression_limit=0.1).search_full_domain(data, keys)
+    assert found.is_optimal
+    assert float(words[3]) <= found.node.loss + 1e-6 <= float(words[2]) + 2e-6
+    assert int(words[1]) < found.counted

@@ -30,7 +30,7 @@ def recode(method: GlobalRecoding, values: list, **roles) -> list:
     return method.mask(data, ["x"], DRAW).frame["x"].to_list()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(numbers, st.sampled_from([0.1, 0.3, 1, 2.5, 10, 1000]), st.sampled_from([0.0, 0.05, -3.0]))
 def test_every_number_is_in_its_interval_of_the_given_width(values, width, origin):
     if all(value is None for value in values):

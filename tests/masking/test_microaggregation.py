@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from discreet import Policy
 from discreet.engine.draws.draw import KeyedDraw
 from discreet.errors import DiscreetError, ParameterError
+from discreet.losses.falsehood import Falsehood
 from discreet.masking.microaggregation.method import Microaggregation
+from discreet.model.cells import Group
 from discreet.model.microdata import Microdata
 from discreet.registry import create
 from discreet.testing import table
@@ -24,7 +26,7 @@ def masked(method: Microaggregation, data: Microdata, columns: list[str]) -> pl.
     return method.mask(data, columns, DRAW).frame
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3)), min_size=6, max_size=40), st.integers(2, 3), st.randoms())
 def test_the_release_does_not_depend_on_the_order_of_rows(rows, size, random):
     data = table({"x": [a for a, _ in rows], "y": [float(b) for _, b in rows]}, key=["x", "y"])
@@ -161,3 +163,52 @@ def test_an_invalid_parameter_is_named_in_the_error(parameters, rule):
 def test_unsuitable_data_are_refused_before_anything_changes(columns, parameters, message):
     with pytest.raises(DiscreetError, match=message):
         Microaggregation(**parameters).check(table(columns, key=["x"]), ["x"])
+
+
+_RANGED = {"age": st.one_of(st.none(), st.integers(20, 60)), "sex": st.sampled_from(["f", "m"]), "town": st.sampled_from("abc*{")}
+
+
+def _describe_group(values: list[object], number_of_values: int) -> str | None:
+    """What a group publishes, read off its values one by one."""
+    different = sorted(set(values), key=str) if None not in values else []
+    if not different:
+        return None
+    if len(different) == 1:
+        return str(different[0])
+    if all(isinstance(value, int) for value in different):
+        return f"[{min(different)}, {max(different)}]"  # type: ignore[type-var]
+    return None if len(different) == number_of_values else str(Group(frozenset(map(str, different))))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(*_RANGED.values()), min_size=4, max_size=20), st.integers(2, 4))
+def test_ranges_are_those_of_groups_of_at_least_size_records_and_contain_every_true_value(rows, size):
+    columns = {name: [row[index] for row in rows] for index, name in enumerate(_RANGED)}
+    data = table(columns | {"number": range(len(rows))}, key=list(_RANGED))
+    if data.frame["age"].null_count() == len(rows):
+        return
+    method = Microaggregation(size=size, how="mdav", publish="ranges", missing="category")
+    method.check(data, list(_RANGED))
+    groups = np.empty(len(rows), dtype=np.int64)
+    groups[:] = method._build_grouping(data, list(_RANGED), np.arange(len(rows))).groups(False)
+    assert np.bincount(groups).min() >= size
+    release = method.mask(data, list(_RANGED), DRAW)
+    for name, values in columns.items():
+        number_of_values = len({value for value in values if value is not None})
+        by_group = {
+            int(group): _describe_group([values[row] for row in np.flatnonzero(groups == group)], number_of_values)
+            for group in groups
+        }
+        released = [None if value is None else str(value) for value in release.frame[name].to_list()]
+        if released != [None if value is None else str(value) for value in values]:  # no column stays unless all groups agree
+            assert released == [by_group[int(group)] for group in groups]
+    assert Falsehood(attributes=tuple(_RANGED)).measure(data, release).summary["false"] == 0
+
+
+def test_ranges_of_dates_and_of_a_group_without_a_difference():
+    days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 9), datetime.date(2024, 5, 5), datetime.date(2024, 5, 5)]
+    release = masked(Microaggregation(size=2, publish="ranges"), table({"day": days}, key=["day"]), ["day"])
+    assert release["day"].to_list() == ["[2020-01-01, 2020-01-09]"] * 2 + ["2024-05-05"] * 2
+    same = table({"sex": ["f", "f", "m", "m"], "age": [1, 1, 50, 50]}, key=["sex", "age"])
+    unchanged = masked(Microaggregation(size=2, publish="ranges"), same, ["sex", "age"])
+    assert unchanged.equals(same.frame)

@@ -115,7 +115,7 @@ def test_min_risk_equals_the_enumeration_of_all_rules_per_record(rows, book, wei
     assert result.exact
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(small, books, st.tuples(weight, weight, weight), st.integers(0, 9))
 def test_the_smallest_marginal_costs_equal_the_enumeration_of_all_rules_for_a_total(rows, book, weights, k):
     result, disclosed = solve(rows, [book], weights, k, "table")
@@ -152,7 +152,7 @@ def test_marginal_costs_never_fall_for_any_gamma(gammas, k):
     ) == pytest.approx(best)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(small, books, st.tuples(weight, weight, weight), st.integers(0, 3))
 def test_quotas_per_attribute_have_a_valid_bound_and_are_never_better_than_the_best_rule(rows, book, weights, k):
     result, disclosed = solve(rows, [book], weights, k, "attribute")
@@ -177,7 +177,7 @@ def test_enumeration_is_exact_for_bayes_and_minimax_risk(rows, books, weights, k
     assert result.exact
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(
     small, st.lists(books, min_size=1, max_size=2), st.tuples(weight, weight, weight), st.integers(0, 4),
     st.sampled_from(["record", "table", "attribute"]), st.sampled_from(["phi1", "phi5"]), st.booleans(),

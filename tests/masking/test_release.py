@@ -19,7 +19,7 @@ from discreet.engine.encoding.record_links import attach_link, link_table
 from discreet.engine.encoding.release_order import align_with_original, shuffled_rows
 from discreet.errors import DataError
 from discreet.keys.recognise import order_key
-from discreet.masking.release import release_table, withheld_columns
+from discreet.masking.release import release_table, released_records, withheld_columns
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Step
 from discreet.testing import hospital, table
@@ -151,10 +151,17 @@ def test_the_link_connects_a_sampled_release_to_its_originals(tmp_path: Path) ->
     }
 
 
+@pytest.mark.parametrize("order", ["shuffled", "kept"])
+def test_the_records_of_a_release_are_known_without_writing_its_columns(order: str) -> None:
+    data = table({"age": [5, 3, 9, 1, 7, 2]}, key=["age"])
+    release = discreet.mask(data, {"order": order, "steps": [{"method": "sampling", "fraction": 0.7}]})
+    assert released_records(release).tolist() == release_table(release).records.tolist()
+
+
 def test_a_link_marks_simulated_rows() -> None:
     data = table({"age": [1, 2, 3]}, key=["age"])
     masked = data.replace(pl.DataFrame({"age": [3, 9, 1, 8]}), np.array([2, -1, 0, -2]))
-    links = link_table(masked)
+    links = link_table(masked.records)
     assert links["record"].to_list() == [3, None, 1, None]
     back = attach_link(Microdata(masked.frame, data.policy), data, Microdata(links))
     assert back.records[[0, 2]].tolist() == [2, 0]

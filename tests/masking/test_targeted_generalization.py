@@ -92,7 +92,7 @@ def run(data: Microdata, **parameters: Any) -> Microdata:
     return method.mask(data, columns, DRAW)
 
 
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=30)
 @given(tables(), THRESHOLDS, st.sampled_from([(), ("x",), ("y", "z")]))
 def test_no_record_stays_above_the_threshold_except_those_listed(
     data: Microdata, threshold: float, protect: tuple[str, ...]
@@ -114,7 +114,7 @@ def test_no_record_stays_above_the_threshold_except_those_listed(
             assert brute(data, trial)[row] > threshold * (1 - 1e-9)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(tables(), THRESHOLDS, st.randoms())
 def test_the_order_of_the_rows_does_not_matter(data: Microdata, threshold: float, random: Any) -> None:
     order = list(range(len(data)))
@@ -178,7 +178,7 @@ def test_impossible_parameters_are_errors() -> None:
     assert len(TargetedGeneralization().mask(empty, ["a"], DRAW)) == 0
 
 
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=30)
 @given(tables(), THRESHOLDS, st.sampled_from(["category", "wildcard"]))
 def test_known_sets_on_the_release_agrees_with_the_outcome_of_the_method(data: Microdata, threshold: float, missing: Any) -> None:
     """Regression: known_sets took labels for values of their own and counted too many high-risk records."""

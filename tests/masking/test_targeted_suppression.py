@@ -89,7 +89,7 @@ THRESHOLDS = st.sampled_from([0.0517, 0.2031, 0.4127, 0.7213, 1.0317])  # no ris
 WAYS = st.tuples(st.sampled_from(["set", "fewest"]), st.sampled_from(["known", "sensitive", "cheapest"]))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(tables(), THRESHOLDS, WAYS, st.sampled_from([(), ("x1",), ("s", "x0")]))
 def test_no_record_stays_above_the_threshold_that_could_be_brought_below_it(
     data: Microdata, threshold: float, way: tuple[str, str], protect: tuple[str, ...]
@@ -117,7 +117,7 @@ def test_no_record_stays_above_the_threshold_that_could_be_brought_below_it(
     assert method.notes(data, masked, list(suppressible))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(tables(), THRESHOLDS, WAYS, st.sampled_from(["wildcard", "category"]), st.randoms())
 def test_the_order_of_the_rows_does_not_matter(
     data: Microdata, threshold: float, way: tuple[str, str], missing: str, random: Any
@@ -130,7 +130,7 @@ def test_the_order_of_the_rows_does_not_matter(
     assert moved.frame.equals(masked.frame[order])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(tables(), THRESHOLDS, st.sampled_from(["known", "sensitive", "cheapest"]))
 def test_the_fewest_values_never_cost_more_than_whole_sets(data: Microdata, threshold: float, side: str) -> None:
     weights = {"x0": 2.0, "s": 1.5}
@@ -180,7 +180,7 @@ def test_the_fewest_values_are_near_the_optimum_over_all_records_at_once() -> No
     assert ours <= 1.35 * best, (ours, best, by_sets_total)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(tables(), THRESHOLDS, st.booleans())
 def test_one_pass_is_exactly_figure_1_of_the_paper(data: Microdata, threshold: float, wildcard: bool) -> None:
     from discreet.risks.known_sets.measure import KnownSets
@@ -193,7 +193,7 @@ def test_one_pass_is_exactly_figure_1_of_the_paper(data: Microdata, threshold: f
         assert suppressed == (top if row["risk"] > threshold else set())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(tables(), THRESHOLDS)
 def test_with_category_every_record_is_safe_or_listed_as_remaining(data: Microdata, threshold: float) -> None:
     masked, method = run(data, threshold=threshold, missing="category")

@@ -115,7 +115,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(TREES)
 def test_any_tree_is_a_policy_or_a_sentence(tree: object) -> None:
     for make in (lambda: Policy.from_dict(tree), lambda: parse_policy(yaml.safe_dump(tree))):

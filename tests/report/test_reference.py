@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from scripts import load_tool
 
 import discreet
 import discreet.testing
@@ -21,12 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "tools" / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_tool("reference")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +42,8 @@ def test_every_public_name_is_in_the_reference(pages: dict[str, str]) -> None:
 
 
 def test_signatures_fields_and_docstrings_are_those_of_the_code(pages: dict[str, str]) -> None:
-    assert "mask(\n    data: Microdata,\n    plan: Plan | Mapping[str, Any] | None = None,\n    *,\n" in pages["package"]
+    plan = "plan: Plan | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None"
+    assert f"mask(\n    data: Microdata,\n    {plan},\n    *,\n" in pages["package"]
     assert "| `known` | " in pages["package"]
     assert discreet.Policy.__doc__ is not None
     assert contracts.RiskMeasure.needs_original.__doc__ in pages["contracts"]

@@ -72,7 +72,7 @@ def close(found, expected):
     return found == pytest.approx(expected, rel=1e-9, nan_ok=False) if math.isfinite(expected) else found == expected
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(rows, rows, st.tuples(weight, weight, weight), st.data())
 def test_every_phi_and_every_risk_is_the_printed_formula(tmp_path_factory, content, book, weights, data):
     folder = tmp_path_factory.mktemp("book")
@@ -125,7 +125,7 @@ def test_weights_of_records_follow_the_identifier_or_the_row(tmp_path):
     assert Decision(sensitivity="phi2", record_weights="by_row.csv").measure(last).per_record["phi"].to_list() == [7.0]
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=30)
 @given(rows, rows, rows, st.integers(0, 4))
 def test_bayes_and_worst_are_taken_over_the_dictionaries(tmp_path_factory, content, book, other, quarter):
     folder = tmp_path_factory.mktemp("books")
@@ -149,7 +149,7 @@ def test_bayes_and_worst_are_taken_over_the_dictionaries(tmp_path_factory, conte
     assert score["unmatched"] == sum(lost)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_theorem_1_the_risk_under_a_smaller_fuller_dictionary_is_an_upper_bound(data):
     people = data.draw(st.lists(st.tuples(cell, cell, cell), min_size=1, max_size=5))
@@ -188,7 +188,7 @@ def test_definition_8_is_tested_as_it_is_written(data):
     assert found.holds or found.reason
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(*[st.sampled_from("xy")] * 3), min_size=1, max_size=8), st.data(), st.integers(1, 5))
 def test_theorem_3_a_rule_is_k_anonymous_exactly_where_its_loss_is_at_most_c_over_k(content, data, k):
     original = microdata(content)

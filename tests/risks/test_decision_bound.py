@@ -64,7 +64,7 @@ def microdata(frame: pl.DataFrame, folder: str = ".") -> Microdata:
     return Microdata(frame, Policy.from_dict(PEOPLE, folder=folder), "people")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), st.sampled_from(["phi1", "phi3", "phi5"]))
 def test_notes_claim_the_bound_only_where_it_holds(case: tuple[pl.DataFrame, ...], form: Any) -> None:
     original, release, book = case
@@ -95,7 +95,7 @@ def conditions_hold(data: Microdata, owned: Microdata, book: pl.DataFrame, itsel
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(cases())
 def test_the_bound_without_a_dictionary_holds_for_every_dictionary_it_covers(case: tuple[pl.DataFrame, ...]) -> None:
     original, release, book = case

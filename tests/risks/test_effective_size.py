@@ -96,13 +96,13 @@ def compare(data: Microdata, measure: KnownSets, original: Microdata | None = No
         assert low * (1 - 1e-9) <= number <= high * (1 + 1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.01, 0.2]), st.sampled_from(["category", "wildcard"]))
 def test_effective_class_size_is_the_ratio_of_the_two_sums(data: Microdata, epsilon: float, missing: Any) -> None:
     compare(data, KnownSets(epsilon=epsilon, missing=missing))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.01, 0.2]), st.data())
 def test_effective_class_size_of_an_attacker_who_knows_the_original_values(
     data: Microdata, epsilon: float, draw: st.DataObject
@@ -114,7 +114,7 @@ def test_effective_class_size_of_an_attacker_who_knows_the_original_values(
     compare(data.with_columns(blanked), KnownSets(epsilon=epsilon), original=data)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.01, 0.2]))
 def test_the_large_table_method_gives_the_same_effective_class_sizes(data: Microdata, epsilon: float) -> None:
     measure = KnownSets(epsilon=epsilon, threshold=Among(among=3))

@@ -130,7 +130,7 @@ def brute(cells: list[list[Cell]], chances: list[float], weights: list[float], m
 
 @pytest.mark.parametrize("small", [1 << 16, 1])
 @given(tables(), st.sampled_from(["category", "wildcard"]), st.sampled_from([0.0, 0.01, 0.2]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_risk_and_bounds_equal_those_of_nested_loops(small: int, table: Any, missing: Any, epsilon: float) -> None:
     data, cells, chances, weights = table
     with pytest.MonkeyPatch.context() as patch:
@@ -153,7 +153,7 @@ def test_risk_and_bounds_equal_those_of_nested_loops(small: int, table: Any, mis
 
 
 @given(tables(), st.integers(0, 8), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_coarser_cell_never_lowers_a_count_or_raises_another_records_risk(table: Any, row: int, data: st.DataObject) -> None:
     released, cells, _, weights = table
     row %= len(weights)
@@ -217,7 +217,7 @@ def test_original_values_give_the_same_counts_by_layers_and_by_overlap() -> None
 
 
 @given(tables(), st.sampled_from(["category", "wildcard"]), st.sampled_from([0.2, 0.5, 0.9]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_targeted_suppression_of_a_coarse_table_keeps_its_guarantee(table: Any, missing: Any, threshold: float) -> None:
     """The records that the step leaves above the threshold are those that known_sets finds there."""
     data, _, chances, _ = table
@@ -226,3 +226,25 @@ def test_targeted_suppression_of_a_coarse_table_keeps_its_guarantee(table: Any, 
     masked = method.mask(data, method.choose(data), KeyedDraw(7))
     found = KnownSets(alpha=1, epsilon=0.01, threshold=threshold, missing=missing).measure(masked)
     assert found.summary["high_risk"] == len(masked.cache[method.name].remaining)
+
+
+def test_labels_keep_their_meaning_where_the_interval_that_showed_it_is_suppressed() -> None:
+    """Without any interval left, ``2014-05`` was read as a text that agrees with no day of May."""
+    columns = {
+        "day": ["2014-05-01..2014-05-04", "2014-04-28", "2014-05-01", "*", "2014-05"],
+        "size": ["0..9", "0", "0", "0", "0"],
+        "ill": ["Cancer", "Flu", "Flu", "Flu", "Flu"],
+    }
+    policy = {
+        "attributes": {
+            "day": {"role": "key", "known": 0.9},
+            "size": {"role": "key", "known": 0.3},
+            "ill": {"role": "confidential", "sensitivity": 1.0, "values": {"Flu": 0.25, "Cancer": 1.0}},
+        },
+        "risk": {"known_sets": {"alpha": 1, "epsilon": 0.01, "threshold": 0.2}},
+        "plan": {"steps": [{"method": "targeted_suppression", "missing": "category"}]},
+    }
+    release = discreet.mask(discreet.read(pl.DataFrame(columns), policy))
+    assert release.masked.frame["day"].to_list() == [None, None, "2014-05-01", "*", "2014-05"]
+    risks = discreet.risk(release.masked, "known_sets")["known_sets"].per_record["risk"].to_list()
+    assert [risk > 0.2 for risk in risks] == [True, False, False, False, False]

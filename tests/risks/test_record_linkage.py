@@ -63,7 +63,7 @@ def check(originals, masked, kinds, schema, masked_schema):
     assert [score[f"within_{k}"] for k in (2, 5, 10)] == pytest.approx(expected[:, 1:].mean(axis=0))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.tuples(numbers, jobs), st.tuples(numbers, masked_jobs)), min_size=1, max_size=25))
 def test_mixed_attributes_with_nulls_and_groups(pairs):
     schema = {"x": pl.Int64, "job": pl.String}
@@ -73,14 +73,14 @@ def test_mixed_attributes_with_nulls_and_groups(pairs):
 whole = st.integers(-3, 3)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.tuples(whole, jobs), st.tuples(whole, jobs)), min_size=1, max_size=40))
 def test_mixed_attributes_are_ranked_by_tree_or_brute_force_alike(pairs):
     schema = {"x": pl.Int64, "job": pl.String}
     check([one for one, _ in pairs], [other for _, other in pairs], ["number", "category"], schema, schema)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.tuples(whole, whole), st.tuples(whole, whole)), min_size=1, max_size=40))
 def test_numbers_are_ranked_by_the_tree_with_many_ties(pairs):
     schema = {"x": pl.Int64, "y": pl.Int64}

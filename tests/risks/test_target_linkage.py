@@ -266,7 +266,7 @@ def test_parameters_that_the_data_do_not_allow_are_errors():
     data = table({"age": [1, 2], "city": ["x", "y"]}, key=["age"])
     with pytest.raises(DataError, match="less than the 2 records"):
         TargetLinkage(population=1).measure(data)
-    with pytest.raises(DataError, match="domain names 'city', which the attacker does not use"):
+    with pytest.raises(DataError, match="domain names 'city', which the intruder does not use"):
         TargetLinkage(domain={"city": 5}).measure(data)
     with pytest.raises(DataError, match="no probability to 2"):
         TargetLinkage(density={"age": {"0..2": 0.5}}).measure(data)

@@ -24,9 +24,10 @@ from discreet.selection.objective import FIELDS, ObjectiveWeights, objective_par
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome
 from discreet.selection.proposals import add_missing_hierarchies
+from discreet.selection.risky_attributes import rank_risky_attributes
 from discreet.selection.sampling import sampled_policy
 from discreet.selection.space import build_space
-from discreet.selection.starts import rank_risky_attributes, starting_points
+from discreet.selection.starts import starting_points
 from discreet.selection.trials import Trial
 from discreet.testing import students, table
 
@@ -328,12 +329,13 @@ def test_a_plan_that_takes_too_long_is_stopped_and_the_search_goes_on(monkeypatc
     run, slow = Evaluator.__call__, []
 
     def dawdling(self: Evaluator, plan: Plan, **options: Any) -> Outcome:
-        while any(step.method == "balanced_partition" for step in plan.steps):
+        while any(step.method == "generalization" for step in plan.steps):
             slow.append(plan)
             time.sleep(0.02)
             report_progress("dawdling", 0, 0)
         return run(self, plan, **options)
 
+    discreet.select(small(200), trials=2)  # what is compiled at first use does not count
     monkeypatch.setattr(Evaluator, "__call__", dawdling)
     trials: list[Trial] = []
     selection = discreet.select(small(200), seconds=4, on_trial=trials.append)
@@ -375,7 +377,7 @@ def test_the_reasons_say_with_numbers_that_a_threshold_is_out_of_reach() -> None
 
 def test_if_no_plan_can_run_some_are_tried_without_their_targeted_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.selection.evaluate._FEW_HIGH_RISK", 0)
-    for rule in ("add_quick_plan", "add_unchanged", "add_recodings"):
+    for rule in ("add_quick_plan", "add_unchanged", "add_clusters", "add_recodings"):
         monkeypatch.setattr(f"discreet.selection.starts._Starts.{rule}", lambda starts, *_, **__: None)
     selection = discreet.select(hopeless(), trials=4, seed=3)
     assert selection.frontier
@@ -415,6 +417,7 @@ def test_a_plan_with_targeted_generalization_is_among_the_trials(monkeypatch: py
         return outcome
 
     monkeypatch.setattr(Evaluator, "__call__", recorded)
+    monkeypatch.setattr("discreet.selection.evaluate._SECONDS_PER_DECISION", 60.0)  # not by the clock of a busy machine
     data = small(limits={"known_sets.high_risk": 0})
     known = {**data.policy.risk["known_sets"], "threshold": 2.0}  # within reach if all records agree on every known attribute
     data = data.with_policy(data.policy.with_(judge="release", risk={"known_sets": known}))

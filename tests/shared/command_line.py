@@ -18,8 +18,18 @@ import pytest
 from discreet.cli import main
 
 
-def run_command(*arguments: str, folder: Path, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run_command(
+    *arguments: str, folder: Path, environment: Mapping[str, str] | None = None, stdin: bytes = b""
+) -> subprocess.CompletedProcess[str]:
     """Run ``discreet`` in a folder; returns its exit code and what it printed, also from below Python."""
+    done = run_on_bytes(*arguments, folder=folder, environment=environment, stdin=stdin)
+    return subprocess.CompletedProcess(arguments, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_on_bytes(
+    *arguments: str, folder: Path, environment: Mapping[str, str] | None = None, stdin: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """The same with bytes on standard input and output."""
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryFile() as out,
@@ -32,9 +42,9 @@ def run_command(*arguments: str, folder: Path, environment: Mapping[str, str] | 
         patch.setattr(sys, "unraisablehook", sys.unraisablehook)  # which the command line changes
         for name, value in (environment or {}).items():
             patch.setenv(name, value)
-        with _written_to(1, "stdout", out), _written_to(2, "stderr", err):
+        with _read_from(stdin), _written_to(1, "stdout", out), _written_to(2, "stderr", err):
             code = _run_main()
-        return subprocess.CompletedProcess(arguments, code, _text_of(out), _text_of(err))
+        return subprocess.CompletedProcess(arguments, code, _bytes_of(out), _bytes_of(err))
 
 
 def _run_main() -> int:
@@ -65,6 +75,21 @@ def _written_to(descriptor: int, name: str, file: IO[bytes]) -> Iterator[None]:
         os.close(kept)
 
 
-def _text_of(file: IO[bytes]) -> str:
+@contextmanager
+def _read_from(content: bytes) -> Iterator[None]:
+    """Let the descriptor of standard input hold some bytes."""
+    kept = os.dup(0)
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(content)
+            file.seek(0)
+            os.dup2(file.fileno(), 0)
+            yield
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+
+
+def _bytes_of(file: IO[bytes]) -> bytes:
     file.seek(0)
-    return file.read().decode()
+    return file.read()

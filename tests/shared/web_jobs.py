@@ -104,7 +104,7 @@ def pass_gate(
 def published_rows(settings: Settings, table: str) -> list[tuple[Any, ...]]:
     """What another program reads from the database of published tables."""
     address = published_tables.table_address(settings.published, table)
-    if settings.published.startswith("sqlite"):
+    if not settings.published.startswith("postgresql"):
         return discreet.read(address).frame.rows()
     with psycopg.connect(settings.published) as link:
         return link.execute(f'SELECT * FROM {published_tables.SCHEMA}."{table}"'.encode()).fetchall()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_tool
 
 from discreet.errors import MissingExtraError
 from discreet.model.extras import EXTRAS, format_missing, require_libraries
@@ -40,12 +40,7 @@ print(json.dumps(outcomes))
 
 @pytest.fixture(scope="module")
 def extra_needed() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("extra_needed", ROOT / "tools" / "extra_needed.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_tool("extra_needed")
 
 
 def run_without_extras(folder: Path, commands: list[tuple[str, ...]]) -> list[tuple[int, str]]:

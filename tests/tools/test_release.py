@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib.util
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 TODAY = dt.date(2027, 1, 2)
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -52,11 +42,11 @@ def repository(tmp_path: Path) -> Path:
     ],
 )
 def test_the_version_is_that_of_the_tag(description: str, version: str) -> None:
-    assert load(ROOT / "setup.py").version_of_description(description) == version
+    assert load_script(ROOT / "setup.py").version_of_description(description) == version
 
 
 def test_without_a_tag_or_without_git_there_is_a_version_all_the_same(repository: Path) -> None:
-    setup = load(ROOT / "setup.py")
+    setup = load_script(ROOT / "setup.py")
     assert setup.read_version(repository) == setup.NEXT
     git(repository, "tag", "v3.1.4")
     assert setup.read_version(repository) == "3.1.4"
@@ -67,13 +57,13 @@ def test_without_a_tag_or_without_git_there_is_a_version_all_the_same(repository
 
 
 def test_a_release_is_written_tagged_and_then_accepted(repository: Path) -> None:
-    release = load(ROOT / "tools" / "release.py")
+    release = load_script(ROOT / "tools" / "release.py")
     status, sentence = release.prepare(repository, "0.2.0", TODAY)
     assert status == 1
     assert "git tag v0.2.0" in sentence
     assert "## 0.2.0, 2027-01-02\n" in (repository / "CHANGELOG.md").read_text()
     assert "version: 0.2.0\n" in (repository / "CITATION.cff").read_text()
-    assert load(repository / "setup.py").NEXT == "0.2.0"
+    assert load_script(repository / "setup.py").NEXT == "0.2.0"
     git(repository, "commit", "-qam", "Release")
     assert release.prepare(repository, "0.2.0", TODAY)[0] == 1
     git(repository, "tag", "v0.2.0")
@@ -84,7 +74,7 @@ def test_a_release_is_written_tagged_and_then_accepted(repository: Path) -> None
 
 
 def test_a_changelog_without_news_is_not_released() -> None:
-    release = load(ROOT / "tools" / "release.py")
+    release = load_script(ROOT / "tools" / "release.py")
     with pytest.raises(ValueError, match="is empty"):
         release.date_changelog("# Changelog\n\n## 0.2.0, not yet released\n\n", "0.2.0", TODAY)
     with pytest.raises(ValueError, match="has no section"):
@@ -92,7 +82,7 @@ def test_a_changelog_without_news_is_not_released() -> None:
 
 
 def test_a_file_that_a_distribution_lacks_is_reported(tmp_path: Path) -> None:
-    dist = load(ROOT / "tools" / "dist.py")
+    dist = load_script(ROOT / "tools" / "dist.py")
     wheel, source = tmp_path / "discreet-1-py3-none-any.whl", tmp_path / "discreet-1.tar.gz"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("discreet/__init__.py", "")
@@ -112,5 +102,5 @@ def test_the_wheel_of_this_tree_has_every_file_of_the_package(tmp_path: Path) ->
     call = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    dist = load(ROOT / "tools" / "dist.py")
+    dist = load_script(ROOT / "tools" / "dist.py")
     assert dist.missing_files(next(tmp_path.glob("*.whl")), next(tmp_path.glob("*.tar.gz"))) == []

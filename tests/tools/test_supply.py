@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib.util
 import json
 import re
 import shutil
@@ -17,18 +16,14 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from scripts import load_tool
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def supply() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("supply", ROOT / "tools" / "supply.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_tool("supply")
 
 
 @pytest.mark.trust("Supply", "Every package is locked by version and hash, and the lock names no place to get it from")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import xml.etree.ElementTree as ET
-from pathlib import Path
-from types import ModuleType
 
-ROOT = Path(__file__).resolve().parents[2]
+from scripts import TOOLS, load_tool
+
 RUN = """<testsuites><testsuite>
 <testcase file="tests/trust/a.py" name="test_a[1]"><properties><property name="area" value="Nothing lost"/>
 <property name="promise" value="P"/><property name="runs killed" value="7"/><property name="seed" value="5"/></properties>
@@ -19,18 +16,8 @@ RUN = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("trust_tool", ROOT / "tools" / "trust.py")
-    assert spec is not None
-    assert spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    sys.modules["trust_tool"] = tool
-    spec.loader.exec_module(tool)
-    return tool
-
-
 def test_what_was_broken_and_tried_again_takes_the_old_ones_place() -> None:
-    tool = load()
+    tool = load_tool("trust")
     kept, fresh = ET.fromstring(RUN), ET.fromstring(RUN.replace("<failure/>", ""))
     for case in list(fresh[0]):
         if case.get("name") != "test_a[2]":
@@ -41,10 +28,10 @@ def test_what_was_broken_and_tried_again_takes_the_old_ones_place() -> None:
 
 
 def test_cases_of_one_promise_are_counted_together_and_a_broken_one_shows() -> None:
-    tool = load()
+    tool = load_tool("trust")
     promises = tool.read([ET.fromstring(RUN), ET.fromstring(RUN.replace('"P"', '"Q"'))])
     page = tool.page(promises, 90.0)
     assert "| P | `trust/a.py::test_a` | 12 runs killed; seed 5; **1 broken** |" in page
     assert "| Q | `trust/a.py::test_a` | 12 runs killed; seed 5; **1 broken** |" in page
     assert page.count("| P |") == 1
-    assert all((ROOT / one).exists() for one in tool.ALONE)
+    assert all((TOOLS.parent / file).exists() for file in tool.ALONE)

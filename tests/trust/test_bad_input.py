@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet import registry
 from discreet.convert import read_source, write_target
-from discreet.convert.files.formats import FORMATS
+from discreet.convert.files.formats import FORMATS, READ_ONLY
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy, parse_policy
@@ -48,7 +48,7 @@ PIECES = [
     "{a: {a: {a: 1}}}", "limits", "seed", "order", "#",
 ]  # fmt: skip
 DAMAGING = Path(__file__).with_name("damaging.py")
-WRITABLE = [suffix for suffix in FORMATS if suffix != ".sas7bdat"]
+WRITABLE = [suffix for suffix in FORMATS if suffix not in READ_ONLY]
 EXTREMES: dict[str, pl.Series] = {
     "nan": pl.Series([math.nan, 1.0, math.nan, 2.0, 3.0, math.nan]),
     "infinity": pl.Series([math.inf, -math.inf, 0.0, 1.0, math.inf, 2.0]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from scripts import load_script
 
 PROGRAM = Path(__file__).with_name("fuzzing.py")
 TARGETS = ("policy", "mapping", "csv", "csv.gz", "tsv", "jsonl", "hierarchy", "dictionary", "cells", "address", "rest")
@@ -45,13 +45,8 @@ def test_a_fuzzer_finds_no_fault(
 
 
 def test_every_target_is_fuzzed() -> None:
-    found = importlib.util.spec_from_file_location("fuzz_targets", PROGRAM.with_name("fuzz_targets.py"))
-    assert found is not None
-    assert found.loader is not None
-    made = importlib.util.module_from_spec(found)
-    sys.modules["fuzz_targets"] = made
-    found.loader.exec_module(made)
-    assert set(made.TARGETS) == set(TARGETS) > set(QUICK)
+    program = load_script(PROGRAM.with_name("fuzz_targets.py"))
+    assert set(program.TARGETS) == set(TARGETS) > set(QUICK)
 
 
 def test_without_atheris_inputs_are_changed_at_random(tmp_path: Path) -> None:

@@ -24,14 +24,14 @@ import pytest
 import discreet
 from discreet.convert import read_source, write_target
 from discreet.convert.files.cells_file import cells_path
-from discreet.convert.files.formats import FORMATS
+from discreet.convert.files.formats import FORMATS, READ_ONLY
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
 ROWS = 400
 WORDS = ("Quetzalcoatl", "person-77415", "Ouagadougou", "only-once-said", "the mayor of the town", "whereitwas")
 NUMBER = 987_654_321
-WRITABLE = [suffix for suffix in FORMATS if suffix != ".sas7bdat"]
+WRITABLE = [suffix for suffix in FORMATS if suffix not in READ_ONLY]
 POLICY = {
     "attributes": {
         "name": {"role": "identifier"}, "patient": {"role": "person"}, "town": {"role": "key"},

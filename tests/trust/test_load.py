@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from scripts import load_script
 
-
-def _load() -> Any:
-    path = Path(__file__).parents[2] / "benchmarks" / "server_load.py"
-    specification = importlib.util.spec_from_file_location("server_load", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    import sys
-
-    sys.modules["server_load"] = module
-    specification.loader.exec_module(module)
-    return module
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "server_load.py"
 
 
 @pytest.mark.trust(
@@ -31,7 +19,7 @@ def _load() -> Any:
 def test_people_at_work(effort: Callable[[int, int], int], record_property: Callable[[str, object], None]) -> None:
     people = effort(2, 50)
     messages: list[str] = []
-    figures = _load().run(people, effort(10, 600) / 60, pause=effort(5, 40) / 10, say=messages.append)
+    figures = load_script(BENCHMARK).run(people, effort(10, 600) / 60, pause=effort(5, 40) / 10, say=messages.append)
     for name in ("people", "minutes", "pages", "jobs", "events", "idle median ms", "median ms", "memory MB"):
         record_property(name, round(figures[name]))  # also where one of these is not kept
     assert figures["errors"] == 0, messages
@@ -52,7 +40,9 @@ def test_people_at_work_beside_a_hostile_client(
 ) -> None:
     people = effort(2, 50)
     messages: list[str] = []
-    figures = _load().run(people, effort(15, 300) / 60, pause=effort(5, 40) / 10, hostile=True, say=messages.append)
+    figures = load_script(BENCHMARK).run(
+        people, effort(15, 300) / 60, pause=effort(5, 40) / 10, hostile=True, say=messages.append
+    )
     for name, value in figures.items():
         if name in ("people", "minutes", "pages", "jobs", "idle median ms", "median ms") or name.startswith("hostile"):
             record_property(name, round(value))

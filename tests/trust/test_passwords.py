@@ -125,7 +125,6 @@ def test_a_misplaced_address_is_not_repeated(quick_cli: object) -> None:
     for words in (["u:Zq9w Xk7v@h:5432/db"], ["convert", "a.csv", "b.csv", "postgresql//u:Zq9w Xk7v@h/db#t"]):
         done = quick_cli(*words)  # type: ignore[operator]
         assert done.returncode == 2
-        assert "…@h" in done.stderr
         assert "Zq9w" not in done.stdout + done.stderr
         assert "Xk7v" not in done.stdout + done.stderr
 

@@ -16,25 +16,27 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+import quick_server
 from fastapi.testclient import TestClient
 from patience import patient
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
-from pwdlib import PasswordHash
-from pwdlib.hashers.argon2 import Argon2Hasher
+from quick_server import make_quick_app, use_cheap_hashes
 from sqlalchemy import create_engine, text
+from warm_workers import launch_command, warm_workers
 from web_jobs import CONTENT, POLICY, run
 
 from discreet.reproduce.appendix import patients
 from discreet.web.auth import accounts
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
+from discreet.web.jobs import process
 from discreet.web.projects import datasets, policies, projects
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
 WAYS = (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390))
-"""How a page is looked at: what the picture is called, the colours, and how wide the screen is."""
+"""How a page is checked: what the picture is called, the colours, and how wide the screen is."""
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe-core that depend on them, which is all that differs in the dark."""
 FOLLOWED = '[data-job][data-state="queued"], [data-job][data-state="running"]'
@@ -62,15 +64,17 @@ def table_a1(tmp_path: Path) -> TableA1:
 
 @pytest.fixture(autouse=True, scope="session")
 def _cheap_password_hashes() -> Iterator[None]:
-    """Argon2 at its lowest cost in this process: a hash of the real cost takes longer than most of these tests.
-
-    Servers in processes of their own keep the real one.
-    """
+    """Argon2 at its lowest cost in this process; servers that a test starts for itself keep the product's."""
     with pytest.MonkeyPatch.context() as patch:
-        hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
-        patch.setattr(accounts, "_hasher", hasher)
-        patch.setattr(accounts, "_dummy_hash", hasher.hash(PASSWORD[::-1]))
+        use_cheap_hashes(patch.setattr)
         yield
+
+
+@pytest.fixture(scope="session")
+def job_processes() -> Iterator[str]:
+    """The address of a process that jobs are forked from, which spares them their imports."""
+    with warm_workers() as address:
+        yield address
 
 
 @pytest.fixture
@@ -84,6 +88,8 @@ def database(request: pytest.FixtureRequest) -> str | None:
     """An empty database of each kind; None is the embedded default."""
     if request.param == "sqlite":
         return None
+    if request.param == "mysql":
+        return new_mysql_database(request.getfixturevalue("mysql"))
     return new_database(request.getfixturevalue("postgresql"))
 
 
@@ -95,6 +101,22 @@ def new_database(server: str) -> str:
         connection.execute(text(f"CREATE DATABASE {name}"))
     engine.dispose()
     return server.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture(scope="session")
+def create_database(postgresql: str) -> Callable[[], str]:
+    """Creates an empty database on PostgreSQL; its address."""
+    return lambda: new_database(postgresql)
+
+
+def new_mysql_database(server: str) -> str:
+    """The address of an empty database on a MySQL server."""
+    name = f"test_{next(_numbers)}"
+    engine = create_engine(server.replace("mysql://", "mysql+pymysql://"))
+    with engine.begin() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} CHARACTER SET utf8mb4"))
+    engine.dispose()
+    return f"{server.rpartition('/')[0]}/{name}"
 
 
 @pytest.fixture
@@ -156,11 +178,10 @@ def released(settings: Settings, store: Store, anna: User, project: Project) -> 
 
 
 @pytest.fixture
-def client(settings: Settings, anna: User) -> Iterator[TestClient]:
+def client(settings: Settings, anna: User, job_processes: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The application, its jobs running, nobody logged in."""
-    from discreet.web.app import make_app
-
-    with TestClient(make_app(settings), follow_redirects=False) as test_client:
+    monkeypatch.setattr(process, "COMMAND", launch_command(job_processes))
+    with TestClient(make_quick_app(settings), follow_redirects=False) as test_client:
         yield test_client
 
 
@@ -187,11 +208,15 @@ class Server:
 
 
 @contextmanager
-def running(home: Path, *options: str) -> Iterator[Server]:
-    """``discreet serve`` in a process of its own while the block runs; its administrator has set a password."""
+def running(home: Path, *options: str, job_processes: str = "") -> Iterator[Server]:
+    """``discreet serve`` in a process of its own while the block runs; its administrator has set a password.
+
+    With the address of ``job_processes`` it is the quick server that tests share, without it the product's own.
+    """
     home.mkdir(parents=True, exist_ok=True)
     log = home / "server.log"
-    program = [sys.executable, "-c", "from discreet.cli import main; main()"]
+    product = [sys.executable, "-c", "from discreet.cli import main; main()"]
+    program = [sys.executable, quick_server.__file__, job_processes] if job_processes else product
     command = [*program, "serve", "--port", "0", "--home", str(home / "data"), *options]
     with log.open("wb") as out:
         environment = {**os.environ, "COLUMNS": "300"}
@@ -226,18 +251,25 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 
 @pytest.fixture(scope="session")
-def server_on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server_on_sqlite(tmp_path_factory: pytest.TempPathFactory, job_processes: str) -> Iterator[Server]:
     """``discreet serve`` on SQLite in its data directory."""
-    with running(tmp_path_factory.mktemp("server")) as started:
+    with running(tmp_path_factory.mktemp("server"), job_processes=job_processes) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def server_on_postgresql(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server_on_postgresql(postgresql: str, tmp_path_factory: pytest.TempPathFactory, job_processes: str) -> Iterator[Server]:
     """``discreet serve`` on an empty database of a real PostgreSQL."""
     address = new_database(postgresql)
-    with running(tmp_path_factory.mktemp("server"), "--database", address) as started:
+    with running(tmp_path_factory.mktemp("server"), "--database", address, job_processes=job_processes) as started:
         yield replace(started, database=address)
+
+
+def log_in(context: Any, server: Server, name: str, password: str) -> None:
+    """Give a browser a session of its own without the login page, which has tests of its own."""
+    answer = httpx.post(f"{server.url}/login", data={"name": name, "password": password})
+    assert answer.status_code == 303, answer.text
+    context.add_cookies([{"name": cookie, "value": value, "url": server.url} for cookie, value in answer.cookies.items()])
 
 
 @pytest.fixture
@@ -246,11 +278,8 @@ def visit(server: Server, watched: Callable[..., Any]) -> Callable[..., Any]:
 
     def open_page(name: str = server.name, password: str = server.password, **options: Any) -> Any:
         opened = watched(**{"viewport": {"width": 1280, "height": 900}, **options})
-        opened.page.goto(f"{server.url}/login")
-        opened.page.get_by_label("Name").fill(name)
-        opened.page.get_by_label("Password").fill(password)
-        opened.page.get_by_role("button", name="Log in").click()
-        opened.page.wait_for_url(f"{server.url}/")
+        log_in(opened.page.context, server, name, password)
+        opened.page.goto(f"{server.url}/")
         return opened
 
     return open_page
@@ -268,37 +297,45 @@ def screenshots() -> Path | None:
 
 
 @pytest.fixture
-def look(server: Server, screenshots: Path | None, axe_faults: Callable[..., list[str]]) -> Callable[..., None]:
-    """Look at a page in light, dark and on a phone: no barrier, nothing wider than the screen, nothing from outside, pictures."""
+def check_page(server: Server, screenshots: Path | None, axe_faults: Callable[..., list[str]]) -> Callable[..., None]:
+    """Check a page in light, dark and on a phone: no barrier, nothing wider than the screen, nothing from outside.
 
-    def at(seen: Any, name: str) -> None:
+    ``every_rule`` looks for barriers on the phone, too: done once for each page (test_every_page.py), not for each of its states.
+    """
+
+    def check(seen: Any, name: str, *, every_rule: bool = False) -> None:
         page = seen.page
         size = page.viewport_size
-        # the pages look the same on every database, so they are looked at on one
+        # the pages look the same on every database, so they are checked on one
         for kind, scheme, width in () if server.database else WAYS:
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 844} if width else size)
             picture = screenshots / f"{name}-{kind}.png" if screenshots else None
-            faults, room = _judged(page, axe_faults, COLOURS if scheme == "dark" else (), picture)
+            rules = COLOURS if scheme == "dark" else () if every_rule or not width else None
+            faults, (page_width, screen_width) = _judge(page, axe_faults, rules, picture)
             assert faults == [], f"{name}, {kind}"
-            assert room[0] <= room[1], f"{name}, {kind}: the page is {room[0]} wide on a screen of {room[1]}"
+            assert page_width <= screen_width, f"{name}, {kind}: the page is {page_width} wide on a screen of {screen_width}"
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(size)
         assert seen.complaints == [], name
         assert seen.outside(server.url) == [], name
 
-    return at
+    return check
 
 
-def _judged(
-    page: Any, axe_faults: Callable[..., list[str]], rules: tuple[str, ...], picture: Path | None
+def _judge(
+    page: Any, axe_faults: Callable[..., list[str]], rules: tuple[str, ...] | None, picture: Path | None
 ) -> tuple[list[str], list[int]]:
-    """Barriers and widths of a page; once more where it reloaded itself meanwhile, as pages do when a job they follow is over."""
+    """Barriers (by all rules, some, or none) and widths of a page.
+
+    It is judged again where it reloaded itself meanwhile, as pages do when a job they follow is over.
+    """
     for _ in range(5):
         try:
             if picture is not None:
                 page.screenshot(path=picture, full_page=True)
-            return axe_faults(page, rules), page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            faults = [] if rules is None else axe_faults(page, rules)
+            return faults, page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         except PlaywrightError as error:
             if not re.search("navigat|context|capture", str(error)):
                 raise

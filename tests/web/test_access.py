@@ -208,7 +208,7 @@ def test_a_rewritten_or_truncated_audit_log_shows(store: Store, settings: Settin
 
 
 def _rehash_without_key(connection: Any, who: str) -> None:
-    """What an attacker with the database alone can do: change an entry and compute plain hashes of all later ones."""
+    """What an intruder with the database alone can do: change an entry and compute plain hashes of all later ones."""
     import hashlib
 
     previous = None

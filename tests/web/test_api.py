@@ -50,6 +50,11 @@ def test_conflicting_policy_edits_are_refused_and_others_merged(logged_in: TestC
     third = logged_in.patch(path, json={"base": 0, "sections": {"limits": {"k_anonymity.k": 5}}})
     assert third.json()["policy"] == {"attributes": {"age": {"role": "key"}}, "limits": {"k_anonymity.k": 5.0}}
     assert "k_anonymity.k: 5" in logged_in.get(f"{path}.yaml").text
+    for base in (3, 99, 2**31 - 1):
+        for method, body in (("put", {"yaml": "limits: {}"}), ("patch", {"sections": {"limits": None}})):
+            unknown = getattr(logged_in, method)(path, json={"base": base, **body})
+            assert unknown.status_code in (404, 422), (method, base)
+            assert "the latest is 2" in unknown.json()["message"], (method, base)
     file = {"base": 2, "yaml": "attributes:\n  sex: {role: key}\n"}
     assert logged_in.put(path, json=file).json()["policy"] == {"attributes": {"sex": {"role": "key"}}}
     assert logged_in.post(f"{path}/restore?revision=1").json()["policy"] == {"attributes": {"age": {"role": "key"}}}

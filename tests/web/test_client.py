@@ -121,3 +121,25 @@ def test_a_program_passes_the_gate_with_a_second_account(
     assert program.withdraw(project, release, "a test")["state"] == "withdrawn"
     with pytest.raises(ServerError, match="is withdrawn"):
         program.publish(project, release)
+
+
+VISITS = "Visits 2020;;;\nid;dob;income;note\n1;01/03/1970;1,5;NA\n2;02/04/1981;2,5;x\n"
+
+
+def test_a_program_previews_with_other_options_imports_and_discards(program: Client, tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text(VISITS)
+    project = program.create_project("Visits")["id"]
+    shown = program.preview(project, tmp_path / "visits.csv")
+    assert {choice["option"] for choice in shown["choices"]} >= {"separator", "decimal", "encoding", "skip", "header"}
+    again = program.preview(project, shown["staged"], read={"dates": {"dob": "%Y"}})
+    assert again["problem"].startswith("'visits.csv': 'dob' holds '01/03/1970'")
+    options = {"dates": {"dob": "%d/%m/%Y"}}
+    assert program.import_staged(project, again["staged"], read=options)["records"] == 2
+    assert program.policy(project)["policy"]["read"] == options
+    unused = program.preview(project, tmp_path / "visits.csv")["staged"]
+    program.discard(project, unused)
+    with pytest.raises(ServerError, match="no longer on the server") as gone:
+        program._request("GET", f"/projects/{project}/previews/{unused['preview']}")
+    assert gone.value.status == 404
+    with pytest.raises(ServerError, match="read"):
+        program.preview(project, shown["staged"], read={"separator": ";;"})

@@ -16,7 +16,9 @@ from patience import patient
 from discreet import Client
 from discreet.reproduce.appendix import patients
 from discreet.testing import hospital
+from discreet.web.auth import accounts
 from discreet.web.pages import routes
+from discreet.web.serving import open_transaction
 
 LONG = 1_000 * patient(120)
 SIZE = {"width": 1280, "height": 900}
@@ -26,13 +28,18 @@ PLACE = "/projects/{number}"
 ADDRESSES: dict[str, list[str]] = {
     "/": ["/"],
     "/account": ["/account"],
+    "/account/second-factor": ["/account/second-factor"],
     "/admin/audit": ["/admin/audit", "/admin/audit?check=yes"],
     "/admin/jobs": ["/admin/jobs"],
     "/admin/limits": ["/admin/limits"],
     "/admin/users": ["/admin/users"],
     "/api/docs": ["/api/docs"],
     "/login": ["/login?next=/account"],
+    "/login/enrol": ["/login/enrol"],
+    "/login/oidc": ["/login/oidc"],
+    "/login/oidc/callback": ["/login/oidc/callback"],
     "/projects/new": ["/projects/new"],
+    "/rescue/{secret}": ["/rescue/{rescue}", "/rescue/of-nobody"],
     "/welcome/{secret}": ["/welcome/{secret}", "/welcome/of-nobody"],
     PLACE: ["{full}", "{empty}"],
     f"{PLACE}/assess": ["{full}/assess", "{full}/assess?release=1", "{empty}/assess"],
@@ -42,9 +49,11 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/charts/map.svg": ["{full}/charts/map.svg?risk=k_anonymity.k&loss=changed_values.share"],
     f"{PLACE}/charts/searches/{{job}}.svg": ["{full}/charts/searches/{search}.svg"],
     f"{PLACE}/data": ["{full}/data", "{full}/data?f.Age=old", "{empty}/data"],
+    f"{PLACE}/data/preview/{{job_id}}": ["{full}/data/preview/{preview}", "{full}/data/preview/{unreadable}"],
     f"{PLACE}/delete": ["{full}/delete"],
     f"{PLACE}/events": ["{full}/events"],
     f"{PLACE}/generate": ["{full}/generate", "{empty}/generate"],
+    f"{PLACE}/groups": ["{full}/groups"],
     f"{PLACE}/methods": ["{full}/methods", "{empty}/methods"],
     f"{PLACE}/methods/measures/{{kind}}/{{name}}": [
         "{full}/methods/measures/risk/known_sets", "{full}/methods/measures/loss/changed_values",
@@ -67,8 +76,8 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/risk/{{job}}/{{index}}.svg": ["{full}/risk/{risk}/0.svg"],
 }  # fmt: skip
 """Each route with addresses that show its different states."""
-REFUSED = ("/welcome/of-nobody", "{full}/methods/steps/9")
-OUTSIDE = ("/login", "/welcome/")
+REFUSED = ("/welcome/of-nobody", "/rescue/of-nobody", "/login/oidc", "/login/oidc/callback", "{full}/methods/steps/9")
+OUTSIDE = ("/login", "/welcome/", "/rescue/")
 """Pages for visitors who are not logged in."""
 
 
@@ -101,11 +110,17 @@ def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> I
         token = person.post("/api/v1/tokens", json={"name": "pages", "scopes": ["read", "write", "release"]}).json()["secret"]
         link = person.post("/admin/users", data={"name": "Petra", "csrf": person.headers["x-csrf-token"]})
         secret = link.text.split("/welcome/")[1].split("<")[0].strip()
+    with open_transaction(server.home, None) as connection:
+        _, rescue = accounts.create_rescue_link(connection, server.name)
     with Client(server.url, token) as client:
         full, empty, busy = (client.create_project(f"Every page, {kind}")["id"] for kind in ("full", "empty", "busy"))
         data = patients()
         data.frame.write_csv(folder / "patient.csv")
         client.upload(full, folder / "patient.csv")
+        (folder / "visits.csv").write_text("Visits 2020;;;\nid;dob;income;note\n1;01/03/1970;1,5;NA\n2;02/04/1981;2,5;x\n")
+        preview = client.preview(full, folder / "visits.csv")
+        unreadable = client.preview(full, preview["staged"], read={"dates": {"dob": "%Y"}})
+        previews = {"preview": preview["staged"]["preview"], "unreadable": unreadable["staged"]["preview"]}
         sections = {f"attributes.{name}": {"role": attribute.role.value} for name, attribute in data.policy.attributes.items()}
         client.edit(
             full,
@@ -127,7 +142,7 @@ def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> I
         wait_for_job(client, full, search)
         places = {"full": full, "empty": empty, "busy": busy}
         names = {name: f"/projects/{number}" for name, number in places.items()}
-        yield Filled({**names, "secret": secret, "risk": risk, "search": search}, client)
+        yield Filled({**names, "secret": secret, "risk": risk, "search": search, "rescue": rescue, **previews}, client)
 
 
 def wait_for_job(client: Client, project: int, job: str) -> None:
@@ -154,7 +169,7 @@ def person(server_on_sqlite: Any, browser: Any) -> Any:
 
 @pytest.mark.parametrize("route", sorted(ADDRESSES))
 def test_every_page_is_accessible(
-    route: str, filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
+    route: str, filled: Filled, server: Any, person: Any, watched: Callable[..., Any], check_page: Callable[..., None]
 ) -> None:
     cookies = {} if route.startswith(OUTSIDE) else {cookie["name"]: cookie["value"] for cookie in person["cookies"]}
     seen = watched(viewport=SIZE, storage_state=person if cookies else None)
@@ -168,11 +183,11 @@ def test_every_page_is_accessible(
         seen.page.goto(address)
         drop_refusals(seen)
         name = route.strip("/").replace("/", "-").replace("{number}-", "") or "projects"
-        look(seen, f"every-{name}-{place}")
+        check_page(seen, f"every-{name}-{place}", every_rule=True)
 
 
 def test_a_running_search_is_accessible(
-    filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
+    filled: Filled, server: Any, person: Any, watched: Callable[..., Any], check_page: Callable[..., None]
 ) -> None:
     project = int(filled.names["busy"].rpartition("/")[2])
     search = filled.client.submit(project, "select", {"seconds": 3600})
@@ -181,16 +196,16 @@ def test_a_running_search_is_accessible(
         seen.page.goto(f"{server.url}{filled.names['busy']}/methods/wizard/{search}")
         seen.page.locator("#chart svg a").first.wait_for(timeout=LONG)
         assert seen.page.locator("#search").get_attribute("data-state") == "running"
-        look(seen, "every-search-running")
+        check_page(seen, "every-search-running")
         seen.page.goto(f"{server.url}{filled.names['busy']}")
         seen.page.get_by_role("button", name="Cancel").first.wait_for()
-        look(seen, "every-project-running")
+        check_page(seen, "every-project-running")
     finally:
         filled.client.cancel(project, search)
 
 
 def test_error_messages_are_accessible(
-    filled: Filled, server: Any, person: Any, watched: Callable[..., Any], look: Callable[..., None]
+    filled: Filled, server: Any, person: Any, watched: Callable[..., Any], check_page: Callable[..., None]
 ) -> None:
     stranger = watched(viewport=SIZE)
     page = stranger.page
@@ -198,7 +213,7 @@ def test_error_messages_are_accessible(
     def check_message(seen: Any, name: str, message: str) -> None:
         seen.page.get_by_text(message).first.wait_for()
         drop_refusals(seen)
-        look(seen, f"every-refused-{name}")
+        check_page(seen, f"every-refused-{name}")
 
     page.goto(f"{server.url}/login")
     page.get_by_label("Name").fill("nobody")
@@ -236,6 +251,33 @@ def test_error_messages_are_accessible(
     page.locator("form").evaluate_all("forms => forms.forEach(form => { form.noValidate = true })")
     page.get_by_role("button", name="Save").click()
     check_message(seen, "step", "size")
+
+
+def test_the_attributes_are_one_row_of_tab_stops_and_are_set_in_bulk_by_keyboard(
+    filled: Filled, server: Any, person: Any, watched: Callable[..., Any]
+) -> None:
+    page = watched(viewport=SIZE, storage_state=person).page
+    page.goto(f"{server.url}{filled.names['busy']}/attributes?order=table")
+    boxes = page.locator("input[name=pick]")
+    boxes.first.focus()
+    for key in ("Space", "ArrowDown", "ArrowDown", "Space"):
+        page.keyboard.press(key)
+    assert [box.is_checked() for box in boxes.all()[:4]] == [True, False, True, False]
+    assert page.locator("[data-ticked]").inner_text() == "2"
+    stops = 0
+    while page.evaluate("document.activeElement.closest('table[data-rows]') !== null"):
+        page.keyboard.press("Tab")
+        stops += 1
+    assert stops <= 8, "the fields of one row"
+    before = filled.client.policy(int(filled.names["busy"].rpartition("/")[2]))["policy"]["attributes"]
+    page.locator("input[name='bulk.known']").fill("0.125")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**done=saved")
+    after = filled.client.policy(int(filled.names["busy"].rpartition("/")[2]))["policy"]["attributes"]
+    assert [name for name in after if after[name] != before.get(name)] == [
+        name for name in after if after[name].get("known") == 0.125
+    ]
+    assert sum(after[name].get("known") == 0.125 for name in after) == 2
 
 
 def drop_refusals(seen: Any) -> None:

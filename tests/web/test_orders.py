@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from page_steps import import_file
 from playwright.sync_api import Page, expect
 from starlette.datastructures import FormData
 
@@ -62,8 +63,7 @@ def project(server: Any, visit: Callable[..., Any], settled: Callable[[Any], Non
     page.get_by_role("button", name="Create project").click()
     page.wait_for_url("**/data")
     address = str(page.url).removesuffix("/data")
-    page.get_by_label("File", exact=True).set_input_files(tmp_path / "trees.csv")
-    page.get_by_role("button", name="Upload", exact=True).click()
+    import_file(page, tmp_path / "trees.csv")
     page.get_by_role("heading", name="Records").wait_for()
     settled(page)
     return address
@@ -76,7 +76,7 @@ def displayed_order(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
 def test_categories_are_ordered_by_keyboard_and_saved(
-    scripts: bool, project: str, visit: Callable[..., Any], look: Callable[..., None]
+    scripts: bool, project: str, visit: Callable[..., Any], check_page: Callable[..., None]
 ) -> None:
     seen = visit(java_script_enabled=scripts)
     page = seen.page
@@ -91,7 +91,7 @@ def test_categories_are_ordered_by_keyboard_and_saved(
     if scripts:
         expect(page.locator("#order-status")).to_have_text("ash is at position 2 of 3")
         expect(page.get_by_role("button", name="Move ash down")).to_be_focused()
-        look(seen, "07-attribute-order")
+        check_page(seen, "07-attribute-order")
     page.get_by_label("Position of oak").fill("2")
     if scripts:
         page.keyboard.press("Tab")

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pymysql
 import pytest
 from exports import exported_file
-from sqlalchemy import select, update
+from sqlalchemy import make_url, select, update
 from web_jobs import STEPS, pass_gate, project_of, published_rows, run
 
 from discreet.keys.ring import KeyRing
@@ -81,9 +82,15 @@ def files_with(settings: Settings, folder: Path | None = None) -> Iterator[Path]
 
 
 def server_folder(settings: Settings) -> Path | None:
-    """The folder in which PostgreSQL keeps its tables, after it has written them."""
+    """The folder in which the database server keeps the tables, after it has written them."""
     if settings.database.startswith("sqlite"):
         return None
+    if settings.database.startswith("mysql"):
+        url = make_url(settings.database)
+        with pymysql.connect(host=url.host, port=url.port or 3306, user=url.username) as link, link.cursor() as cursor:
+            cursor.execute("FLUSH TABLES")
+            cursor.execute("SELECT @@datadir")
+            return Path(cursor.fetchone()[0]) / str(url.database)
     with psycopg.connect(settings.database, autocommit=True) as link:
         link.execute("CHECKPOINT")
         place = link.execute("SHOW data_directory").fetchone()
@@ -105,6 +112,7 @@ def rows_with(store: Store) -> list[str]:
 @pytest.mark.trust(
     "The gate", "A purge deletes originals, drafts and links from every file; the approved release, report and log stay"
 )
+@pytest.mark.parametrize("database", ["sqlite", "postgresql", "mysql"], indirect=True)
 def test_a_purge_leaves_no_trace_of_the_originals(
     settings: Settings, store: Store, anna: User, carl: User, project: Project
 ) -> None:
@@ -127,6 +135,7 @@ def test_a_purge_leaves_no_trace_of_the_originals(
     assert rows_with(store) == []
     assert list(files_with(settings)) == []
     if (folder := server_folder(settings)) is not None:
+        assert next(folder.iterdir(), None) is not None
         assert list(files_with(settings, folder)) == []
     assert KeyRing(settings.home, project=f"project-{ours.id}").ids() == []
     with store.read() as connection:
@@ -150,6 +159,7 @@ def test_a_purge_leaves_no_trace_of_the_originals(
             gone()
 
 
+@pytest.mark.parametrize("database", ["sqlite", "postgresql", "mysql"], indirect=True)
 def test_deleting_a_project_leaves_no_trace_of_it(
     settings: Settings, store: Store, anna: User, carl: User, project: Project
 ) -> None:

@@ -69,13 +69,15 @@ def test_the_tables_are_listed_once_a_database_is_chosen(logged_in: TestClient, 
     assert logged_in.get(f"{address}?source=nothing").status_code == 200
 
 
-def test_a_listed_table_and_one_that_is_typed_are_imported(logged_in: TestClient, project: Project) -> None:
+def test_a_listed_table_and_one_that_is_typed_are_previewed(logged_in: TestClient, project: Project) -> None:
     address = f"/projects/{project.id}/data"
     word = logged_in.headers["x-csrf-token"]
     for sent in ({"table": "people"}, {"table": "people", "other": "adults"}):
-        assert logged_in.post(address, data={"csrf": word, "source": "clinic", **sent}).status_code == 303
+        answer = logged_in.post(address, data={"csrf": word, "source": "clinic", **sent})
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith(f"{address}/preview/")
     jobs = logged_in.get(f"/api/v1/projects/{project.id}/jobs").json()
-    assert sorted(job["parameters"]["table"] for job in jobs if job["kind"] == "import") == ["adults", "people"]
+    assert sorted(job["parameters"]["table"] for job in jobs if job["kind"] == "preview") == ["adults", "people"]
 
 
 def test_the_api_lists_tables_for_editors_but_not_approvers(

@@ -155,7 +155,7 @@ def test_an_upload_that_is_broken_off_leaves_no_traceback(guarded: Any) -> None:
         time.sleep(1)
         log = (guarded.home.parent / "server.log").read_text()
         assert "Traceback" not in log
-        assert "PUT /projects/{project_id}/uploads 499" in log
+        assert "PUT /api/v1/projects/{project_id}/uploads 499" in log
         assert list((guarded.home / "projects" / str(project) / "uploads").iterdir()) == []
 
 

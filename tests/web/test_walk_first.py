@@ -1,35 +1,23 @@
 """The first half of the workflow in a real browser: project, data, attributes, risk, users.
 
-On SQLite and on PostgreSQL; accessibility is checked on SQLite only, because the pages are the same.
+On SQLite; the second half also runs on PostgreSQL, and the pages' own tests run on both.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
-import pytest
+from page_steps import import_file, make_project
 from patience import patient
 from playwright.sync_api import Page, expect
 
 LONG = 1_000 * patient(120)
-pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
-
-
-def make_project(page: Page, url: str, name: str) -> str:
-    """Create a project; returns its address."""
-    page.goto(f"{url}/projects/new")
-    page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Create project").click()
-    page.wait_for_url(re.compile(r"/projects/\d+/data$"))
-    return page.url.removesuffix("/data")
 
 
 def upload(page: Page, file: Path) -> None:
     """Send a file and wait until it is imported and analyzed."""
-    page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_role("button", name="Upload", exact=True).click()
+    import_file(page, file)
     page.get_by_role("heading", name="Records").wait_for(timeout=LONG)
 
 
@@ -40,14 +28,16 @@ def accept_proposals(page: Page, project: str) -> None:
     page.wait_for_url("**/attributes?done=saved")
 
 
-def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, look: Any, settled: Any, table_a1: Any) -> None:
+def test_table_a1_is_uploaded_classified_and_measured(
+    server: Any, visit: Any, check_page: Any, settled: Any, table_a1: Any
+) -> None:
     seen = visit()
     page = seen.page
-    look(seen, "01-projects-empty")
+    check_page(seen, "01-projects-empty")
     page.goto(f"{server.url}/projects/new")
-    look(seen, "02-project-new")
+    check_page(seen, "02-project-new")
     project = make_project(page, server.url, "Patient, first half")
-    look(seen, "03-data-empty")
+    check_page(seen, "03-data-empty")
     upload(page, table_a1.file)
     page.goto(f"{project}/data")
     settled(page)
@@ -58,11 +48,11 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     page.get_by_role("button", name="Filter").click()
     expect(page.get_by_text("1 to 9 of 9 that match the filter")).to_be_visible()
     expect(page.locator("table.data tbody tr").first).to_contain_text("Jesse Casey")
-    look(seen, "04-data")
+    check_page(seen, "04-data")
 
     page.goto(f"{project}/attributes")
     settled(page)
-    look(seen, "05-attributes-proposed")
+    check_page(seen, "05-attributes-proposed")
     for name, role in table_a1.roles.items():
         page.get_by_label(f"Role of {name}", exact=True).select_option(role)
     page.get_by_label("Known probability of Age").fill("0.4")
@@ -70,7 +60,7 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     page.wait_for_url("**/attributes?done=saved")
     for name, role in table_a1.roles.items():
         expect(page.get_by_label(f"Role of {name}", exact=True)).to_have_value(role)
-    look(seen, "06-attributes")
+    check_page(seen, "06-attributes")
 
     page.get_by_role("link", name="Diagnosis", exact=True).click()
     page.get_by_label("Weight of AIDS").fill("1")
@@ -82,12 +72,12 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     page.get_by_role("button", name="Preview levels").click()
     expect(page.get_by_text("Preview: nothing is saved yet")).to_be_visible()
     expect(page.get_by_role("group", name="Levels with counts")).to_contain_text("infection 5")
-    look(seen, "07-attribute")
+    check_page(seen, "07-attribute")
     page.get_by_role("button", name="Save Diagnosis").click()
     expect(page.get_by_text("Saved as revision 2")).to_be_visible()
 
     page.goto(f"{project}/risk")
-    look(seen, "08-risk-before")
+    check_page(seen, "08-risk-before")
     page.get_by_role("button", name="Measure the risk").click()
     page.get_by_role("heading", name="Comparison of the adversaries").wait_for(timeout=LONG)
     expect(page.locator("figure img").first).to_have_js_property("complete", True)
@@ -95,15 +85,15 @@ def test_table_a1_is_uploaded_classified_and_measured(server: Any, visit: Any, l
     expect(page.locator("#measure-k_anonymity")).to_contain_text(
         "It is a sample unique: no other record has its values of Age and State."
     )
-    look(seen, "09-risk")
+    check_page(seen, "09-risk")
     page.goto(project)
-    look(seen, "10-project")
+    check_page(seen, "10-project")
     page.goto(server.url)
-    look(seen, "11-projects")
+    check_page(seen, "11-projects")
 
 
 def test_two_users_see_each_others_changes_and_resolve_a_conflict(
-    server: Any, visit: Any, look: Any, settled: Any, table_a1: Any
+    server: Any, visit: Any, check_page: Any, settled: Any, table_a1: Any
 ) -> None:
     anna = visit()
     page = anna.page
@@ -111,7 +101,7 @@ def test_two_users_see_each_others_changes_and_resolve_a_conflict(
     page.get_by_label("Name", exact=True).fill("Otto")
     page.get_by_role("button", name="Add", exact=True).click()
     link = page.locator("pre.secret").inner_text()
-    look(anna, "12-users")
+    check_page(anna, "12-users")
     other = visit()
     other.page.goto(link)
     for label in ("New password", "Repeat password"):
@@ -135,19 +125,19 @@ def test_two_users_see_each_others_changes_and_resolve_a_conflict(
     other.page.wait_for_url("**/attributes?done=saved")
     live = page.locator("[data-events]")
     expect(live).to_contain_text("Otto changed this project just now: Age edited. Reload", timeout=1_000 * patient(15))
-    look(anna, "13-changed-by-another")
+    check_page(anna, "13-changed-by-another")
     page.get_by_role("button", name="Save changed rows").click()
     page.get_by_role("heading", name="Otto changed the attribute Age while you edited it").wait_for()
     # the browser reports a response of 409 in its console
     anna.complaints[:] = [line for line in anna.complaints if "409" not in line]
-    look(anna, "14-conflict")
+    check_page(anna, "14-conflict")
     page.get_by_role("button", name="Save this version").click()
     page.wait_for_url("**/attributes?done=saved")
     expect(page.get_by_label("Known probability of Age")).to_have_value("0.8")
     assert other.complaints == []
 
 
-def test_a_token_is_created_and_the_audit_log_is_intact(server: Any, visit: Any, look: Any) -> None:
+def test_a_token_is_created_and_the_audit_log_is_intact(server: Any, visit: Any, check_page: Any) -> None:
     seen = visit()
     page = seen.page
     page.goto(f"{server.url}/account")
@@ -155,13 +145,13 @@ def test_a_token_is_created_and_the_audit_log_is_intact(server: Any, visit: Any,
     page.get_by_label("write").check()
     page.get_by_role("button", name="Create token").click()
     assert page.locator("pre.secret").inner_text().startswith("discreet_")
-    look(seen, "15-account")
+    check_page(seen, "15-account")
     page.goto(f"{server.url}/admin/audit")
     expect(page.get_by_text("The hash chain is intact")).to_be_visible()
-    look(seen, "16-audit")
+    check_page(seen, "16-audit")
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url("**/login")
-    look(seen, "17-login")
+    check_page(seen, "17-login")
 
 
 def test_names_from_data_are_escaped_and_pages_work_without_scripts(server: Any, visit: Any, tmp_path: Path) -> None:
@@ -172,8 +162,7 @@ def test_names_from_data_are_escaped_and_pages_work_without_scripts(server: Any,
     plain = visit(java_script_enabled=False)
     page = plain.page
     project = make_project(page, server.url, "Odd names")
-    page.get_by_label("File", exact=True).set_input_files(file)
-    page.get_by_role("button", name="Upload", exact=True).click()
+    import_file(page, file)
     page.get_by_role("heading", name="Records").wait_for(timeout=LONG)  # the page reloads itself
     expect(page.get_by_role("cell", name="<b>x</b>")).to_be_visible()
     page.goto(f"{project}/attributes")

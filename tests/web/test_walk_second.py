@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from page_steps import import_file
 from patience import patient
 
 LONG = 1_000 * patient(120)
@@ -25,7 +26,7 @@ def read_released_table(server: Any, table: str) -> list[tuple[Any, ...]]:
 
 
 def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
-    server, visit, watched, look, settled, table_a1, tmp_path
+    server, visit, watched, check_page, settled, table_a1, tmp_path
 ):
     seen = visit()
     page = seen.page
@@ -36,8 +37,7 @@ def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
     page.wait_for_url("**/data")
     project = page.url.removesuffix("/data")
 
-    page.locator("input[type=file]").set_input_files(table_a1.file)
-    page.get_by_role("button", name="Upload").click()
+    import_file(page, table_a1.file)
     page.get_by_text("10 records of 7 attributes").wait_for(timeout=LONG)
 
     page.goto(f"{project}/attributes")
@@ -52,7 +52,7 @@ def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
     open_new_step(page, "microaggregation")
     page.get_by_label("Age (key)").check()
     page.get_by_label("size").fill("2")
-    look(seen, "methods-step")
+    check_page(seen, "methods-step")
     page.get_by_role("button", name="Add the step").click()
     page.wait_for_url("**/methods#step-1")
     open_new_step(page, "sampling")
@@ -67,22 +67,22 @@ def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
     page.get_by_role("button", name="Add measure").click()
     page.get_by_role("row", name="changed values").wait_for()
     assert page.get_by_text("removes or adds records").is_visible(), "the warning of Appendix A, before anything is masked"
-    look(seen, "methods")
+    check_page(seen, "methods")
 
     page.get_by_role("link", name="Next: generate").click()
-    look(seen, "generate-before")
+    check_page(seen, "generate-before")
     page.get_by_role("button", name="Generate the masked microdata").click()
     page.get_by_role("heading", name="Release 1").wait_for(timeout=LONG)
-    look(seen, "generate")
+    check_page(seen, "generate")
     page.get_by_role("link", name="Masked table compared with the original").click()
     assert page.locator("tbody tr").count() == 8
     assert page.locator("td.changed").count() in (1, 2), "25 and 35 become 30, where they were drawn"
-    look(seen, "table")
+    check_page(seen, "table")
 
     page.goto(f"{project}/assess")
     page.locator("img.map").scroll_into_view_if_needed()
     page.wait_for_function("document.querySelector('img.map').naturalWidth > 0", timeout=LONG)
-    look(seen, "assess")
+    check_page(seen, "assess")
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Public report").click()
     opened.value.wait_for_load_state()
@@ -90,19 +90,19 @@ def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
     opened.value.close()
 
     page.get_by_role("link", name="Next: release").click()
-    look(seen, "release-draft")
+    check_page(seen, "release-draft")
     page.get_by_label("Note for the approver (optional)").fill("For the teaching course; the agreement forbids linking.")
     page.get_by_role("button", name="Submit release 1 for approval").click()
     page.get_by_text("You made or submitted it, so somebody else has to approve it").wait_for()
     page.get_by_text("an owner has to add an approver").wait_for()
-    look(seen, "release-submitted")
+    check_page(seen, "release-submitted")
 
     for name, role in (("Carla", "approver"), ("Rita", "release_reader")):
         add_member(server, page, project, name, role, watched)
-    look(seen, "project-rules")
+    check_page(seen, "project-rules")
     carla = visit("Carla")
     carla.page.goto(f"{project}/release")
-    look(carla, "release-approver")
+    check_page(carla, "release-approver")
     carla.page.get_by_label("Reason", exact=False).first.fill("The towns are larger than 100,000 people.")
     carla.page.get_by_role("button", name="Approve release 1").click()
     carla.page.get_by_text("Approved by Carla").first.wait_for()
@@ -112,12 +112,12 @@ def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
     rita.page.get_by_text("Approved by Carla").first.wait_for()
     assert rita.page.get_by_role("link", name="Data").count() == 0
     assert rita.page.get_by_text("compared with the original").count() == 0
-    look(rita, "release-reader")
+    check_page(rita, "release-reader")
 
     page.goto(f"{project}/release")
     page.get_by_role("button", name="Publish release 1").click()
     page.get_by_role("heading", name="Release 1 published").wait_for(timeout=LONG)
-    look(seen, "release-published")
+    check_page(seen, "release-published")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
     download.value.save_as(tmp_path / "downloaded.csv")

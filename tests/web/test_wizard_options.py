@@ -6,6 +6,7 @@ import re
 
 import httpx2 as httpx
 import pytest
+from page_steps import import_file, make_project
 
 from discreet.testing import employees
 
@@ -15,18 +16,13 @@ COLUMNS = ["Employee_Name", "Sex", "MaritalDesc", "RaceDesc", "Department", "Age
 
 
 @pytest.mark.slow
-def test_options_reach_the_search_and_three_plans_are_shown_side_by_side(server, visit, look, tmp_path):
+def test_options_reach_the_search_and_three_plans_are_shown_side_by_side(server, visit, check_page, tmp_path):
     seen = visit()
     page = seen.page
-    page.goto(f"{server.url}/projects/new")
-    page.get_by_label("Name", exact=True).fill("Employees")
-    page.get_by_role("button", name="Create project").click()
-    page.wait_for_url("**/data")
-    project = page.url.removesuffix("/data")
+    project = make_project(page, server.url, "Employees")
     file = tmp_path / "employees.csv"
     employees(400).frame.select(COLUMNS).write_csv(file)
-    page.locator("input[type=file]").set_input_files(file)
-    page.get_by_role("button", name="Upload").click()
+    import_file(page, file)
     page.get_by_text("400 records").first.wait_for(timeout=TIMEOUT)
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
     csrf = page.locator('meta[name="csrf"]').get_attribute("content")
@@ -49,12 +45,12 @@ def test_options_reach_the_search_and_three_plans_are_shown_side_by_side(server,
     page.get_by_text("Columns to protect or to keep usable").click()
     page.get_by_label("Never change Salary").check()
     page.get_by_label("Least share of Department not suppressed, in percent").fill("50")
-    look(seen, "wizard-options")
+    check_page(seen, "wizard-options")
     page.get_by_role("button", name="Start the search").click()
     page.wait_for_url("**/methods/wizard/*")
     page.locator('#search[data-state="done"]').wait_for(timeout=TIMEOUT)
     page.get_by_role("heading", name="Three plans to choose from").wait_for(timeout=TIMEOUT)
-    look(seen, "wizard-three-plans")
+    check_page(seen, "wizard-three-plans")
 
     job = httpx.get(f"{api}/jobs/{page.url.rpartition('/')[2]}", cookies=cookies).json()
     sent = job["parameters"]
@@ -76,11 +72,7 @@ def test_options_reach_the_search_and_three_plans_are_shown_side_by_side(server,
 @pytest.mark.slow
 def test_a_refused_form_keeps_what_was_entered(server, visit, tmp_path):
     page = visit().page
-    page.goto(f"{server.url}/projects/new")
-    page.get_by_label("Name", exact=True).fill("Refused")
-    page.get_by_role("button", name="Create project").click()
-    page.wait_for_url("**/data")
-    project = page.url.removesuffix("/data")
+    project = make_project(page, server.url, "Refused")
     page.goto(f"{project}/methods/wizard")
     page.locator("#analyses").evaluate("element => { element.value = 'no formula' }")
     page.locator("form.stack").evaluate("form => form.submit()")

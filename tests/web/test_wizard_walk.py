@@ -6,31 +6,26 @@ import re
 
 import httpx2 as httpx
 import pytest
+from page_steps import import_file, make_project
 from patience import patient
 
 from discreet.testing import hospital
 
-RECORDS = 100_000
+RECORDS = 5_000
 TIMEOUT = 1_000 * patient(120)
 """Timeout for a busy machine, in milliseconds."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
-def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_plan(server, visit, look, settled, tmp_path):
+def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_plan(server, visit, check_page, settled, tmp_path):
     seen = visit()
     page = seen.page
-    page.goto(f"{server.url}/projects/new")
-    page.get_by_label("Name", exact=True).fill("Hospital")
-    page.get_by_role("button", name="Create project").click()
-    page.wait_for_url("**/data")
-    project = page.url.removesuffix("/data")
+    project = make_project(page, server.url, "Hospital")
     data = hospital(RECORDS)
     file = tmp_path / "hospital.parquet"
     data.frame.write_parquet(file)
-    page.locator("input[type=file]").set_input_files(file)
-    page.get_by_role("button", name="Upload").click()
-    page.get_by_text("100,000 records").wait_for(timeout=TIMEOUT)
+    import_file(page, file)
+    page.get_by_text("5,000 records").wait_for(timeout=TIMEOUT)
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
     csrf = page.locator('meta[name="csrf"]').get_attribute("content")
     policy = data.policy.model_dump(mode="json", exclude_defaults=True)
@@ -52,23 +47,24 @@ def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_pla
     page.wait_for_url("**/methods/wizard#limits")
     page.get_by_role("spinbutton", name="Budget").fill("12")
     page.get_by_label("Unit", exact=True).select_option("trials")
-    look(seen, "wizard")
+    check_page(seen, "wizard")
     page.get_by_role("button", name="Start the search").click()
     page.wait_for_url("**/methods/wizard/*")
     page.locator("#chart svg a").first.wait_for(timeout=TIMEOUT)
     early = page.locator("#chart svg a").count()
     assert page.locator("#search").get_attribute("data-state") in ("running", "done")
-    look(seen, "wizard-running")
+    check_page(seen, "wizard-running")
     page.locator('#search[data-state="done"]').wait_for(timeout=TIMEOUT)
     page.get_by_role("heading", name="Why this plan").wait_for(timeout=TIMEOUT)
     assert page.locator("#chart svg a").count() >= early
     assert page.locator("#chart svg polyline").count() <= 1
-    look(seen, "wizard-search")
+    check_page(seen, "wizard-search")
     job = page.url.rpartition("/")[2]
     drawn = httpx.get(f"{project}/charts/searches/{job}.svg", cookies=cookies, timeout=patient(60))
     assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/svg+xml"), "the chart without scripts"
 
-    point = page.locator("#chart svg a[tabindex='0']").first
+    # the frontier also has the table without its identifiers, whose plan has one step and misses the limit
+    point = page.locator("#chart svg a[tabindex='0'][aria-label*='meets every limit']").first
     number = (point.get_attribute("href") or "").partition("point=")[2].partition("#")[0]
     point.focus()
     page.keyboard.press("Enter")

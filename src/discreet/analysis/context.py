@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+FOLLOW_UP = "follow-up"
+"""A time and the event that ends it, beside an age: a study of patients or other people."""
 _PERSON_SCORES = {
+    FOLLOW_UP: 2.0,
     "sex": 2.0, "ethnicity": 2.0, "marital status": 2.0, "birth date": 2.0, "birth year": 2.0, "person's name": 2.0,
     "national number": 2.0, "relation to head": 2.0, "age": 1.5, "education": 1.5, "household": 1.0, "occupation": 1.0,
     "employment": 1.0, "work experience": 1.0, "religion": 1.5, "income": 1.0, "disease": 1.0, "stigmatised disease": 1.5,

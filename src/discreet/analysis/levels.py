@@ -10,7 +10,7 @@ import polars as pl
 from discreet.analysis.orders import detect_order
 from discreet.engine.recognition.name_rules import word_set
 from discreet.engine.recognition.value_facts import Facts
-from discreet.model.attribute import Level
+from discreet.model.attribute import Level, Role
 
 _DATE_FORMATS = (
     "%Y-%m-%d",
@@ -28,6 +28,7 @@ _TIME_FORMATS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S%.f
 _OTHER_ORDER = {"%d/%m/%Y": "%m/%d/%Y", "%m/%d/%Y": "%d/%m/%Y", "%d-%m-%Y": "%m-%d-%Y"}
 _COUNT_WORDS = word_set("number num count nof anzahl nombre numero hours weeks days months year years yrs age visits times")
 _MOST_CODES = 20
+_MOST_CODES_OF_A_KIND = 100
 _MOST_CONSECUTIVE = 9
 _LEAST_YEARS, _MOST_YEARS_OF_SCHOOL = 8, 25
 _LEAST_DATE_SHARE = 0.9
@@ -69,7 +70,8 @@ def _level_of_numbers(facts: Facts) -> ProposedLevel:
             return ProposedLevel(Level.NOMINAL, "the codes -1, 0 and 1")
         if kind is not None and kind.name == "school" and facts.distinct >= _LEAST_YEARS and high <= _MOST_YEARS_OF_SCHOOL:
             return ProposedLevel(Level.NUMERIC, "whole numbers as of years of schooling")
-        if not counted and (facts.naming.is_code or (kind is not None and kind.coded)):
+        measured = kind is not None and kind.role is Role.CONFIDENTIAL and _is_measured(facts, kind.name, low, high)
+        if not counted and not measured and (facts.naming.is_code or (kind is not None and kind.coded)):
             return ProposedLevel(Level.NOMINAL, "numeric codes (from the column name)")
         if not counted and kind is None and _has_gaps(facts.numbers, high):
             return ProposedLevel(Level.NOMINAL, f"{facts.distinct} whole numbers up to {high:g} with gaps, probably codes")
@@ -78,6 +80,16 @@ def _level_of_numbers(facts: Facts) -> ProposedLevel:
                 Level.NOMINAL, f"{facts.distinct} codes whose frequencies rise and fall as those of no quantity do"
             )
     return ProposedLevel(Level.NUMERIC, "")
+
+
+def _is_measured(facts: Facts, kind: str, low: float, high: float) -> bool:
+    """Whether whole numbers of a confidential kind are amounts: many values of several orders of magnitude.
+
+    Codes of diseases are the exception: they begin at 1 and end in the hundreds.
+    """
+    if kind in ("disease", "genetic"):
+        return False
+    return facts.distinct > _MOST_CODES_OF_A_KIND and high >= 10 * max(low, 1.0)
 
 
 def _level_of_labelled_codes(facts: Facts) -> ProposedLevel:

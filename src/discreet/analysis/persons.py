@@ -53,6 +53,8 @@ def find_person_column(facts: Sequence[Facts], keys: Sequence[Facts]) -> PersonC
             continue
         named_as_id = candidate.naming.kind is not None and candidate.naming.kind.name == RECORD_ID
         named_as_person = bool(_PERSON_WORDS & set(candidate.naming.words))
+        if not named_as_id and any(_is_determined_by(candidate, key) for key in varying if key.name != candidate.name):
+            continue  # a code of a country or another category, however few records share it
         other_keys = [key for key in varying if key.name != candidate.name][:_MOST_KEYS]
         stabilities = [stability(candidate.column, key.column) for key in other_keys]
         median = float(np.median(stabilities)) if stabilities else -1.0
@@ -69,6 +71,12 @@ def find_person_column(facts: Sequence[Facts], keys: Sequence[Facts]) -> PersonC
         if best is None or rank > best[0]:
             best = rank, PersonColumn(candidate.name, reason)
     return best[1] if best else None
+
+
+def _is_determined_by(candidate: Facts, key: Facts) -> bool:
+    """Whether a key fixes the candidate's value: of a person the keys are coarser than the id, never finer."""
+    fine_enough = 0.9 * candidate.distinct <= key.distinct < key.present / 2
+    return fine_enough and stability(key.column, candidate.column) > 0.99
 
 
 def is_one_to_one(first: Column, second: Column) -> bool:

@@ -34,6 +34,8 @@ _DESIGN_WORDS = word_set(
 _TIME_WORDS = word_set(
     "year years yr month months mo quarter qtr week day days date season term semester hour jahr annee anno ano"
 )
+_UNEXPLAINED = "neither its name nor its values suggest a role"
+_COLLECTION = "its name says when or how the record was collected"
 _MOST_HOUSEHOLD = 15.0
 _LEAST_HOUSEHOLD = 1.05
 _PEOPLE_NAME_SHARE = 0.3
@@ -220,11 +222,8 @@ def _propose_unknown(facts: Facts, around: Surroundings) -> Finding:
     words = {word for word in facts.naming.words if not word.isdigit()}
     known, sensitivity, source = default_numbers(Role.OTHER, None)
     if words and (words & _DESIGN_WORDS or words <= _TIME_WORDS):
-        what = "when or how the record was collected"
-        return Finding(
-            Role.OTHER, f"its name says {what}; {describe_defaults(known, sensitivity, source)}", known, confidence=0.5
-        )
-    doubt = "neither its name nor its values suggest a role"
+        return Finding(Role.OTHER, f"{_COLLECTION}; {describe_defaults(known, sensitivity, source)}", known, confidence=0.5)
+    doubt = _UNEXPLAINED
     if facts.naming.kind is not None and (why := contradiction(facts.naming.kind, facts)) is not None:
         doubt = f"{facts.naming.description}, but {why}"
     if not around.people or _numbers_groups(facts):
@@ -234,6 +233,11 @@ def _propose_unknown(facts: Facts, around: Surroundings) -> Finding:
     because = f"{doubt}; in a table about people it counts as confidential until you decide"
     reason = f"{because}; {describe_defaults(known, sensitivity, source)}"
     return Finding(Role.CONFIDENTIAL, reason, known, sensitivity, confidence=_UNKNOWN_IN_PEOPLE)
+
+
+def is_unexplained(finding: Finding) -> bool:
+    """Whether a role was proposed only because nothing else is known of the column."""
+    return finding.reason.startswith((_UNEXPLAINED, _COLLECTION))
 
 
 def _numbers_groups(facts: Facts) -> bool:

@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from discreet.analysis.context import is_about_people, is_about_things
+from discreet.analysis.context import FOLLOW_UP, is_about_people, is_about_things
 from discreet.analysis.evidence import KIND_BY_NAME, Evidence, collect_evidence, combine
 from discreet.analysis.families import find_indicator_families, kind_without_affix
 from discreet.analysis.levels import ProposedLevel
+from discreet.analysis.neighbours import count_stems, find_follow_up, kind_of_stem, kind_of_truncated_name
 from discreet.analysis.relations import Derivation
-from discreet.analysis.roles import Surroundings, propose_role
-from discreet.engine.recognition.findings import Finding
+from discreet.analysis.roles import Surroundings, is_unexplained, propose_role
+from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.name_rules import Kind, word_set
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Role
 
-_FAMILY_WEIGHT, _AFFIX_WEIGHT = 0.6, 0.6
+_FAMILY_WEIGHT, _AFFIX_WEIGHT, _STEM_WEIGHT = 0.6, 0.6, 0.5
 _FIRST = word_set("first given fore vorname prenom nombre fname etunimi")
 _LAST = word_set("last family sur surname nachname apellido lname cognome sukunimi")
 _LONGITUDES, _LATITUDES = ("long", "x", "lng"), ("lat", "latitude", "y")
@@ -29,6 +30,7 @@ def propose_roles(facts: Sequence[Facts], levels: Sequence[ProposedLevel], deriv
     """A finding per column."""
     evidence = [collect_evidence(column, level) for column, level in zip(facts, levels, strict=True)]
     names: dict[str, Kind | None] = {column.name: column.naming.kind for column in facts}
+    stems = count_stems(list(names))
     for column, own in zip(facts, evidence, strict=True):
         if not own and (reduced := kind_without_affix(column.name, names)) is not None:
             kind, rest = reduced
@@ -37,12 +39,35 @@ def propose_roles(facts: Sequence[Facts], levels: Sequence[ProposedLevel], deriv
                     "name", kind, _AFFIX_WEIGHT, f"column name without its prefix or suffix ('{rest}') matches '{kind.name}'"
                 )
             )
+        if not own and (stem := kind_of_stem(column.name, stems)) is not None:
+            kind, text = stem
+            sentence = f"its name begins with '{text}' as those of its neighbours do, which matches '{kind.name}'"
+            own.append(Evidence("neighbours", kind, _STEM_WEIGHT, sentence))
+        if not own and column.naming.kind is None and (cut := kind_of_truncated_name(column.name)) is not None:
+            kind, text = cut
+            own.append(
+                Evidence("name", kind, _STEM_WEIGHT, f"column name is the beginning of '{text}', which matches '{kind.name}'")
+            )
         if not own and column.name.lower() in _LONGITUDES and any(other.lower() in _LATITUDES for other in names):
             own.append(Evidence("neighbours", KIND_BY_NAME["coordinates"], _FAMILY_WEIGHT, "stands beside a latitude"))
     _share_within_families(facts, evidence)
-    around = _surroundings(facts, evidence)
+    follow_up = find_follow_up(facts)
+    around = _surroundings(facts, evidence, follow_up=bool(follow_up))
     findings = [propose_role(column, level, own, around) for column, level, own in zip(facts, levels, evidence, strict=True)]
+    findings = [
+        _as_follow_up(column, finding, follow_up[column.name]) if column.name in follow_up and around.people else finding
+        for column, finding in zip(facts, findings, strict=True)
+    ]
     return _inherit_roles(facts, findings, derived)
+
+
+def _as_follow_up(column: Facts, finding: Finding, partner: str) -> Finding:
+    """A time until an event, or the event, of a person: confidential, where nothing else explains the column."""
+    if column.naming.kind is not None or not is_unexplained(finding):
+        return finding
+    known, sensitivity, source = default_numbers(Role.CONFIDENTIAL, None)
+    reason = f"a time or event of a follow-up study, beside '{partner}'; {describe_defaults(known, sensitivity, source)}"
+    return Finding(Role.CONFIDENTIAL, reason, known, sensitivity, confidence=_FAMILY_WEIGHT)
 
 
 def _share_within_families(facts: Sequence[Facts], evidence: Sequence[list[Evidence]]) -> None:
@@ -71,11 +96,12 @@ def _share_within_families(facts: Sequence[Facts], evidence: Sequence[list[Evide
                 )
 
 
-def _surroundings(facts: Sequence[Facts], evidence: Sequence[list[Evidence]]) -> Surroundings:
+def _surroundings(facts: Sequence[Facts], evidence: Sequence[list[Evidence]], *, follow_up: bool) -> Surroundings:
     kinds = {one.kind.name for own in evidence for one in own if one.weight >= 0.5 or one.source == "values"}
     kinds |= {
         column.naming.kind.name for column, own in zip(facts, evidence, strict=True) if own and column.naming.kind is not None
     }
+    kinds |= {FOLLOW_UP} if follow_up and "age" in kinds else set()
     first = {column.name for column in facts if _FIRST & set(column.naming.words)}
     last = {column.name for column in facts if _LAST & set(column.naming.words)}
     beside = frozenset(first | last) if first and last else frozenset[str]()
@@ -90,7 +116,8 @@ def _inherit_roles(facts: Sequence[Facts], findings: list[Finding], derived: Map
     result = []
     for column, finding in zip(facts, findings, strict=True):
         derivation = derived.get(column.name)
-        if derivation is None or finding.confidence > _UNDECIDED or finding.role in (Role.IDENTIFIER, Role.WEIGHT):
+        decided = finding.confidence > _UNDECIDED and not is_unexplained(finding)
+        if derivation is None or decided or finding.role in (Role.IDENTIFIER, Role.WEIGHT):
             result.append(finding)
             continue
         sources = [

@@ -1,4 +1,4 @@
-"""The five adversaries side by side, a record at a time: who could find it, and what that would take.
+"""The five adversaries side by side, record by record: who could find it, and what that would take.
 
 Each is asked for a chance between 0 and 1, so that they can be compared:
 

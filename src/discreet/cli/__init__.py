@@ -12,6 +12,9 @@ from typing import Any
 
 def main() -> None:
     """Run the command line; an error in the input ends with one sentence, without a traceback."""
+    from discreet.engine.runtime.lean_start import start_lean
+
+    start_lean()
     from discreet.cli.app import app
 
     _redact_usage_errors()

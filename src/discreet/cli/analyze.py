@@ -8,15 +8,19 @@ from typing import Annotated
 import typer
 
 from discreet.cli import output
-from discreet.cli.options import Json, Overwrite
+from discreet.cli.options import From, Json, Overwrite, place_of
 
 
 def analyze(
-    source: Annotated[str | None, typer.Argument(help="A file, or a database table as URL#table.", show_default=False)] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Argument(help="A file, several, a wildcard in quotes, - for standard input, or URL#table.", show_default=False),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the proposed policy to this file.")] = None,
     policy: Annotated[
         Path | None, typer.Option("--policy", "-p", help="A policy with what is already decided; the proposal keeps it.")
     ] = None,
+    source_format: From = None,
     overwrite: Overwrite = False,
     json: Json = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of a policy file, for editors.")] = False,
@@ -27,7 +31,7 @@ def analyze(
 
         output.print_json(Policy.model_json_schema())
         return
-    if source is None:
+    if not source:
         raise typer.BadParameter("give a source, or --schema")
     from discreet.convert import load_policy
     from discreet.convert.writing.atomic import write_text
@@ -35,9 +39,11 @@ def analyze(
     from discreet.verbs import analyze as analyze_data
     from discreet.verbs import read
 
-    check_targets({"--out": out}, {"SOURCE": source, "--policy": policy}, policy=load_policy(policy), overwrite=overwrite)
+    table = place_of(source, source_format)
+    loaded_policy = load_policy(policy)
+    check_targets({"--out": out}, {"SOURCE": table, "--policy": policy}, policy=loaded_policy, overwrite=overwrite)
     with output.show_progress():
-        profile = analyze_data(read(source, policy))
+        profile = analyze_data(read(table, loaded_policy))
     if out is not None:
         write_text(out, profile.to_yaml(), private=True, overwrite=overwrite)
     if json:
@@ -49,5 +55,5 @@ def analyze(
     if rows:
         output.print_table("Proposed attributes", list(rows[0]), [list(row.values()) for row in rows])
     if out is not None:
-        next_command = f"discreet risk {format_place(source)} -p {out}"
+        next_command = f"discreet risk {format_place(table)} -p {out}"
         output.print_message(f"proposed policy written to {out}: check the reasons, correct errors, then run {next_command}")

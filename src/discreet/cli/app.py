@@ -11,6 +11,7 @@ from discreet.cli import (
     analyze,
     assess,
     audit,
+    backup,
     convert,
     demo,
     key,
@@ -61,6 +62,8 @@ app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.add_typer(user.app, name="user")
 app.command("audit")(audit.audit)
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
 app.add_typer(key.app, name="key")
 app.command("reproduce")(reproduce.reproduce)
 app.command("methods")(plugins.methods)

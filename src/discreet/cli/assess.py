@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from discreet.cli import output
-from discreet.cli.options import Engine, Json, Link, Overwrite, PolicyFile
+from discreet.cli.options import Engine, From, Json, Link, Masked, Original, Overwrite, PolicyFile, places_of
 
 
 def assess(
-    original: Annotated[str, typer.Argument(help="The initial microdata.", show_default=False)],
-    masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
+    original: Original,
+    masked: Masked,
     policy: PolicyFile,
     records: Annotated[
         Path | None,
@@ -23,6 +23,7 @@ def assess(
         ),
     ] = None,
     link: Link = None,
+    source_format: From = None,
     overwrite: Overwrite = False,
     engine: Engine = None,
     json: Json = False,
@@ -32,14 +33,16 @@ def assess(
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets
 
+    original, masked = places_of(original, masked, source_format)
+    loaded_policy = load_policy(policy)
     check_targets(
         {"--records": records},
         {"ORIGINAL": original, "MASKED": masked, "--policy": policy, "--link": link},
-        policy=load_policy(policy),
+        policy=loaded_policy,
         overwrite=overwrite,
     )
     with output.show_progress():
-        before, after = verbs.read(original, policy, engine=engine), verbs.read(masked, policy, engine=engine)
+        before, after = (verbs.read(table, loaded_policy, engine=engine) for table in (original, masked))
         if link is not None:
             after = verbs.link(before, after, link)
         assessment = verbs.assess(before, after)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import output
-from discreet.cli.options import DropDependents, Engine, Json, Overwrite, PolicyFile, Source
+from discreet.cli.options import (
+    DropDependents,
+    Engine,
+    From,
+    Json,
+    Overwrite,
+    PolicyFile,
+    Source,
+    To,
+    check_last_argument,
+    place_of,
+    table_on_stdout,
+)
 from discreet.cli.report import Internal, Reveal, check_report_targets, gather_evidence, wants_internal, write_report
 
 
@@ -31,30 +44,50 @@ def mask(
         Path | None,
         typer.Option("--write-policy", help="Write a policy that repeats this release (with the id of its key) to this file."),
     ] = None,
+    source_format: From = None,
+    target_format: To = None,
     overwrite: Overwrite = False,
     drop_dependents: DropDependents = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
+    check_last_argument(source, out, overwrite=overwrite)
+    table, target = place_of(source, source_format), place_of(out, target_format, "--to")
+    targets = {"OUT": target, "--report": report, "--link": link, "--write-policy": write_policy}
+    with table_on_stdout(target, json=json):
+        _mask(
+            table,
+            targets,
+            policy,
+            key,
+            wants_internal(internal, reveal),
+            engine,
+            json=json,
+            overwrite=overwrite,
+            drop_dependents=drop_dependents,
+        )
+
+
+def _mask(
+    source: Any, targets: Mapping[str, Any], policy: Path, key: str | None, internal: bool, engine: str | None, *, json: bool,
+    overwrite: bool, drop_dependents: bool,
+) -> None:  # fmt: skip
     from discreet import verbs
     from discreet.convert import load_policy
-    from discreet.convert.writing.destinations import check_targets
+    from discreet.convert.writing.destinations import check_targets, format_place
     from discreet.errors import PolicyError
-    from discreet.masking.release import unmasked_identifiers
+    from discreet.masking.release import release_table, unmasked_identifiers
     from discreet.model.results import NO_LIMITS
     from discreet.selection.validate import errors, validate
 
-    check_targets(
-        {"OUT": out, "--report": report, "--link": link, "--write-policy": write_policy},
-        {"SOURCE": source, "--policy": policy},
-        policy=load_policy(policy),
-        overwrite=overwrite,
-    )
+    loaded_policy = load_policy(policy)
+    check_targets(targets, {"SOURCE": source, "--policy": policy}, policy=loaded_policy, overwrite=overwrite)
+    out, report, link, write_policy = targets["OUT"], targets["--report"], targets["--link"], targets["--write-policy"]
     if report is not None:
         check_report_targets(report)
     with output.show_progress():
-        data = verbs.read(source, policy, engine=engine)
+        data = verbs.read(source, loaded_policy, engine=engine)
         findings = validate(data, data.policy.plan)
         if plan_errors := errors(findings):
             raise PolicyError(f"{policy}: {plan_errors[0]}")
@@ -66,12 +99,14 @@ def mask(
         if write_policy is not None:
             _write_policy(release, write_policy, overwrite=overwrite)
         if report is not None:
-            evidence = gather_evidence(data, release, assessment, source, out, internal=wants_internal(internal, reveal))
+            evidence = gather_evidence(data, release, assessment, format_place(source), format_place(out), internal=internal)
             write_report(evidence, out=report, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
     warnings = [*(finding.sentence for finding in findings), *release.warnings]
     if judged is not None:
         warnings += [warning for warning in judged.warnings if warning not in warnings]
+    if out == "-" and write_policy is None and release_table(release).cells:
+        warnings.append("what the labels stand for is not part of a stream; --write-policy FILE keeps it")
     if link is not None and "://" in link:
         warnings.append("the link table inherits the permissions of its database; restrict access to it")
     if identifiers := ", ".join(unmasked_identifiers(release)):

@@ -156,14 +156,14 @@ def print_unmet_limits(assessment: Assessment, *, headline: bool) -> None:
 
 
 def print_limits(verdicts: Iterable[Verdict]) -> None:
-    """Print the limits: what is required, what was measured against each attacker, and the status."""
+    """Print the limits: what is required, what was measured against each intruder, and the status."""
     columns = ("limit", "required", "release alone", "attacker knows originals", "status")
     rows = [(verdict.limit, verdict.wanted, *_measured(verdict), verdict.status) for verdict in verdicts]
     print_table("Limits", columns, rows)
 
 
 def _measured(verdict: Verdict) -> tuple[float | None, float | None]:
-    """The numbers measured for a limit; an information loss has one only, because it involves no attacker."""
+    """The numbers measured for a limit; an information loss has one only, because it involves no intruder."""
     return (verdict.found, None) if verdict.intruder is None else (verdict.measured_release, verdict.measured_informed)
 
 

@@ -50,10 +50,11 @@ def report(
 
     if out is None and json is None and pdf is None:
         raise typer.BadParameter("give a file: -o report.html, --json report.json or --pdf report.pdf")
+    loaded_policy = load_policy(policy)
     check_targets(
         {"--out": out, "--json": json, "--pdf": pdf},
         {"ORIGINAL": original, "MASKED": masked, "--policy": policy, "--link": link, "--selection": selection},
-        policy=load_policy(policy),
+        policy=loaded_policy,
         overwrite=overwrite,
     )
     check_report_targets(out, json, pdf)
@@ -63,7 +64,7 @@ def report(
 
         search = read_selection(selection)
     with output.show_progress():
-        before, after = verbs.read(original, policy), verbs.read(masked, policy)
+        before, after = verbs.read(original, loaded_policy), verbs.read(masked, loaded_policy)
         after = verbs.link(before, after, link)
         assessment = verbs.assess(before, after)
         content = gather_evidence(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import output
-from discreet.cli.options import Engine, Json, Link, Overwrite, PolicyFile, Source
+from discreet.cli.options import Engine, From, Json, Link, Overwrite, PolicyFile, Source, place_of
 
 
 def risk(
@@ -25,6 +25,7 @@ def risk(
     ] = None,
     explain: Annotated[int | None, typer.Option("--explain", min=1, help="Explain one record, counted from 1.")] = None,
     link: Link = None,
+    source_format: From = None,
     overwrite: Overwrite = False,
     engine: Engine = None,
     json: Json = False,
@@ -35,18 +36,22 @@ def risk(
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets
 
+    table = place_of(source, source_format)
+    loaded_policy = load_policy(policy)
     check_targets(
         {"--records": records},
-        {"SOURCE": source, "--policy": policy, "--original": original, "--link": link},
-        policy=load_policy(policy),
+        {"SOURCE": table, "--policy": policy, "--original": original, "--link": link},
+        policy=loaded_policy,
         overwrite=overwrite,
     )
     with output.show_progress():
         if original is None:
-            data = verbs.scan(source, policy, measure or None, output.print_message, by_record=records is not None, engine=engine)
+            data = verbs.scan(
+                table, loaded_policy, measure or None, output.print_message, by_record=records is not None, engine=engine
+            )
         else:
-            data = verbs.read(source, policy, engine=engine)
-        originals = verbs.read(original, policy, engine=engine) if original is not None else None
+            data = verbs.read(table, loaded_policy, engine=engine)
+        originals = verbs.read(original, loaded_policy, engine=engine) if original is not None else None
         if link is not None:
             if originals is None:
                 raise typer.BadParameter("--link connects a masked table with its original; give --original too")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from discreet.cli import output
-from discreet.cli.options import Json, Overwrite, PolicyFile, Source
+from discreet.cli.options import From, Json, Overwrite, PolicyFile, Source, place_of
 from discreet.cli.plans import print_plans
 from discreet.cli.report import Internal, Reveal, check_report_targets, gather_evidence, wants_internal, write_report
 
@@ -41,6 +41,7 @@ def select(
     ] = None,
     internal: Internal = False,
     reveal: Reveal = False,
+    source_format: From = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -56,13 +57,14 @@ def select(
     from discreet.selection.reasons import format_step
 
     loaded_policy = load_policy(policy)
-    inputs: dict[str, str | Path | None] = {"SOURCE": source, "--policy": policy}
+    table = place_of(source, source_format)
+    inputs: dict[str, Any] = {"SOURCE": table, "--policy": policy}
     check_targets({"--out": out, "--report": report}, inputs | {"--resume": resume}, policy=loaded_policy, overwrite=overwrite)
     check_targets({"--resume": resume}, inputs, policy=loaded_policy, overwrite=True)  # a search continues its own journal
     if report is not None:
         check_report_targets(report)
     with output.show_progress():
-        data = verbs.read(source, policy)
+        data = verbs.read(table, policy)
         selection = verbs.select(
             data, seconds=seconds, trials=trials, seed=seed, prefer=cast("Preference | None", prefer), resume=resume
         )
@@ -70,7 +72,7 @@ def select(
     write_text(out, selection.to_yaml(out.parent, comments=comments), private=True, overwrite=overwrite)
     if report is not None:
         content = gather_evidence(
-            selection.release.original, selection.release, selection.assessment, source, None,
+            selection.release.original, selection.release, selection.assessment, format_place(table), None,
             internal=wants_internal(internal, reveal), selection=selection,
         )  # fmt: skip
         write_report(content, out=report, overwrite=overwrite)
@@ -96,4 +98,4 @@ def select(
             f"{gaps:,} {'gap' if gaps == 1 else 'gaps'}, {'named' if json else 'listed'} above"
         )
         raise typer.Exit(1)
-    output.print_message(f"policy with the plan written to {out}; next: discreet mask {format_place(source)} RELEASE -p {out}")
+    output.print_message(f"policy with the plan written to {out}; next: discreet mask {format_place(table)} RELEASE -p {out}")

@@ -73,6 +73,57 @@ def reset(name: Name, database: Database = None, home: Home = None, url: Url = "
     _print_link(user.name, url, secret)
 
 
+@app.command("rescue")
+def rescue(name: Name, database: Database = None, home: Home = None, url: Url = "http://127.0.0.1:8080") -> None:
+    """Print a link that logs an administrator in once, without password, second factor or single sign-on."""
+    from discreet.web.auth.accounts import RESCUE_MINUTES, create_rescue_link
+    from discreet.web.serving import open_transaction
+
+    with open_transaction(home, database) as connection:
+        user, secret = create_rescue_link(connection, name)
+    output.print_message(f"rescue link for {user.name}, valid once within {RESCUE_MINUTES} minutes:")
+    typer.echo(f"{url.rstrip('/')}/rescue/{secret}")
+
+
+@app.command("link")
+def link(
+    name: Name,
+    issuer: Annotated[str, typer.Argument(help="The provider, as in --oidc-issuer.", show_default=False)],
+    subject: Annotated[str, typer.Argument(help="The person's id at the provider (sub).", show_default=False)],
+    database: Database = None,
+    home: Home = None,
+) -> None:
+    """Link an account to a person at the provider of single sign-on; its password and sessions end."""
+    from discreet.web.auth.sso.accounts import link as link_account
+    from discreet.web.serving import open_transaction
+
+    with open_transaction(home, database) as connection:
+        user = link_account(connection, name, issuer, subject)
+    output.print_message(f"{user.name} logs in through single sign-on from now on")
+
+
+@app.command("unlink")
+def unlink(name: Name, database: Database = None, home: Home = None) -> None:
+    """Make an account a local one again; then `discreet user reset` gives it a password."""
+    from discreet.web.auth.sso.accounts import unlink as unlink_account
+    from discreet.web.serving import open_transaction
+
+    with open_transaction(home, database) as connection:
+        user = unlink_account(connection, name)
+    output.print_message(f"{user.name} is a local account now, without a password; `discreet user reset` prints a link for one")
+
+
+@app.command("reset-factor")
+def reset_factor(name: Name, database: Database = None, home: Home = None) -> None:
+    """Remove the second factor of a user who has lost the device and the recovery codes."""
+    from discreet.web.auth import second_factor
+    from discreet.web.serving import open_transaction
+
+    with open_transaction(home, database) as connection:
+        user = second_factor.reset(connection, name)
+    output.print_message(f"the second factor of {user.name} was removed; every session continues")
+
+
 def _print_link(name: str, url: str, secret: str) -> None:
     from discreet.web.auth.accounts import LINK_HOURS
 

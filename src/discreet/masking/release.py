@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -13,6 +13,10 @@ from discreet.engine.runtime.dispatch import is_distributed
 from discreet.model.cells import ColumnCells
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def release_table(release: Release) -> Microdata:
@@ -29,8 +33,8 @@ def release_table(release: Release) -> Microdata:
         ordered = table.in_release_order(release.draw_key if plan.order == "shuffled" else None)
         table_with_cells: Microdata = ordered.with_cells(dict.fromkeys(ordered.cells)).with_cells(ordered.occurring_cells())
         return table_with_cells
-    if plan.order == "shuffled":
-        table = table.take(shuffled_rows(table.records, release.draw_key))
+    if (rows := _written_order(release)) is not None:
+        table = table.take(rows)
     # a text column may share its buffer with rows that were dropped, and other libraries are handed the whole buffer
     frame = pl.DataFrame(table.frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
     return Microdata(
@@ -42,6 +46,17 @@ def release_table(release: Release) -> Microdata:
         variable_labels={name: label for name, label in table.variable_labels.items() if name in table.columns},
         cells=released_cells(table),
     )
+
+
+def _written_order(release: Release) -> NDArray[np.int64] | None:
+    """The rows of the masked table in the order in which they are written; None where that is their own order."""
+    return shuffled_rows(release.masked.records, release.draw_key) if release.plan.order == "shuffled" else None
+
+
+def released_records(release: Release) -> NDArray[np.int64]:
+    """The record number of each row as it is written, without the columns, whose rearrangement takes far longer."""
+    rows = _written_order(release)
+    return release.masked.records if rows is None else release.masked.records[rows]
 
 
 def released_cells(table: Microdata) -> dict[str, ColumnCells]:
@@ -57,11 +72,10 @@ def released_cells(table: Microdata) -> dict[str, ColumnCells]:
 
 def release_link(release: Release) -> Microdata:
     """The original record number of each released row, in the order of the release. Only the data controller may hold it."""
-    table = release_table(release)
-    if is_distributed(table):
-        numbers: Microdata = table.link()
+    if is_distributed(release.masked):
+        numbers: Microdata = release_table(release).link()  # type: ignore[attr-defined]
         return numbers
-    return Microdata(link_table(table), source="the link")
+    return Microdata(link_table(released_records(release)), source="the link")
 
 
 def withheld_columns(release: Release) -> list[str]:
@@ -77,5 +91,7 @@ def unmasked_identifiers(release: Release) -> list[str]:
 
 def _occurring_labels(labels: Mapping[Any, str], column: pl.Series) -> dict[Any, str]:
     """The value labels of the codes that occur in a column."""
+    if not labels:
+        return {}
     occurring = set(column.unique().to_list())
     return {code: label for code, label in labels.items() if code in occurring}

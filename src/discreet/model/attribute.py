@@ -1,4 +1,4 @@
-"""One attribute of a table: its role, and what an attacker may know and learn about it."""
+"""One attribute of a table: its role, and what an intruder may know and learn about it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from discreet.model.cells import Interval, parse_group, parse_interval
+from discreet.model.display import facts_as_html
 from discreet.model.hierarchy import HierarchySpec
 
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
@@ -51,10 +52,10 @@ class Attribute(BaseModel):
     level: Level | None = Field(default=None, description="nominal, ordinal, numeric or date; default: from the data")
     order: tuple[str, ...] | None = Field(default=None, description="the categories of an ordinal attribute, lowest first")
     known: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="probability that an attacker knows this attribute of a person"
+        default=0.0, description="probability that an intruder knows this attribute of a person"
     )
     sensitivity: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="sensitivity: harm if an attacker learns the attribute, 0 to 1"
+        default=0.0, description="sensitivity: harm if an intruder learns the attribute, 0 to 1"
     )
     values: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
         default_factory=dict, description="sensitivity of single values or intervals, 0 to 1"
@@ -72,6 +73,16 @@ class Attribute(BaseModel):
         description="why the data controller releases this column despite a concern of coverage; reports print it first",
     )
     reason: str | None = Field(default=None, description="why the analyzer proposed this; for people, not used by the program")
+
+    def _repr_html_(self) -> str:
+        """The settings that differ from the default; of what may be long, or hold values of the data, only the number."""
+        facts = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if name == "role" or value == field.default or value is None:
+                continue
+            facts[name] = f"{len(value):,}" if isinstance(value, tuple | dict) else str(value) if _is_plain(value) else "set"
+        return facts_as_html("Attribute", self.role.value, facts)
 
     @field_validator("values", mode="before")
     @classmethod
@@ -172,3 +183,7 @@ def _number(value: Any) -> float | None:
 
 def _yaml_text(key: Any) -> str:
     return str(key).lower() if isinstance(key, bool) else str(key)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, bool | int | float | StrEnum)

@@ -23,6 +23,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -34,6 +35,8 @@ __all__ = [
     "parse_cell", "parse_group", "parse_interval", "parse_value", "union", "value_text",
 ]  # fmt: skip
 
+_CELLS_REMEMBERED = 65_536
+"""Parsed texts that are remembered: several measures read the labels of one release."""
 _DIGITS_AND_STARS = re.compile(r"(-?)(\d+)(\*+)")
 _SHAPES = {
     kind: (
@@ -154,6 +157,7 @@ def _yaml_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@lru_cache(maxsize=_CELLS_REMEMBERED)
 def parse_cell(text: str, kind: Kind) -> Cell | None:
     """The interval, group or pattern that a text denotes for a kind of values; None where it is a value, ``*`` or a label.
 

@@ -80,7 +80,7 @@ class Plugin(BaseModel, ABC):
 
 
 class RiskMeasure(Plugin):
-    """One attacker model: measures the risk that this attacker discloses something."""
+    """One intruder model: measures the risk that this intruder discloses something."""
 
     better: ClassVar[Mapping[str, Direction]] = {}
     """For each summary field that a limit may name, whether low or high is safer."""
@@ -98,11 +98,11 @@ class RiskMeasure(Plugin):
     """For summary fields with a bounded range, the worst possible number: a limit at or beyond it is met by every table."""
 
     original_use: ClassVar[Literal["none", "optional", "required"]] = "none"
-    """Whether ``original`` changes the result (an attacker who knows the original values), or is required for any result."""
+    """Whether ``original`` changes the result (an intruder who knows the original values), or is required for any result."""
 
     @abstractmethod
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
-        """Measure ``data``; with ``original`` the attacker knows the original values and searches ``data``."""
+        """Measure ``data``; with ``original`` the intruder knows the original values and searches ``data``."""
 
     def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> RiskMeasure:
         """The same measure, configured to judge these limits (summary field: number).
@@ -127,7 +127,7 @@ class RiskMeasure(Plugin):
         return None
 
     def examines(self, data: Microdata) -> Sequence[str]:
-        """The columns that this attacker is assumed to know or may learn; for ``coverage``.
+        """The columns that this intruder is assumed to know or may learn; for ``coverage``.
 
         Default: the columns of ``reads``; else the columns that the parameters name; else all keys and confidential attributes.
         """

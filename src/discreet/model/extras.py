@@ -12,13 +12,16 @@ from importlib.util import find_spec
 from discreet.errors import MissingExtraError
 
 EXTRAS: dict[str, tuple[str, ...]] = {
+    "cloud": ("obstore",),
     "databases": ("sqlalchemy", "adbc_driver_manager", "adbc_driver_postgresql", "duckdb", "psycopg", "pymysql"),
     "formats": ("fastexcel", "pyreadstat", "xlsxwriter"),
     "linkage": ("scipy",),
+    "odbc": ("arrow_odbc", "pyodbc"),
     "report": ("altair", "jinja2", "vl_convert"),
     "select": ("optuna",),
     "spark": ("pyspark",),
-    "web": ("alembic", "fastapi", "httpx2", "pwdlib", "python_multipart", "uvicorn"),
+    "sso": ("authlib", "joserfc"),
+    "web": ("alembic", "fastapi", "httpx2", "pwdlib", "python_multipart", "segno", "uvicorn"),
 }
 """The importable libraries that each extra installs; a library of several extras is listed under the one that stands for it."""
 

@@ -143,7 +143,7 @@ class Microdata(Described):
         table = self.replace(self.frame.with_columns([series.alias(name) for name, series in changed.items()]))
         if cells:
             table = table.with_cells({**self.cells, **cells})
-        return self._keep_encoded(table, set(changed))
+        return self._keep_derived(self._keep_encoded(table, set(changed)), set(changed))
 
     def with_cells(self, cells: Mapping[str, ColumnCells | None]) -> Microdata:
         """The same table with this meaning of its labels."""
@@ -152,11 +152,32 @@ class Microdata(Described):
 
     def drop(self, names: Sequence[str]) -> Microdata:
         """The same records without some columns."""
-        return self._keep_encoded(self.replace(self.frame.drop(names)), set(names))
+        return self._keep_derived(self._keep_encoded(self.replace(self.frame.drop(names)), set(names)), set(names))
+
+    def remember_derived(self) -> None:
+        """From now on remember what is derived from single columns, here and in all tables that share them.
+
+        A search masks one table many times: each column is then recoded, read and compared once per recoding. It costs memory,
+        so a table that is masked once does not do it.
+        """
+        self.cache.setdefault("derived", {name: {} for name in self.columns})
+
+    def derived(self, name: str) -> dict[Any, Any] | None:
+        """What was derived from the values of a column; None unless :meth:`remember_derived` was called."""
+        known: dict[str, dict[Any, Any]] | None = self.cache.get("derived")
+        return None if known is None else known.setdefault(name, {})
 
     def _keep_encoded(self, table: Microdata, changed: set[str]) -> Microdata:
         encoded = self.cache.get("columns", {})
         table.cache["columns"] = {name: column for name, column in encoded.items() if name not in changed}
+        return table
+
+    def _keep_derived(self, table: Microdata, changed: set[str]) -> Microdata:
+        """Pass on what was derived from the columns that did not change; only for the same rows under the same policy."""
+        hierarchies = self.cache.get("hierarchies", {})
+        table.cache["hierarchies"] = {key: hierarchy for key, hierarchy in hierarchies.items() if key[0] not in changed}
+        if (derived := self.cache.get("derived")) is not None:
+            table.cache["derived"] = {name: known for name, known in derived.items() if name not in changed}
         return table
 
     def take(self, rows: NDArray[np.int64]) -> Microdata:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
 from discreet.model.cells import ColumnCells
-from discreet.model.display import SECRET_NAME, facts_as_html, format_parameter, list_names
+from discreet.model.display import SECRET_NAME, facts_as_html, format_parameter, list_names, table_as_html
 from discreet.model.yaml_text import dump_yaml, load_yaml
 
 
@@ -118,6 +118,19 @@ class Plan(BaseModel):
             yield "key", self.key
         yield from ((name, getattr(self, name)) for name in ("order", "identifiers"))
 
+    def _repr_html_(self) -> str:
+        title = f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}" + (f", key {self.key}" if self.key else "")
+        rows = [
+            (
+                str(number),
+                step.method + ("" if step.enabled else " (off)"),
+                list_names(step.columns or ()),
+                ", ".join(format_parameter(name, value) for name, value in step.parameters.items()),
+            )
+            for number, step in enumerate(self.steps, 1)
+        ]
+        return facts_as_html("Plan", title, {}) + table_as_html(("step", "method", "columns", "parameters"), rows)
+
     def insert(self, number: int, step: Step) -> Self:
         """The plan with a step inserted as number ``number`` (1 is the first; the number after the last appends)."""
         if not 1 <= number <= len(self.steps) + 1:
@@ -176,7 +189,7 @@ class Policy(BaseModel):
     limits: dict[str, float] = Field(default_factory=dict)
     judge: Literal["both", "release"] = Field(
         default="both",
-        description="limits on risk are judged on the worse of two attackers (both), or on the release alone (release)",
+        description="limits on risk are judged on the worse of two intruders (both), or on the release alone (release)",
     )
     plan: Plan = Field(default_factory=Plan)
     cells: dict[str, ColumnCells] = Field(

@@ -113,9 +113,9 @@ NO_RISK_LIMIT = "no limit on disclosure risk is set, so nothing says how safe th
 class Verdict:
     """One limit, what was measured, and whether it is met.
 
-    ``found`` is the number that was judged: the worse of those of the attackers that were measured. ``measured_release`` is that
-    of an attacker who has the release only, ``measured_informed`` that of an attacker who also knows the original values; either
-    is None where the measure has no such attacker or could not be computed. ``intruder`` names the attacker who was judged, and
+    ``found`` is the number that was judged: the worse of those of the intruders that were measured. ``measured_release`` is that
+    of an intruder who has the release only, ``measured_informed`` that of an intruder who also knows the original values; either
+    is None where the measure has no such intruder or could not be computed. ``intruder`` names the intruder who was judged, and
     is None for a limit on information loss.
     """
 
@@ -152,9 +152,9 @@ class Verdict:
 class Assessment(Plottable):
     """Risks before and after, losses, and the verdict limit by limit.
 
-    ``after`` are the risks of the masked table alone, for an attacker who has only the file; ``informed`` are those of an
-    attacker who also knows the original values, for the measures where this makes a difference. ``gaps`` are sentences on what
-    the evidence does not cover; ``judge`` says whether limits on risk were judged on the worse of both attackers or on the
+    ``after`` are the risks of the masked table alone, for an intruder who has only the file; ``informed`` are those of an
+    intruder who also knows the original values, for the measures where this makes a difference. ``gaps`` are sentences on what
+    the evidence does not cover; ``judge`` says whether limits on risk were judged on the worse of both intruders or on the
     release alone.
     """
 
@@ -186,12 +186,12 @@ class Assessment(Plottable):
         return f"<Assessment {'; '.join(facts)}>"
 
     def per_record(self) -> pl.DataFrame:
-        """One row per masked record: its re-identification probability by attacker, the worst, and what that attack requires."""
+        """One row per masked record: its re-identification probability by intruder, the worst, and what that attack requires."""
         return self.records() if self.records is not None else pl.DataFrame()
 
     @property
     def coverage(self) -> Score | None:
-        """The coverage score: what no attacker model and no step examined, by column; None where it could not be measured."""
+        """The coverage score: what no intruder model and no step examined, by column; None where it could not be measured."""
         return self.after.get("coverage")
 
     @property

@@ -30,10 +30,15 @@ _PLAIN = {
     "target_linkage.pairs_left_out",
 }
 """Integers that do not count records, and do not describe a single record."""
-_SIZES = {"k_anonymity.k", "rare_values.least_count", "repeated_records.k", "repeated_records.min_persons"}
+_SIZES = {
+    "k_anonymity.k", "rare_combinations.fewest", "rare_values.least_count", "repeated_records.k", "repeated_records.min_persons",
+}  # fmt: skip
 """Sizes of the smallest class: counts of records, but not part of another count of the same measure."""
-_BANDED = {"k_anonymity.classes", "repeated_records.groups"}
-"""Numbers of classes: an exact one would narrow down how many classes have few records."""
+_BANDED = {
+    "k_anonymity.classes", "rare_combinations.combinations", "repeated_records.groups", "special_uniques.minimal_uniques",
+    "special_uniques.score_sum", "special_uniques.dis_mean",
+}  # fmt: skip
+"""Numbers of classes or of rare sets, and sums over these: an exact one would narrow down how many classes have few records."""
 _SHARES = {
     "excess", "interval_disclosure", "loss", "marketer", "over_threshold", "share", "within_10", "within_2", "within_5",
 }  # fmt: skip

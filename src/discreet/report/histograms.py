@@ -17,7 +17,7 @@ _LOWEST = -9
 
 
 def histogram(before: Score, after: Score, informed: Score | None = None) -> dict[str, Any] | None:
-    """Counts per interval: before, after, and after against an attacker who knows the original values.
+    """Counts per interval: before, after, and after against an intruder who knows the original values.
 
     None where a measure gives no number per record.
     """

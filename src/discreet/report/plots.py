@@ -134,7 +134,7 @@ def _describe(result: Any) -> str:
 
 
 def _informed(assessment: Assessment, name: str, field: str) -> str:
-    """A number of the attacker who knows the original values; empty where it is not measured."""
+    """A number of the intruder who knows the original values; empty where it is not measured."""
     return format_number(assessment.informed[name].to_dict().get(field)) if name in assessment.informed else ""
 
 

@@ -48,7 +48,7 @@ def show_verdict(
 
 
 def _numbers(adversaries: Sequence[Mapping[str, Any]], losses: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Any, ...]]:
-    """The numbers of MEASURE.FIELD: against the attacker who knows the originals and the one who does not, or the loss."""
+    """The numbers of MEASURE.FIELD: against the intruder who knows the originals and the one who does not, or the loss."""
     risks = {
         f"{entry['measure']}.{field['field']}": (field["informed"], field["after"])
         for entry in adversaries

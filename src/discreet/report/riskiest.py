@@ -88,7 +88,7 @@ def _known_sets_reason(measure: RiskMeasure, data: Microdata, row: Mapping[str, 
     count = count_agreeing(data, names, int(row["record"]), wildcard=getattr(measure, "missing", "") == "wildcard")
     matches = "identifies it uniquely" if count == 1 else f"finds {count:,} records that match"
     knowledge = f"who knows {_join_names(names)} (probability {probability:.3g})" if names else "who knows nothing"
-    return f"An attacker {knowledge} {matches}; {share}."
+    return f"An intruder {knowledge} {matches}; {share}."
 
 
 def count_agreeing(data: Microdata, names: list[str], record: int, *, wildcard: bool) -> int:
@@ -119,12 +119,12 @@ def _k_anonymity_reason(measure: RiskMeasure, data: Microdata, row: Mapping[str,
 def _decision_reason(row: Mapping[str, Any]) -> str:
     people = int(row["rho"])
     candidates = "One person" if people == 1 else f"{people:,} persons"
-    return f"{candidates} of the attacker's dictionary could be this record; its sensitivity is {row['phi']:.4g}."
+    return f"{candidates} of the intruder's dictionary could be this record; its sensitivity is {row['phi']:.4g}."
 
 
 def _target_linkage_reason(row: Mapping[str, Any]) -> str:
     return (
-        f"An attacker has {int(row['candidates']):,} candidates for it, and links it with probability {row['probability']:.3g}."
+        f"An intruder has {int(row['candidates']):,} candidates for it, and links it with probability {row['probability']:.3g}."
     )
 
 
@@ -142,7 +142,7 @@ def _t_closeness_reason(row: Mapping[str, Any]) -> str:
 
 def _record_linkage_reason(row: Mapping[str, Any]) -> str:
     if row["correct"]:
-        return "Its nearest original record is its own, so an attacker who knows the original values re-identifies it."
+        return "Its nearest original record is its own, so an intruder who knows the original values re-identifies it."
     return "Its nearest original record is that of another person."
 
 

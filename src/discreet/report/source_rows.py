@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.engine.encoding.record_links import original_rows, positions_of_records
 from discreet.engine.runtime.dispatch import is_distributed
-from discreet.masking.release import release_table
+from discreet.masking.release import released_records
 from discreet.model.microdata import Microdata
 from discreet.model.results import Release
 
@@ -39,7 +39,7 @@ class RowNumbers:
         source_rows = original_rows(masked.masked, original)
         if is_distributed(masked.masked):
             return cls(source_rows, None)
-        return cls(source_rows, positions_of_records(masked.masked.records, release_table(masked).records))
+        return cls(source_rows, positions_of_records(masked.masked.records, released_records(masked)))
 
     def in_source(self, record: int) -> int | None:
         """The source row of a record, from 0; None for a synthetic record and where it is not known."""

@@ -19,7 +19,7 @@ _ATTRIBUTES = ("department", "color", "size", "material", "origin", "season", "u
 _DISCLOSED_SHARES = (0.25, 0.5, 0.75, 1.0)
 """k as a share of the attributes: how many of them MinRisk discloses per record."""
 _DICTIONARY_SHARES = (0.1, 0.5, 1.0)
-"""Size of the attacker's dictionary as a share of the table."""
+"""Size of the intruder's dictionary as a share of the table."""
 _DIRECTION_ONLY = (
     "the paper's figure prints no numbers, so the direction is compared; generated items, two values agree where they are equal"
 )
@@ -85,7 +85,7 @@ def _compare(risks: Risks, estimates: list[dict[str, Any]]) -> tuple[Comparison,
             "estimated risk against true risk (Figure 1, right)",
             "always an upper bound",
             f"not below in {sum(row['estimated'] >= row['true'] for row in estimates)} of {len(estimates)}",
-            "a theorem: the disclosed records are the smallest dictionary that an attacker can have",
+            "a theorem: the disclosed records are the smallest dictionary that an intruder can have",
         ),
         Comparison(
             "that bound as the true dictionary grows",
@@ -118,7 +118,7 @@ def _measure_risk(masked: Microdata, dictionary: Path, weights: dict[str, float]
 def _estimate_risks(
     masked: dict[float, Microdata], own_dictionary: Path, weights: dict[str, float], risks: Risks
 ) -> list[dict[str, Any]]:
-    """Risk under the attacker's dictionary, and its estimate with the disclosed records as their own (Figure 1, right)."""
+    """Risk under the intruder's dictionary, and its estimate with the disclosed records as their own (Figure 1, right)."""
     rows = []
     for share, table in masked.items():
         estimated = _measure_risk(table, own_dictionary, weights, "phi5")

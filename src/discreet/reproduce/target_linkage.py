@@ -27,7 +27,7 @@ _CASES: dict[str, tuple[int, dict[str, Any], str, str]] = {
         48201, {"domain": {"age": 600, "zip": 100_000}}, "23.08 %", "23.0787 %, the same when rounded",
     ),
 }  # fmt: skip
-"""The three cases of section 4: the target's zip code, what the attacker assumes, the printed probability, the explanation."""
+"""The three cases of section 4: the target's zip code, what the intruder assumes, the printed probability, the explanation."""
 _TARGET_ROW = 123
 
 

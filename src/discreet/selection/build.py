@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from discreet.engine.classes.groups import class_sizes
+from discreet.engine.encoding.columns import encode
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Plan, Step
-from discreet.selection.space import Point, Space
+from discreet.model.policy import Plan, Policy, Step
+from discreet.selection.space import CODED_SHARE, TARGETED_GENERALIZATION, Point, Space
 
 _MDAV_RECORDS, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
 """MDAV takes time that grows with the square of the records, so it works on parts of the table: of this many records, but of at
@@ -36,7 +38,10 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
     k = scaled_count(int(point.get("k", 2)), scale)
     treated = [name for name in space.keys if name not in levels] if over == space.keys else []
     treatments = {name: str(point.get(f"numbers:{name}", "as is")) for name in treated}
-    steps += [_numeric_key_step(treatment, name, k) for name, treatment in treatments.items() if treatment != "as is"]
+    for name, treatment in treatments.items():
+        # microaggregation refuses a column with too few values for one group
+        if treatment != "as is" and not (treatment == "microaggregation" and data.frame[name].count() < k):
+            steps.append(_numeric_key_step(treatment, name, k))
     for level, drop in sorted({(level, name in dropped) for name, level in levels.items()}):
         recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
         steps += _recoding_steps(recoded, space, level, drop=drop)
@@ -46,7 +51,9 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
         name for name in over if name not in dropped or (finish == "local_suppression" and data.frame[name].has_nulls())
     ]
     class_steps = _class_steps(data, point, finish, in_classes, k, space.protected)
-    targeted_steps = _targeted_steps(point, space.protected)
+    # targeted generalization starts from original values, and no method that builds classes takes its cells further
+    clash = point.get("target") == TARGETED_GENERALIZATION and finish not in ("none", "local_suppression")
+    targeted_steps = [] if clash else _targeted_steps(point, space.protected)
     steps += [*targeted_steps, *class_steps] if point.get("order") == "first" else [*class_steps, *targeted_steps]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
 
@@ -84,7 +91,7 @@ def _recoding_steps(names: Sequence[str], space: Space, level: int, *, drop: boo
 def _numeric_key_step(treatment: str, name: str, k: int) -> Step:
     if treatment == "microaggregation":
         return Step(method="microaggregation", columns=(name,), size=max(2, k), whole=True)  # type: ignore[call-arg]
-    return Step(method="top_bottom_coding", columns=(name,), top_share=0.02, bottom_share=0.02, replace="mean")  # type: ignore[call-arg]
+    return Step(method="top_bottom_coding", columns=(name,), top_share=CODED_SHARE, bottom_share=CODED_SHARE, replace="mean")  # type: ignore[call-arg]
 
 
 def _blanking_step(data: Microdata, name: str) -> Step:
@@ -96,13 +103,16 @@ def _blanking_step(data: Microdata, name: str) -> Step:
 def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k: int, protected: Sequence[str]) -> list[Step]:
     """The step that builds equivalence classes of at least k records; none for the finish "none".
 
-    Local suppression leaves protected keys as they are if it can do without them. The other methods work on the other keys, and
-    local suppression follows, because classes that agree on these keys may differ in the protected ones.
+    Local suppression leaves protected keys as they are if it can do without them. Groups of near records are formed among those
+    that agree on the protected keys. The other methods work on the other keys, and local suppression follows, because classes
+    that agree on these keys may differ in the protected ones.
     """
     fixed = [name for name in keys if name in protected]
+    if fixed and finish == "clusters" and len(fixed) < len(keys) and smallest_class(data, fixed) >= k:
+        (grouping,) = _class_steps(data, point, finish, [name for name in keys if name not in protected], k, ())
+        return [Step.model_validate({**grouping.model_dump(), "strata": tuple(fixed)})]
     if fixed and finish != "none":
-        protecting = {"importance": dict.fromkeys(fixed, _PROTECTING_COST)}
-        last = Step.model_validate(_local_suppression(data, keys, k) | protecting)
+        last = Step.model_validate(_local_suppression(data, point, keys, k, fixed))
         free = [name for name in keys if name not in protected]
         return [last] if finish == "local_suppression" else [*_class_steps(data, point, finish, free, k, ()), last]
     if finish == "none" or not keys:
@@ -123,29 +133,47 @@ def _class_steps(data: Microdata, point: Point, finish: str, keys: list[str], k:
             step |= {"h": limits["repeated_records.max_h"]} if "repeated_records.max_h" in limits else {}
         else:
             step |= {"criterion": "persons" if finish == "balanced_persons" else "records", "k": k}
-    elif finish == "microaggregation":
+    elif finish in ("microaggregation", "clusters"):
+        step |= {"publish": "ranges"} if finish == "clusters" else {"whole": True}
         step |= {
             "method": "microaggregation",
             "size": k,
             "how": "mdav",
-            "whole": True,
             "exact_up_to": max(_FEWEST_GROUPS * k, min(_MDAV_RECORDS, _MOST_GROUPS * k)),
             "scale": "range" if point.get("scale") == "range" else "std",
-            "missing": point.get("missing", "apart"),
+            "missing": "category" if finish == "clusters" else point.get("missing", "apart"),
         }
         weights = {name: _column_weight(data, point, name) for name in keys}
         step["weights"] = {name: weight for name, weight in weights.items() if weight != 1.0}
     else:
-        step = _local_suppression(data, keys, k)
+        step = _local_suppression(data, point, keys, k)
     return [Step.model_validate(step)]
 
 
-def _local_suppression(data: Microdata, keys: Sequence[str], k: int) -> dict[str, Any]:
-    """The step that suppresses until k records agree, where a null is read as the limited risks read it."""
-    limited = {limit.split(".")[0] for limit in data.policy.limits}
-    missing = [data.policy.risk.get(name, {}).get("missing", "category") for name in limited & set(_CLASS_RISKS)]
-    blanks = {"blanks": "category"} if "category" in missing else {}
-    return {"method": "local_suppression", "columns": tuple(keys), "k": k} | blanks
+def _local_suppression(
+    data: Microdata, point: Point, keys: Sequence[str], k: int, protected: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The step that suppresses until k records agree, where a null is read as the limited risks read it.
+
+    The weight of a key is the cost of suppressing one of its values.
+    """
+    costs = {name: _PROTECTING_COST if name in protected else float(point.get(f"weight:{name}", 1.0)) for name in keys}
+    importance = {name: cost for name, cost in costs.items() if cost != 1.0}
+    is_category = point.get("blanks", "category") == "category" and "category" in null_readings(data.policy)
+    blanks = {"blanks": "category"} if is_category else {}
+    step = {"method": "local_suppression", "columns": tuple(keys), "k": k} | blanks
+    return step | ({"importance": importance} if importance else {})
+
+
+def smallest_class(data: Microdata, names: Sequence[str]) -> int:
+    """The number of records in the smallest equivalence class of some columns."""
+    return int(class_sizes(encode(data, names), len(data)).min())
+
+
+def null_readings(policy: Policy) -> set[str]:
+    """How the limited risks that count classes read a null: as a ``category`` of its own or as a ``wildcard``."""
+    limited = {limit.split(".")[0] for limit in policy.limits}
+    return {policy.risk.get(name, {}).get("missing", "category") for name in limited & set(_CLASS_RISKS)}
 
 
 def _column_weight(data: Microdata, point: Point, name: str) -> float:

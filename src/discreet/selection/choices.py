@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 from discreet.model.policy import Plan
 from discreet.selection.changes import AttributeChange, describe_changes
@@ -39,6 +39,20 @@ class PlanChoice:
     blank: float
     changes: Mapping[str, AttributeChange]
     sentences: tuple[str, ...]
+
+    @property
+    def number(self) -> int:
+        """The number of the plan on the map."""
+        return int(self.name.removeprefix("plan "))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """The choice that :meth:`to_dict` wrote; the sign of the risk, which only orders plans, is not in it."""
+        return cls(
+            content["title"], content["name"], Plan.model_validate(content["plan"]), content["risk"], content["loss"],
+            content["parts"], content["measured"], content["blank"],
+            {name: AttributeChange(**change) for name, change in content["changes"].items()}, tuple(content["words"]),
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""

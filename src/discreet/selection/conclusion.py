@@ -12,7 +12,7 @@ from discreet.selection.choices import choose_plan, dominating_plans, three_plan
 from discreet.selection.evaluate import TARGETED, Evaluator
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.options import SelectOptions
-from discreet.selection.reasons import explain_choice, explain_unreachable_threshold
+from discreet.selection.reasons import explain_choice, explain_protected_keys, explain_unreachable_threshold
 from discreet.selection.results import Selection
 from discreet.selection.search import TriedPlan
 from discreet.selection.trials import TrialReporter
@@ -56,6 +56,7 @@ def assess_best_plan(
     sentences = [
         *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
         *explain_unreachable_threshold(evaluate, unmet),
+        *explain_protected_keys(data, options.protect, (*unmet, *chosen.outcome.missed)),
     ]
     return Selection(
         plan=chosen.plan,

@@ -31,6 +31,8 @@ from discreet.selection.sampling import sampled_policy
 TARGETED = ("targeted_suppression", "targeted_generalization")
 _SECONDS_PER_DECISION = 2.0
 """Seconds that one measurement may spend on deciding a limit; ``assess`` spends more."""
+_MOST_RECORDS_REMEMBERED = 60_000
+"""Up to so many records, recoded and compared columns are remembered between plans; of more they would take too much memory."""
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
 _MOST_HIGH_RISK_SHARE, _FEW_HIGH_RISK = 0.5, 5_000
 """A plan is given up if its targeted step would have to change more than this share of the records, unless they are few."""
@@ -84,6 +86,8 @@ class Evaluator:
             if policy.judge == "both" and name in limited and measure.uses_original(data)
         }
         """The measures whose limits are also judged against an intruder who knows the original values."""
+        if len(data) <= _MOST_RECORDS_REMEMBERED:
+            self.data.remember_derived()
         began = time.perf_counter()
         evidence = self._evidence(self.data)
         self.before = {limit: _finite_or_none(number_of(_all_scores(evidence), *limit.split("."))) for limit in self.better}

@@ -121,6 +121,12 @@ class SelectOptions(BaseModel):
             options = options.model_copy(update={"trials": _DEFAULT_TRIALS})
         return options
 
+    @property
+    def analysed_attributes(self) -> set[str]:
+        """The attributes of the regressions that the owner names."""
+        measure: Any = registry.create("loss", "associations", {"analyses": self.analyses}, origin="select")
+        return set(measure.analysed_attributes)
+
     def check(self, data: Microdata) -> None:
         """Raise PolicyError where an option names a column or a method that there is not."""
         for option, names in (("protect", self.protect), ("keep", tuple(self.keep))):

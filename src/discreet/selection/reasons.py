@@ -10,8 +10,11 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
+from discreet.model.attribute import Role
+from discreet.model.microdata import Microdata
 from discreet.model.policy import Step
 from discreet.model.results import Assessment
+from discreet.selection.build import smallest_class
 from discreet.selection.changes import describe_changes
 from discreet.selection.evaluate import Evaluator
 from discreet.selection.objective import OBJECTIVE
@@ -73,6 +76,23 @@ def explain_choice(
     else:
         sentences += _describe_runner_up(chosen, meeting)
     return sentences
+
+
+def explain_protected_keys(data: Microdata, protected: Collection[str], unmet: Collection[str]) -> list[str]:
+    """A sentence if the protected keys alone leave classes smaller than an unmet limit on k requires."""
+    keys = [name for name in data.named(Role.KEY) if name in protected]
+    required = data.policy.limits.get("k_anonymity.k")
+    missed = {"k_anonymity.k", *(f"protect {name}" for name in keys)} & set(unmet)
+    if required is None or not keys or not missed or smallest_class(data, keys) >= required:
+        return []
+    one = len(keys) == 1
+    return [  # without the number of records, which is small: a public report has this sentence too
+        (
+            f"k_anonymity.k {required:g} is out of reach while {' and '.join(keys)} {'is' if one else 'are'} protected: "
+            f"{'a value' if one else 'a combination of values'} of {'it' if one else 'them'} has fewer records. "
+            "Recode rare values first, or protect fewer columns."
+        )
+    ]
 
 
 def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -> list[str]:

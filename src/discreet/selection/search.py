@@ -25,6 +25,7 @@ from discreet.selection.evaluate import Evaluator
 from discreet.selection.frontier import MapPoint, frontier
 from discreet.selection.outcome import Outcome
 from discreet.selection.space import Point, Space
+from discreet.selection.spreading import WEIGHTED_FINISHES, spread_loss
 from discreet.selection.trials import TrialReporter
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _LONGEST_PLAN_SHARE = 0.2
 """Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
 _LONGEST_PLAN_MEASUREMENTS = 3.0
 """The same in multiples of the time that measuring the original took, if that is longer."""
+_SPREADING_SHARE = 0.3
+"""Share of the neighbours of a plan in which the weights of all keys are changed at once, to spread the loss over them."""
 _MUTATIONS_TRIED = 20
 """Attempts to find a neighbouring point whose plan is new."""
 
@@ -232,6 +235,10 @@ class Search:
 
     def _draw_neighbour(self, origin: TriedPlan, rng: random.Random) -> Point | None:
         """A point that differs from that of a plan in one to three dimensions, and whose plan is new; None if none was drawn."""
+        if origin.point.get("finish") in WEIGHTED_FINISHES and rng.random() < _SPREADING_SHARE:
+            point = spread_loss(self.space, origin.point, origin.outcome, rng)
+            if point is not None and _plan_as_json(self.build(point)) not in self.outcomes:
+                return point
         dimensions = list(self.space.choices)
         weights = [_mutation_weight(name, origin.outcome.loss_by_attribute) for name in dimensions]
         for _ in range(_MUTATIONS_TRIED):

@@ -3,7 +3,8 @@
 A point holds one choice per dimension; :mod:`discreet.selection.build` turns it into a plan. The dimensions are:
 
     finish        the method that builds the equivalence classes for the limit on k, with its settings (k, suppression, publish,
-                  scale, missing, weight:NAME per column, and weight, common to all numbers where near records are grouped)
+                  scale, missing, blanks, weight:NAME per column, its weight in the distance of records or the cost of a
+                  suppressed value, and weight, common to all numbers where near records are grouped)
     over          whether the classes are built over the keys, or over every attribute that an intruder may know
     target        the method that lowers the risk of single records where known_sets has a limit, and its order in the plan
     level:NAME    the hierarchy level that an attribute is recoded to: 0 is unchanged, the last level is a single value
@@ -22,6 +23,7 @@ from typing import Any
 
 from discreet import registry
 from discreet.engine.cells.hierarchies import hierarchy_of
+from discreet.engine.runtime.compiled import was_compiled
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
@@ -42,12 +44,18 @@ _TARGETS = (
 """Targeted methods, each with the side that it changes: sensitive values, known values, or whichever costs less."""
 _K_MULTIPLES = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 480, 640)
 """Factors for the required k: limits on known_sets need classes much larger than k."""
+_K_FRACTIONS = (0.25, 0.34, 0.5, 0.75)
+"""Factors for the required k where a blank agrees with any value."""
+_MOST_KEYS_OF_MATCHING = 8
+"""Local suppression by agreement with blanks tries every set of keys; with more keys one plan would take too long."""
 _FEWEST_CLASSES = 20
 """A k is offered only if the table has records for at least this many classes of that size."""
 _LARGEST_LATTICE = 50_000
 """Full-domain recoding over all known attributes is offered only up to this many nodes of the generalization lattice."""
 _LARGEST_KEY_LATTICE = 100_000
 """Full-domain recoding over the keys is offered only up to this many nodes: beyond, one plan takes as long as many others."""
+_SECONDS_WITH_COMPILER = 40.0
+"""A search that is shorter than this does not group near records where that has to be compiled first, which nothing can stop."""
 _COLUMN_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
 _NUMERIC_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Weights of numbers relative to categories: small where mostly categories are lost, large where correlations must be kept."""
@@ -57,8 +65,11 @@ _CLASS_METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "balanced_partition": ("balanced_partition", {"k": 2, "criterion": "records"}),
     "microaggregation": ("microaggregation", {"size": 2, "how": "mdav"}),
     "local_suppression": ("local_suppression", {"k": 2}),
+    "clusters": ("microaggregation", {"size": 2, "how": "mdav", "publish": "ranges", "missing": "category"}),
 }
 """The methods that build classes, with parameters for checking whether they can work on a set of columns."""
+CODED_SHARE = 0.02
+"""Share of the values of a number that top and bottom coding replaces at either end."""
 STARTING_NUMERIC_WEIGHTS = (16.0, 1.0)
 """Starting weights of numbers where near records are grouped: first one that keeps correlations, then equal weights."""
 LIGHT_NUMERIC_WEIGHTS = (0.25, 0.0625, 0.5)
@@ -85,17 +96,25 @@ class Space:
     """The number of values of each categorical known attribute; a recoded category is still a category."""
     protected: tuple[str, ...] = ()
     """The columns that no step may change."""
+    value_counts: Mapping[str, int] = field(default_factory=dict)
+    """The number of different values of each known attribute."""
+    analysed: tuple[str, ...] = ()
+    """The keys in regressions that the owner names."""
+    required_k: int = 2
+    """The class size that the limits ask for."""
 
     def unchanged_point(self) -> Point:
         """The point whose plan changes nothing."""
-        return {name: 1.0 if name.startswith("weight") else choices[0] for name, choices in self.choices.items()}
+        point = {name: 1.0 if name.startswith("weight") else choices[0] for name, choices in self.choices.items()}
+        return point | ({"k": self.required_k} if "k" in point else {})
 
 
 def build_space(data: Microdata, options: SelectOptions | None = None, *, top: Sequence[str] = ()) -> Space:
     """The search space of a table whose policy has all hierarchies; ``top``: the sensitive attributes, riskiest first."""
     options = options or SelectOptions()
-    keys = tuple(_keys_of_classes(data))
-    known = (*keys, *(name for name in knowable_attributes(data) if name not in keys))
+    empty = {name for name in data.columns if data.frame[name].null_count() == len(data)}  # nothing can be done to them
+    keys = tuple(name for name in _keys_of_classes(data) if name not in empty)
+    known = (*keys, *(name for name in knowable_attributes(data) if name not in keys and name not in empty))
     numeric = tuple(name for name in known if _is_number(data, name))
     heights = {name: hierarchy_of(data, name).height for name in known}
     limited = {limit.split(".")[0] for limit in data.policy.limits}
@@ -113,7 +132,7 @@ def build_space(data: Microdata, options: SelectOptions | None = None, *, top: S
         choices["over"] = ["keys", "all"]
     if limits_known_sets:
         choices |= _target_choices(data)
-    choices |= _recoding_choices(keys, known, numeric, heights, options.protect)
+    choices |= _recoding_choices(keys, known, _treatments(data, numeric), heights, options.protect)
     if blankable and limits_known_sets:
         choices["hide"] = list(range(len(blankable) + 1))
     ordered = {"k", "suppression", "hide", "weight"} | {name for name in choices if name.startswith(("level:", "weight:"))}
@@ -129,6 +148,9 @@ def build_space(data: Microdata, options: SelectOptions | None = None, *, top: S
         frozenset(over_known),
         {name: data.frame[name].n_unique() for name in categorical},
         options.protect,
+        {name: data.frame[name].n_unique() for name in known},
+        tuple(name for name in keys if name in options.analysed_attributes),
+        needed_class_size(data.policy),
     )
 
 
@@ -137,24 +159,32 @@ def _class_choices(
 ) -> dict[str, Sequence[Choice]]:
     """The settings of the methods that build classes; each of the ``weighted`` columns gets a weight."""
     required_k = needed_class_size(data.policy)
+    blank_agrees = any(limit.startswith("target_linkage.") for limit in data.policy.limits)
     choices: dict[str, Sequence[Choice]] = {
-        "k": _class_sizes(required_k, len(data)),
+        "k": _class_sizes(required_k, len(data), smaller=blank_agrees),
         "suppression": [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4],
         "publish": ["means", "ranges"],
         "scale": ["range", "std", "none"],
     }
     choices |= {f"weight:{name}": list(_COLUMN_WEIGHTS) for name in weighted}
-    if "microaggregation" in finishes and numeric:
+    if blank_agrees and "local_suppression" in finishes and len(weighted) <= _MOST_KEYS_OF_MATCHING:
+        choices["blanks"] = ["category", "match"]
+    groups_near_records = {"microaggregation", "clusters"} & set(finishes)
+    if groups_near_records and numeric:
         choices["weight"] = list(_NUMERIC_WEIGHTS)
     if "microaggregation" in finishes and any(data.frame[name].has_nulls() for name in known):
         choices["missing"] = ["category", "apart"]
     return choices
 
 
-def _class_sizes(required: int, records: int) -> list[Choice]:
-    """The required size, a little more (local suppression may end just below it), and multiples of it."""
+def _class_sizes(required: int, records: int, *, smaller: bool = False) -> list[Choice]:
+    """The required size, a little more (local suppression may end just below it), and multiples of it.
+
+    ``smaller`` sizes too where a blank agrees with any value: then more records agree with a record than its class has.
+    """
     multiples = [required * multiple for multiple in _K_MULTIPLES if required * multiple * _FEWEST_CLASSES <= records]
-    return list(dict.fromkeys(sorted([required, required + 1, required + 2, *multiples])))
+    fractions = [max(2, math.ceil(required * share)) for share in _K_FRACTIONS] if smaller else []
+    return list(dict.fromkeys(sorted([*fractions, required, required + 1, required + 2, *multiples])))
 
 
 def _target_choices(data: Microdata) -> dict[str, Sequence[Choice]]:
@@ -166,7 +196,7 @@ def _target_choices(data: Microdata) -> dict[str, Sequence[Choice]]:
 def _recoding_choices(
     keys: Collection[str],
     known: Sequence[str],
-    numeric: Collection[str],
+    treatments: Mapping[str, Sequence[Choice]],
     heights: Mapping[str, int],
     protected: Collection[str],
 ) -> dict[str, Sequence[Choice]]:
@@ -174,9 +204,19 @@ def _recoding_choices(
     choices: dict[str, Sequence[Choice]] = {}
     for name in known:
         choices[f"level:{name}"] = [0] if name in protected else list(range(heights[name] + 1))
-        if name in numeric and name in keys and name not in protected:
-            choices[f"numbers:{name}"] = ["as is", "microaggregation", "top_bottom_coding"]
+        if name in treatments and name in keys and name not in protected:
+            choices[f"numbers:{name}"] = treatments[name]
     return choices
+
+
+def _treatments(data: Microdata, numeric: Sequence[str]) -> dict[str, Sequence[Choice]]:
+    """The treatments of each number; extremes are coded only where the two limits differ."""
+    treatments: dict[str, Sequence[Choice]] = {}
+    for name in numeric:
+        low, high = (data.frame[name].quantile(share, "nearest") for share in (CODED_SHARE, 1 - CODED_SHARE))
+        coded = ["top_bottom_coding"] if low is not None and high is not None and low < high else []
+        treatments[name] = ["as is", "microaggregation", *coded]
+    return treatments
 
 
 def _is_number(data: Microdata, name: str) -> bool:
@@ -244,6 +284,8 @@ def _list_finishes(
             unwanted.add("full_domain")
         if not options.may_perturb("microaggregation") and any(not _is_number(data, name) for name in keys):
             unwanted.add("microaggregation")
+        if options.seconds is not None and options.seconds < _SECONDS_WITH_COMPILER and not was_compiled("mdav"):
+            unwanted |= {"clusters", "microaggregation"}
         candidates = [finish for finish in _CLASS_METHODS if finish not in unwanted]
         finishes += [finish for finish in candidates if _can_build_classes(data, finish, keys)]
         if "repeated_records" in limited and data.named(Role.PERSON):

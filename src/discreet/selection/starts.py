@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from discreet import registry
-from discreet.errors import DiscreetError
-from discreet.model.microdata import Microdata
-from discreet.model.score import Score
-from discreet.selection.proposals import released_attributes
 from discreet.selection.space import (
     LIGHT_NUMERIC_WEIGHTS,
     STARTING_NUMERIC_WEIGHTS,
@@ -28,45 +21,20 @@ _PREFERRED_FINISHES = (
     "balanced_persons",
     "balanced",
     "microaggregation",
+    "clusters",
     "local_suppression",
     "given",
     "none",
 )
 _MANY_CATEGORIES = 30
 """Attributes with more categories are recoded before near records are grouped: few of a group would agree otherwise."""
-_RISKIEST_RECORDS = 1000
 _SUPPRESSION = 0.02
 """Share of records that full-domain recoding may suppress in most starting points."""
 _RECODINGS_TRIED_FIRST = 2
+_WEIGHTS_OF_ANALYSED = (16.0, 4.0)
+"""Starting weights of the keys in regressions that the owner names, where near records are grouped."""
 _MOST_DROPPED = 3
 """Attributes of the riskiest known sets that starting points recode to a single value, one more at a time."""
-
-
-def rank_risky_attributes(data: Microdata, known: Score | None = None) -> tuple[list[str], list[str]]:
-    """The attributes in the top known sets of the thousand riskiest records, and the sensitive attributes of those records.
-
-    Both are ordered by the number of records concerned, most first; both are empty where known_sets cannot be measured.
-    ``known`` is the score of known_sets on this table; default: it is measured.
-    """
-    try:
-        measure = registry.create("risk", "known_sets", data.policy.risk.get("known_sets"), origin=data.policy.origin)
-        table = (known or measure.measure(data)).per_record
-    except DiscreetError:
-        return [], []
-    if table is None or not table.height:
-        return [], []
-    riskiest = np.argsort(-table["risk"].to_numpy(), kind="stable")[:_RISKIEST_RECORDS].tolist()
-    columns = set(data.columns)
-    in_top_sets = Counter(
-        name for top_set in table["top_set"].gather(riskiest).to_list() for name in top_set.split("+") if name in columns
-    )
-    sensitive: Counter[str] = Counter()
-    for name in released_attributes(data):
-        attribute = data.attribute(name)
-        if attribute.sensitivity > 0:
-            values = data.frame[name].gather(riskiest).to_list()
-            sensitive[name] = sum(attribute.value_weight(value) > 0 for value in values)
-    return [name for name, _ in in_top_sets.most_common()], [name for name, _ in sensitive.most_common()]
 
 
 def starting_points(space: Space, top: Sequence[str] = (), recodings: Sequence[Mapping[str, int]] = ()) -> list[Point]:
@@ -78,10 +46,15 @@ def starting_points(space: Space, top: Sequence[str] = (), recodings: Sequence[M
     starts = _Starts(space)
     starts.add_quick_plan()
     starts.add_unchanged()
-    starts.add_recodings(recodings, most=_RECODINGS_TRIED_FIRST)
-    starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[:1])
+    starts.add_classes_with_target(recodings)
     starts.add_targeted_generalization()
+    starts.add_clusters(("range",))
+    starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[:1])
+    starts.add_recodings(recodings, most=_RECODINGS_TRIED_FIRST)
+    starts.add_clusters(("range", "std"))
+    starts.add_levels_with_suppression()
     starts.add_recodings(recodings)
+    starts.add_longest_keys_dropped()
     starts.add_large_groups()
     starts.add_light_numbers(LIGHT_NUMERIC_WEIGHTS[1:])
     starts.add_generalizations()
@@ -89,7 +62,6 @@ def starting_points(space: Space, top: Sequence[str] = (), recodings: Sequence[M
     starts.add_other_targets()
     starts.add_every_finish()
     starts.add_dropped_attributes(top)
-    starts.add_coarser_levels()
     starts.add_larger_classes()
     starts.add_suppression_limits()
     starts.add_targeting_first()
@@ -116,7 +88,7 @@ class _Starts:
         self.over_known = [
             name for name in ("microaggregation", "partition", self.best_finish) if name in space.finishes_over_known
         ]
-        self.class_sizes = list(space.choices.get("k", ()))
+        self.class_sizes = [size for size in space.choices.get("k", ()) if int(size) >= space.required_k]
         self.large_class_sizes = self.class_sizes[6:][::3] or self.class_sizes[-1:]
 
     def add(self, **changes: Choice) -> None:
@@ -146,6 +118,21 @@ class _Starts:
         """Nothing but the removal of identifiers, which may be enough, and is the end of the frontier without loss."""
         self.add()
 
+    def add_classes_with_target(self, recodings: Sequence[Mapping[str, int]]) -> None:
+        """Classes of the required size, then a target: where known_sets is limited, few plans without one meet its limits.
+
+        These come early, so that a search of few trials has a plan that meets them.
+        """
+        if self.targets == ["none"]:
+            return
+        middle = len(recodings) // 2
+        for recoding in recodings[middle : middle + 1] if "local_suppression" in self.finishes else ():
+            levels: dict[str, Choice] = {f"level:{name}": level for name, level in recoding.items()}
+            self._add_with_first_target(finish="local_suppression", **levels)
+        if self.best_finish == "balanced_partition":
+            weights = self._numeric_weights(LIGHT_NUMERIC_WEIGHTS[0])
+            self._add_with_first_target(finish=self.best_finish, publish="ranges", **weights)
+
     def add_recodings(self, recodings: Sequence[Mapping[str, int]], most: int | None = None) -> None:
         """Keys recoded until few records are in small classes, then local suppression; or the dropped keys alone, then Mondrian.
 
@@ -159,6 +146,65 @@ class _Starts:
                     self._add_with_first_target(finish=finish, **levels)
             if "local_suppression" in self.finishes and number == 0:
                 self._add_with_first_target(finish="local_suppression", k=self.class_sizes[1], **levels)
+
+    def add_levels_with_suppression(self) -> None:
+        """All known attributes at one level of their hierarchies, but never a single value, then local suppression.
+
+        Each with the required size, and with values that cost the less to suppress the more of them there are; where a blank
+        agrees with any value, with smaller classes and by agreement too.
+        """
+        finish = "local_suppression" if "local_suppression" in self.finishes else self.best_finish
+        smaller = [size for size in self.space.choices.get("k", ()) if int(size) < self.space.required_k][-2:]
+        for level in (0, 1, 2, 3):
+            coarser = self._levels(level)
+            self._add_with_first_target(finish=finish, **coarser)
+            if "blanks" in self.space.choices:
+                self._add_with_first_target(finish=finish, blanks="match", **coarser)
+            for size in smaller:
+                self._add_with_first_target(finish=finish, k=size, **coarser)
+            if 0 < level < 3:
+                self._add_with_first_target(finish=finish, **coarser, **self._suppression_costs())
+
+    def add_longest_keys_dropped(self) -> None:
+        """The keys with the most values recoded to a single value, the others to level 1, then local suppression."""
+        if "local_suppression" not in self.finishes:
+            return
+        longest = sorted(self.space.keys, key=lambda name: -self.space.value_counts.get(name, 0))
+        for number in (1, 2, 3, 5):
+            if number < len(longest):
+                dropped: dict[str, Choice] = {f"level:{name}": self.space.heights[name] for name in longest[:number]}
+                self._add_with_first_target(finish="local_suppression", **self._levels(1) | dropped)
+
+    def _levels(self, level: int) -> dict[str, Choice]:
+        """One level for every known attribute, or the level below its last."""
+        return {f"level:{name}": min(level, max(height - 1, 0)) for name, height in self.space.heights.items()}
+
+    def _suppression_costs(self) -> dict[str, Choice]:
+        """Weights of the keys: a value of a key with few values, or of one that is analysed, costs more to suppress."""
+        costs: dict[str, Choice] = {}
+        for name in self.space.keys:
+            power = -round(math.log2(max(2, self.space.value_counts.get(name, 2))) / 2) + 4 * (name in self.space.analysed)
+            offered = [float(weight) for weight in self.space.choices.get(f"weight:{name}", (1.0,))]
+            costs[f"weight:{name}"] = min(offered, key=lambda weight: abs(weight - 2.0**power))
+        return costs
+
+    def add_clusters(self, scales: Sequence[str]) -> None:
+        """Groups of near records that publish their ranges; by range, categories weigh more in the distance than numbers.
+
+        Without a target, which takes long where cells overlap: larger groups lower the risk of single records too.
+        """
+        if "clusters" not in self.finishes:
+            return
+        targeting = len(self.offered_targets) > 1
+        sizes = [self.space.required_k, *self.class_sizes[3:5]] if targeting else [self.space.required_k]
+        for scale in scales:
+            for size in sizes:
+                for weight in _WEIGHTS_OF_ANALYSED if self.space.analysed else ():
+                    analysed: dict[str, Choice] = {f"weight:{name}": weight for name in self.space.analysed}
+                    self.add(finish="clusters", scale=scale, k=size, **analysed)
+                self.add(finish="clusters", scale=scale, k=size)
+            for common in STARTING_NUMERIC_WEIGHTS if len(scales) > 1 else ():
+                self.add(finish="clusters", scale=scale, weight=common)
 
     def add_light_numbers(self, weights: Sequence[float]) -> None:
         """Balanced partitioning with light numbers."""
@@ -220,15 +266,6 @@ class _Starts:
                 self.add(
                     finish=finish, target=self.targets[-1], hide=self.blanked, suppression=_SUPPRESSION, **weights, **dropped
                 )
-
-    def add_coarser_levels(self) -> None:
-        """All known attributes recoded to level 1, then 2, but never to a single value."""
-        finish = "local_suppression" if "local_suppression" in self.finishes else self.best_finish
-        for level in (1, 2):
-            coarser: dict[str, Choice] = {
-                f"level:{name}": min(level, max(height - 1, 0)) for name, height in self.space.heights.items()
-            }
-            self._add_with_first_target(finish=finish, **coarser)
 
     def add_larger_classes(self) -> None:
         """The best finish with somewhat larger classes."""

@@ -27,15 +27,21 @@ from discreet.selection.outcome import Outcome
 from discreet.selection.proposals import add_missing_hierarchies, released_attributes
 from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
+from discreet.selection.risky_attributes import rank_risky_attributes
 from discreet.selection.sampling import draw_sample, sample_share
 from discreet.selection.search import Budget, Search, SearchMode, TriedPlan, open_storage
 from discreet.selection.space import Point, Space, build_space
-from discreet.selection.starts import rank_risky_attributes, starting_points
+from discreet.selection.starts import starting_points
 from discreet.selection.trials import OnTrial, TrialReporter
 
 _BUDGET_SHARE_OF_SAMPLE = 0.5
+_LEAST_SHARE_OF_SAMPLE = 0.25
+_MEASUREMENTS_AFTER_SAMPLE = 5.0
+"""Measurements of the whole table that must fit in after the search on the sample: the original, a plan, the assessment."""
 _LONGEST_EXPECTED_SHARE = 0.1
 """Share of all seconds that a plan tried on the sample may be expected to take on the whole table."""
+_LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.15, 0.3
+"""Shares of all seconds between which the time of the final assessment lies."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
 
@@ -65,9 +71,12 @@ def select(
     storage = open_storage(Path(resume) if resume is not None else None)
     key = choose_key(with_key(data.policy.plan, _key_of_earlier_run(storage, data.policy.plan)), data.source)
     data = data.with_policy(data.policy.with_(plan=key.plan))
-    evaluate = Evaluator(data, options, secret=key.secret)
+    share = sample_share(data, options)
+    # a large table is measured as a whole only after the search on its sample: that takes as long as many plans on the sample
+    sample = draw_sample(data, share, options.seed) if share < 1.0 else data
+    first = Evaluator(sample, options, scale=share, secret=key.secret)
     # what known_sets says of single records is of use only where it has a limit, and it may take long to measure
-    risky, sensitive = rank_risky_attributes(data, evaluate.known) if evaluate.known is not None else ([], [])
+    risky, sensitive = rank_risky_attributes(first.data, first.known) if first.known is not None else ([], [])
     space = build_space(data, options, top=sensitive)
     fingerprint = _fingerprint(data, options, key.secret)
     points: list[Point] = []
@@ -85,11 +94,10 @@ def select(
 
     tried_on_sample: list[TriedPlan] = []
     searching, sample_interrupted = 0.0, False
-    share = sample_share(data, options)
     if share < 1.0:
-        sample = draw_sample(data, share, options.seed)
-        sample_search = make_search("sample", Evaluator(sample, options, scale=share, secret=key.secret), share)
-        tried_on_sample = sample_search.run(_make_budget(options, began, _BUDGET_SHARE_OF_SAMPLE), points)
+        sample_search = make_search("sample", first, share)
+        budget = _make_budget(options, began, _share_of_sample(options, first, share))
+        tried_on_sample = sample_search.run(budget, points)
         longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * share * options.seconds
         points = _points_to_confirm(tried_on_sample, longest)
         searching += sample_search.seconds
@@ -97,12 +105,14 @@ def select(
         if sample_interrupted:  # the best plan of the sample is tried on the whole table, and nothing else
             options = options.model_copy(update={"trials": len(tried_on_sample) + 1})
             points = points[:1]
+    evaluate = first if share == 1.0 else Evaluator(data, options, secret=key.secret)
     whole_search = make_search("whole table", evaluate, 1.0)
     remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
     reserved = 2 * evaluate.measuring + evaluate.measuring_informed
     tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
     if all(plan.outcome.error is not None for plan in tried):  # too little time for one plan: better a quick one a little late
-        quick = _try_quickest_plan(data, space, evaluate, last_moment(options, began))
+        point = points[0] if tried_on_sample and points else _quickest_point(space)
+        quick = _try_quickest_plan(data, space, point, evaluate, last_moment(options, began))
         tried = [*tried, quick]
         reporter.report(quick.plan, quick.outcome, whole=True)
     searching += whole_search.seconds
@@ -114,9 +124,17 @@ def select(
     return selection
 
 
-def _try_quickest_plan(data: Microdata, space: Space, evaluate: Evaluator, deadline: float | None) -> TriedPlan:
-    """A plan that hardly takes time; if even that is stopped at the deadline, its outcome says so."""
-    point = _quickest_point(space)
+def _share_of_sample(options: SelectOptions, evaluate: Evaluator, share: float) -> float:
+    """The share of all seconds for the search on the sample; less where the whole table will take long to measure."""
+    if options.seconds is None:
+        return _BUDGET_SHARE_OF_SAMPLE
+    whole = (evaluate.measuring + evaluate.measuring_informed) / share
+    remaining = 1 - _MEASUREMENTS_AFTER_SAMPLE * whole / options.seconds
+    return min(_BUDGET_SHARE_OF_SAMPLE, max(_LEAST_SHARE_OF_SAMPLE, remaining))
+
+
+def _try_quickest_plan(data: Microdata, space: Space, point: Point, evaluate: Evaluator, deadline: float | None) -> TriedPlan:
+    """A plan that hardly takes time, or the best one of the sample; if it is stopped at the deadline, its outcome says so."""
     plan = build_plan(data, space, point)
     try:
         with stop_after(deadline):
@@ -156,8 +174,10 @@ def _make_budget(
         trials = max(1, int(options.trials * share))
     if options.seconds is None:
         return Budget(trials, None)
-    # a table that takes long to measure leaves little time for the search, but it must leave some
-    return Budget(trials, began + share * options.seconds, min(reserved, 0.3 * options.seconds))
+    if reserved:
+        # the final assessment measures more than a trial does; but a table that takes long to measure must leave some time too
+        reserved = min(max(reserved, _LEAST_RESERVED_SHARE * options.seconds), _MOST_RESERVED_SHARE * options.seconds)
+    return Budget(trials, began + share * options.seconds, reserved)
 
 
 def _points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list[Point]:

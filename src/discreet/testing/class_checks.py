@@ -59,8 +59,8 @@ def _named(findings: Findings, cls: type[Plugin], kind: registry.Kind) -> None:
         except DiscreetError as error:
             findings.add(str(error))
         else:
-            told = f"the name '{name}' belongs to {taken.__module__}.{taken.__qualname__}, which is installed; choose another"
-            findings.need(taken.__module__ == cls.__module__ and taken.__qualname__ == cls.__qualname__, told)
+            message = f"the name '{name}' belongs to {taken.__module__}.{taken.__qualname__}, which is installed; choose another"
+            findings.need(taken.__module__ == cls.__module__ and taken.__qualname__ == cls.__qualname__, message)
 
 
 def _documented(findings: Findings, cls: type[Plugin]) -> None:
@@ -108,12 +108,12 @@ def _runs_on_engines(findings: Findings, cls: type[Plugin], arguments: int) -> N
 
 def _signature(findings: Findings, cls: type[Plugin], base: type[Plugin], method: str) -> None:
     """The method takes what it is called with; names count, since some are called by name."""
-    asked, given = _parameters(getattr(base, method)), _parameters(getattr(cls, method))
-    shown = ", ".join(_shown(parameter) for parameter in asked)
-    extra = [one for one in given[len(asked) :] if one.default is inspect.Parameter.empty and one.kind in _NAMED]
-    fits = len(given) >= len(asked) and all(
-        one.name == other.name and (other.kind is not one.KEYWORD_ONLY or one.default is not inspect.Parameter.empty)
-        for one, other in zip(given, asked, strict=False)
+    expected, given = _parameters(getattr(base, method)), _parameters(getattr(cls, method))
+    shown = ", ".join(_shown(parameter) for parameter in expected)
+    extra = [own for own in given[len(expected) :] if own.default is inspect.Parameter.empty and own.kind in _NAMED]
+    fits = len(given) >= len(expected) and all(
+        own.name == other.name and (other.kind is not own.KEYWORD_ONLY or own.default is not inspect.Parameter.empty)
+        for own, other in zip(given, expected, strict=False)
     )
     findings.need(
         fits and not extra,

@@ -69,9 +69,13 @@ def _needs_no_original(findings: Findings, measure: RiskMeasure, masked: Microda
 def _explains(findings: Findings, measure: RiskMeasure, data: Microdata, original: Microdata | None) -> None:
     """It can say why a record is at risk, or says nothing."""
     for record in (0, len(data) - 1):
-        told = findings.attempt(f"asked to explain record {record}", measure.explain, data, record, original=original, must=True)
-        sentences = told is None or (isinstance(told, list) and all(isinstance(one, str) for one in told))
-        findings.need(sentences, f"explain returns {told!r}, not a list of sentences")
+        explanation = findings.attempt(
+            f"asked to explain record {record}", measure.explain, data, record, original=original, must=True
+        )
+        sentences = explanation is None or (
+            isinstance(explanation, list) and all(isinstance(sentence, str) for sentence in explanation)
+        )
+        findings.need(sentences, f"explain returns {explanation!r}, not a list of sentences")
 
 
 def check_loss(plugin: type[LossMeasure] | LossMeasure, data: Microdata | None = None) -> None:
@@ -89,8 +93,8 @@ def check_loss(plugin: type[LossMeasure] | LossMeasure, data: Microdata | None =
     if same is not None and check_score(findings, situation, measure, same, len(table)):
         check_fields(findings, measure, same)
         lost = same.summary.get("loss")
-        told = f"{situation}: it finds a loss of {lost}; an unchanged table has lost 0"
-        findings.need(not isinstance(lost, int | float) or abs(lost) < 1e-9, told)
+        message = f"{situation}: it finds a loss of {lost}; an unchanged table has lost 0"
+        findings.need(not isinstance(lost, int | float) or abs(lost) < 1e-9, message)
     for situation, masked in masked_versions(table).items():
         before, after = Snapshot(table), Snapshot(masked)
         score = findings.attempt(situation, measure.measure, table, masked)

@@ -34,11 +34,11 @@ class Findings:
         if sentence not in self.sentences:
             self.sentences.append(sentence)
 
-    def need(self, kept: bool, sentence: str) -> bool:
+    def need(self, holds: bool, sentence: str) -> bool:
         """Note the finding where the rule is not kept; say whether it is."""
-        if not kept:
+        if not holds:
             self.add(sentence)
-        return kept
+        return holds
 
     def attempt(self, situation: str, call: Callable[..., T], *arguments: Any, must: bool = False, **named: Any) -> T | None:
         """What the call returns, or None where it raised.

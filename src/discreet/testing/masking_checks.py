@@ -44,12 +44,12 @@ def check_masking(
         return
 
     before = Snapshot(table)
-    made = findings.attempt("on a table that fits", run, method, table, wanted, must=True)
+    release = findings.attempt("on a table that fits", run, method, table, wanted, must=True)
     findings.need(not (changed := before.changes(table)), f"it changes its input: {', '.join(changed)}; work on a copy")
-    if made is not None and _is_microdata(findings, "on a table that fits", made):
-        _keeps(findings, table, made, wanted)
-        _repeats(findings, method, table, made, wanted)
-        _tells(findings, method, table, made, wanted)
+    if release is not None and _is_microdata(findings, "on a table that fits", release):
+        _keeps(findings, table, release, wanted)
+        _repeats(findings, method, table, release, wanted)
+        _tells(findings, method, table, release, wanted)
     for situation, relative in relatives(table).items():
         own = wanted if columns is not None or not method.choose(table) else None
         masked = findings.attempt(situation, run, method, relative, own)
@@ -102,34 +102,35 @@ def _choices(method: MaskingMethod, table: Microdata) -> Iterator[list[str]]:
     yield confidential
 
 
-def _is_microdata(findings: Findings, situation: str, made: object) -> bool:
+def _is_microdata(findings: Findings, situation: str, result: object) -> bool:
     return findings.need(
-        isinstance(made, Microdata), f"{situation}: mask returns {type(made).__name__}, not Microdata; see data.with_columns"
+        isinstance(result, Microdata), f"{situation}: mask returns {type(result).__name__}, not Microdata; see data.with_columns"
     )
 
 
 def _keeps(findings: Findings, before: Microdata, after: Microdata, columns: Sequence[str], situation: str = "") -> None:
     """Record numbers, policy and the columns it was not asked to change."""
-    told = f"{situation}: " if situation else ""
+    prefix = f"{situation}: " if situation else ""
     findings.need(
-        after.policy == before.policy, f"{told}the policy is lost: build the result with data.with_columns, replace, take or drop"
+        after.policy == before.policy,
+        f"{prefix}the policy is lost: build the result with data.with_columns, replace, take or drop",
     )
     numbers = after.records[after.records >= 0]
     unknown = np.setdiff1d(numbers, before.records)
     findings.need(
-        not len(unknown), f"{told}record {unknown[:1]} is not one of the input's: a simulated record has a negative number"
+        not len(unknown), f"{prefix}record {unknown[:1]} is not one of the input's: a simulated record has a negative number"
     )
-    findings.need(len(np.unique(after.records)) == len(after), f"{told}two rows have the same record number")
+    findings.need(len(np.unique(after.records)) == len(after), f"{prefix}two rows have the same record number")
     added = [name for name in after.columns if name not in before.columns]
-    findings.need(not added, f"{told}it adds the column '{added[:1]}', which nobody asked for")
+    findings.need(not added, f"{prefix}it adds the column '{added[:1]}', which nobody asked for")
     for name in before.columns:
         if name in columns:
             continue
         if name not in after.columns:
-            findings.add(f"{told}it drops the column '{name}', which it was not asked to")
+            findings.add(f"{prefix}it drops the column '{name}', which it was not asked to")
         elif not _untouched(before, after, name):
             findings.add(
-                f"{told}it changes '{name}', which it was not asked to, or loses the record numbers: take rows with data.take"
+                f"{prefix}it changes '{name}', which it was not asked to, or loses the record numbers: take rows with data.take"
             )
 
 
@@ -140,41 +141,41 @@ def _untouched(before: Microdata, after: Microdata, name: str) -> bool:
     return same(before.frame[name][at], after.frame[name][rows])
 
 
-def _repeats(findings: Findings, method: MaskingMethod, table: Microdata, made: Microdata, columns: Sequence[str]) -> None:
+def _repeats(findings: Findings, method: MaskingMethod, table: Microdata, release: Microdata, columns: Sequence[str]) -> None:
     """The same draw gives the same release, whatever the order of the rows, and a cell's method looks at the cell alone."""
     again = findings.attempt("masked again", run, method, fresh(table), columns, must=True)
     if again is not None:
-        _agree(findings, "the same draw gives two different releases: take randomness from draw alone", made, again)
+        _agree(findings, "the same draw gives two different releases: take randomness from draw alone", release, again)
     moved = findings.attempt("on shuffled rows", run, method, shuffled(fresh(table)), columns, must=True)
     if moved is not None:
         advice = "key random choices by data.records and break ties by record number, not by position"
-        _agree(findings, f"rows in another order give another release: {advice}", made, moved)
+        _agree(findings, f"rows in another order give another release: {advice}", release, moved)
     if method.scope is Scope.CELL:
         half = np.arange(0, len(table), 2)
         part = findings.attempt("on half of the rows", run, method, fresh(table).take(half), columns, must=True)
         if part is not None:
-            rest = made.take(np.flatnonzero(np.isin(made.records, part.records)))
+            rest = release.take(np.flatnonzero(np.isin(release.records, part.records)))
             _agree(findings, "its scope is CELL, but a value depends on other records: say COLUMN, GROUP or TABLE", rest, part)
 
 
-def _tells(findings: Findings, method: MaskingMethod, table: Microdata, made: Microdata, columns: Sequence[str]) -> None:
+def _tells(findings: Findings, method: MaskingMethod, table: Microdata, release: Microdata, columns: Sequence[str]) -> None:
     """What it says of its work, and of what did not last, are sentences."""
-    told = {
-        "promise": findings.attempt("asked what it promises", method.promise, made, columns, must=True),
-        "broken": findings.attempt("asked what is broken", method.broken, table, made, made, columns, must=True),
-        "notes": findings.attempt("asked for notes", method.notes, table, made, columns, must=True),
+    answers = {
+        "promise": findings.attempt("asked what it promises", method.promise, release, columns, must=True),
+        "broken": findings.attempt("asked what is broken", method.broken, table, release, release, columns, must=True),
+        "notes": findings.attempt("asked for notes", method.notes, table, release, columns, must=True),
     }
-    for name, found in told.items():
-        sentences = found is None or (isinstance(found, list) and all(isinstance(one, str) for one in found))
-        findings.need(sentences, f"{name} returns {found!r}, not a list of sentences")
-    found = told["promise"]
-    findings.need(not found, f"it says of the table that it has just made: {found}; promise names what does not hold any more")
+    for name, answer in answers.items():
+        sentences = answer is None or (isinstance(answer, list) and all(isinstance(sentence, str) for sentence in answer))
+        findings.need(sentences, f"{name} returns {answer!r}, not a list of sentences")
+    answer = answers["promise"]
+    findings.need(not answer, f"it says of the table that it has just made: {answer}; promise names what does not hold any more")
 
 
-def _agree(findings: Findings, sentence: str, one: Microdata, other: Microdata) -> None:
-    if not np.array_equal(np.sort(one.records), np.sort(other.records)):
+def _agree(findings: Findings, sentence: str, release: Microdata, other_release: Microdata) -> None:
+    if not np.array_equal(np.sort(release.records), np.sort(other_release.records)):
         findings.add(f"{sentence} (other records are in it)")
         return
-    first, second = by_record(one), by_record(other)
+    first, second = by_record(release), by_record(other_release)
     differing = [name for name in first.columns if name not in second.columns or not same(first[name], second[name])]
     findings.need(not differing, f"{sentence} ('{', '.join(differing[:3])}' differs)")

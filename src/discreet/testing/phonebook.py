@@ -1,4 +1,4 @@
-"""A telephone directory with missing values: the attacker's dictionary of Lebanon et al."""
+"""A telephone directory with missing values: the intruder's dictionary of Lebanon et al."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def phonebook(n: int, seed: int = 0) -> Microdata:
 
 
 def phonebook_policy() -> Policy:
-    """All attributes have the role key: a directory is what an attacker knows, not what the attack reveals."""
+    """All attributes have the role key: a directory is what an intruder knows, not what the attack reveals."""
     weights = {"first_name": 0.1, "surname": 0.3, "phone": 0.9, "street": 0.6, "city": 0.1, "zip": 0.2}
     known = {"first_name": 0.8, "surname": 0.8, "phone": 0.4, "street": 0.4, "city": 0.7, "zip": 0.5}
     attributes = {

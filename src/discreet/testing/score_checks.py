@@ -23,11 +23,11 @@ def check_score(findings: Findings, situation: str, measure: RiskMeasure | LossM
     findings.need(score.measure == measure.name, f"{situation}: the score is named '{score.measure}', not '{measure.name}'")
     for field, value in score.summary.items():
         inner = list(value.values()) if isinstance(value, Mapping) else [value]
-        for one in inner:
-            _number(findings, situation, field, one)
+        for number in inner:
+            _number(findings, situation, field, number)
     if score.per_record is not None:
-        told = f"{situation}: per_record has {score.per_record.height} rows for {' or '.join(map(str, records))} records"
-        findings.need(score.per_record.height in records, told)
+        message = f"{situation}: per_record has {score.per_record.height} rows for {' or '.join(map(str, records))} records"
+        findings.need(score.per_record.height in records, message)
     if score.per_attribute is not None:
         findings.need(
             "attribute" in score.per_attribute.columns, f"{situation}: per_attribute has no column 'attribute' with their names"
@@ -53,8 +53,8 @@ def check_directions(findings: Findings, measure: RiskMeasure | LossMeasure, sco
         "better is empty: no limit can be set; say for a field of the summary whether 'low' or 'high' is better",
     )
     for field, direction in measure.better.items():
-        told = f"better names '{field}', which the summary does not have; it has {', '.join(score.summary)}"
-        findings.need(field in score.summary, told)
+        message = f"better names '{field}', which the summary does not have; it has {', '.join(score.summary)}"
+        findings.need(field in score.summary, message)
         findings.need(direction in ("low", "high"), f"better['{field}'] is {direction!r}; it must be 'low' or 'high'")
     for field, value in score.summary.items():
         if not isinstance(value, Mapping):
@@ -78,31 +78,31 @@ def check_meanings(findings: Findings, measure: RiskMeasure | LossMeasure, score
             f"the column '{column}' of per_record has no meaning: say in record_meaning what it is",
         )
     for field in measure.meaning:
-        told = f"meaning speaks of '{field}', which the summary does not have; it has {', '.join(score.summary)}"
-        findings.need(field in score.summary, told)
+        message = f"meaning speaks of '{field}', which the summary does not have; it has {', '.join(score.summary)}"
+        findings.need(field in score.summary, message)
 
 
-def check_same(findings: Findings, sentence: str, one: Score, other: Score, order: Any = None) -> None:
+def check_same(findings: Findings, sentence: str, first: Score, second: Score, order: Any = None) -> None:
     """Two scores agree; the records of the second stand where ``order`` says in the first."""
-    for field, value in one.summary.items():
-        if not _agree(value, other.summary.get(field)):
-            findings.add(f"{sentence}: '{field}' is {value} and then {other.summary.get(field)}")
+    for field, value in first.summary.items():
+        if not _agree(value, second.summary.get(field)):
+            findings.add(f"{sentence}: '{field}' is {value} and then {second.summary.get(field)}")
             return
-    if one.per_record is not None and other.per_record is not None:
-        rows = one.per_record if order is None else one.per_record[order]
+    if first.per_record is not None and second.per_record is not None:
+        rows = first.per_record if order is None else first.per_record[order]
         for name in rows.columns:
-            found = other.per_record.get_column(name, default=None)
-            if found is None or not (same(rows[name], found) or _names_rows(rows[name], found, order)):
+            column = second.per_record.get_column(name, default=None)
+            if column is None or not (same(rows[name], column) or _names_rows(rows[name], column, order)):
                 findings.add(f"{sentence}: '{name}' of single records differs")
                 return
 
 
-def _names_rows(one: pl.Series, other: pl.Series, order: Any) -> bool:
+def _names_rows(first: pl.Series, second: pl.Series, order: Any) -> bool:
     """Whether the column holds row numbers, which go with the rows."""
-    if order is None or not (one.dtype.is_integer() and other.dtype.is_integer()) or other.min() is None:
+    if order is None or not (first.dtype.is_integer() and second.dtype.is_integer()) or second.min() is None:
         return False
-    inside = other.drop_nulls().is_between(0, len(order) - 1).all()
-    return bool(inside) and same(one.cast(pl.Int64), pl.Series(order).cast(pl.Int64).gather(other))
+    inside = second.drop_nulls().is_between(0, len(order) - 1).all()
+    return bool(inside) and same(first.cast(pl.Int64), pl.Series(order).cast(pl.Int64).gather(second))
 
 
 def _number(findings: Findings, situation: str, field: str, value: Any) -> None:
@@ -115,9 +115,9 @@ def _number(findings: Findings, situation: str, field: str, value: Any) -> None:
         findings.add(f"{situation}: the summary's '{field}' is not a number (nan); use None where there is none")
 
 
-def _agree(one: Any, other: Any) -> bool:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_agree(one[name], other[name]) for name in one)
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
-    return bool(one == other)
+def _agree(first: Any, second: Any) -> bool:
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(_agree(first[name], second[name]) for name in first)
+    if isinstance(first, int | float) and isinstance(second, int | float):
+        return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(first) and math.isnan(second))
+    return bool(first == second)

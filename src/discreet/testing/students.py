@@ -17,7 +17,7 @@ KNOWN = {
     "gender": 0.8, "ethnicity": 0.9, "age": 0.05, "parish": 0.6, "school": 0.3, "grade": 0.2, "lunch": 0.04, "language": 0.08,
     "birth_month": 0.04, "birth_year": 0.15,
 }  # fmt: skip
-"""Probability that an attacker knows the attribute; with at most 0.005 for the flags, 111 known sets have more than 0.01."""
+"""Probability that an intruder knows the attribute; with at most 0.005 for the flags, 111 known sets have more than 0.01."""
 
 KNOWN_FLAGS = {
     "dropout": 0.005, "homeless": 0.002, "retained": 0.005, "suspended": 0.004, "expelled": 0.003, "ladoc": 0.001, "laojj": 0.001,

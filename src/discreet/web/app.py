@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -22,25 +24,58 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet import __version__
 from discreet.errors import DiscreetError
+from discreet.model.extras import require_libraries
 from discreet.web import api, pages
+from discreet.web.addresses import PublicPath
 from discreet.web.auth.kept_forms import read_form
 from discreet.web.auth.security import SECURITY_HEADERS, check_same_origin
 from discreet.web.core import Core
+from discreet.web.db.server_lock import ServerLock
 from discreet.web.db.store import Store
 from discreet.web.errors import InvalidRequest, WebError
 from discreet.web.jobs.events import Watcher
+from discreet.web.jobs.remote_supervisor import RemoteSupervisor
 from discreet.web.jobs.supervisor import Supervisor
 from discreet.web.limits.admission import Admission
 from discreet.web.limits.bodies import drain, has_body
+from discreet.web.limits.shared_counts import SharedCounts
+from discreet.web.operation.logs import current_request_id
+from discreet.web.operation.metrics import METHODS, Metrics
+from discreet.web.operation.request_ids import HEADER, request_id_of
+from discreet.web.operation.scraping import show_metrics
 from discreet.web.settings import Settings
 
+if TYPE_CHECKING:
+    from discreet.web.auth.sso.provider import Provider
+
 log = logging.getLogger("discreet.web")
+COUNTS_SECONDS = 0.5
+"""How long after a request its process writes its counts for the metrics of all processes."""
 
 
-def make_app(settings: Settings) -> FastAPI:
-    """Create the application and migrate its database; the job supervisor runs for as long as the application."""
+def make_app(
+    settings: Settings,
+    lock: ServerLock | None = None,
+    supervisor: RemoteSupervisor | None = None,
+    counts: SharedCounts | None = None,
+) -> FastAPI:
+    """Create the application and migrate its database; the job supervisor runs for as long as the application.
+
+    ``lock`` is the server's, where it has taken it already. One of several web processes has a ``supervisor`` that stands for the
+    process which runs the jobs, and shares its ``counts`` with the others.
+    """
     store = Store.open(settings)
-    core = Core(settings, store, Supervisor(settings, store), Watcher(store))
+    metrics = Metrics(settings.home if settings.metrics_token is not None else None)
+    store.count_errors(metrics.count_database_error)
+    core = Core(
+        settings,
+        store,
+        supervisor or Supervisor(settings, store, lock),
+        Watcher(store),
+        counts,
+        _make_provider(settings),
+        metrics,
+    )
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -49,6 +84,7 @@ def make_app(settings: Settings) -> FastAPI:
             yield
         finally:
             await run_in_threadpool(core.supervisor.stop)
+            metrics.close()
             store.close()
 
     app = FastAPI(
@@ -59,17 +95,30 @@ def make_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        servers=[{"url": settings.path}] if settings.path else None,
+        redirect_slashes=False,  # such redirects would name the host of the request, not the public one
     )
     app.state.core = core
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     app.include_router(api.router)
     app.include_router(pages.router)
     app.add_api_route("/healthz", _health, include_in_schema=False)
+    app.add_api_route("/metrics", show_metrics, include_in_schema=False)
     app.add_middleware(RequestGuard, core=core)
+    app.add_middleware(PublicPath, path=settings.path)  # added last, so it is around the others
     app.add_exception_handler(DiscreetError, _handle_discreet_error)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
     app.add_exception_handler(HTTPException, _handle_http_error)
     return app
+
+
+def _make_provider(settings: Settings) -> Provider | None:
+    if settings.oidc is None:
+        return None
+    require_libraries("single sign-on", "authlib", "joserfc", extra="sso")
+    from discreet.web.auth.sso.provider import Provider
+
+    return Provider(settings.oidc, f"{settings.url}/login/oidc/callback")
 
 
 def _health(request: Request) -> Response:
@@ -94,18 +143,21 @@ class RequestGuard:
         self.app = app
         self.core = core
         self.admission = Admission(core)
+        self._writing_counts = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        started, status = time.perf_counter(), 0
+        request_id = request_id_of(scope)
+        current_request_id.set(request_id)
+        started, status, seconds = time.perf_counter(), 0, 0.0
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
+            nonlocal status, seconds
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, seconds = message["status"], time.perf_counter() - started
                 self._add_headers(request, MutableHeaders(scope=message))
             await send(message)
 
@@ -121,23 +173,47 @@ class RequestGuard:
         except Exception as error:  # the server must survive any error in a handler
             log.error("%s failed", _route_template(request), exc_info=error)
             if not status:
-                message = "internal error; the details are in the server's log, and nothing was saved"
+                message = f"internal error; the details are in the server's log under {request_id}, and nothing was saved"
                 await _error_response(request, 500, message)(scope, receive, send_with_headers)
         if refused is not None and not status:
             await _refuse(Request(scope, receive), refused, send_with_headers)
-        elapsed_ms = (time.perf_counter() - started) * 1000
+        self._log(request, status, time.perf_counter() - started)
+        self.core.metrics.count_request(request.method, _route_template(request), status, seconds)
+        self._write_counts_soon()
+
+    def _log(self, request: Request, status: int, seconds: float) -> None:
+        method = request.method if request.method in METHODS else "other"
+        route = _route_template(request)
+        user_id = _user_id(request)
+        fields = {
+            "request_id": request_id_of(request.scope), "user_id": user_id, "method": method, "route": route,
+            "status": status, "duration_ms": round(seconds * 1000, 1),
+        }  # fmt: skip
         log.info(
             "%s %s %s %.0f ms %s",
-            request.method,
-            _route_template(request),
+            method,
+            route,
             status,
-            elapsed_ms,
-            _user_name(request),
+            seconds * 1000,
+            "-" if user_id is None else f"user {user_id}",
+            extra=fields,
         )
+
+    def _write_counts_soon(self) -> None:
+        """Write the counts for the other processes after a moment, so that many requests cost one write."""
+        if self._writing_counts:
+            return
+        self._writing_counts = True
+        asyncio.get_running_loop().call_later(COUNTS_SECONDS, self._write_counts)
+
+    def _write_counts(self) -> None:
+        self._writing_counts = False
+        self.core.metrics.write_counts()
 
     def _add_headers(self, request: Request, headers: MutableHeaders) -> None:
         for name, value in SECURITY_HEADERS.items():
             headers.setdefault(name, value)
+        headers[HEADER] = request_id_of(request.scope)
         if self.core.settings.secure:
             headers.setdefault("Strict-Transport-Security", "max-age=31536000")
         if not request.url.path.startswith("/static/"):
@@ -160,13 +236,18 @@ async def _refuse(request: Request, refused: WebError, send: Send) -> None:
     await response(request.scope, receive, send)
 
 
-def _user_name(request: Request) -> str:
+def _user_id(request: Request) -> int | None:
     identity = getattr(request.state, "identity", None)
-    return "-" if identity is None or identity.access is None else str(identity.access.user.name)
+    return None if identity is None or identity.access is None else int(identity.access.user.id)
 
 
 def _route_template(request: Request) -> str:
-    return str(getattr(request.scope.get("route"), "path", "-"))
+    """The template of the request's route; a route of an included router lacks the router's prefix."""
+    if request.url.path.startswith("/static/"):
+        return "/static"
+    template = str(getattr(request.scope.get("route"), "path", "-"))
+    prefix = api.router.prefix
+    return f"{prefix}{template}" if request.url.path.startswith(f"{prefix}/") and template.startswith("/") else template
 
 
 def _error_response(request: Request, status: int, message: str, detail: dict[str, object] | None = None) -> Response:

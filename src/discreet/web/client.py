@@ -77,6 +77,10 @@ class Client:
         """One project."""
         return dict(self._request("GET", f"/projects/{project}"))
 
+    def share_with_group(self, project: int, group: str, role: str | None) -> list[dict[str, Any]]:
+        """Share a project with a group of single sign-on in a role, or no longer (None)."""
+        return list(self._request("PUT", f"/projects/{project}/groups", json={"group": group, "role": role}))
+
     def share(self, project: int, name: str, role: str) -> list[dict[str, Any]]:
         """Give a user a role in a project: owner, editor, approver or release_reader."""
         return list(self._request("PUT", f"/projects/{project}/people/{quote(name, safe='')}", json={"role": role}))
@@ -106,11 +110,48 @@ class Client:
             body["yaml"] = Path(policy).read_text(encoding="utf-8")
         return dict(self._request("PUT", f"/projects/{project}/policy", json=body))
 
-    def upload(self, project: int, file: str | Path, *, progress: Callable[[str, float], None] | None = None) -> dict[str, Any]:
-        """Upload a file of any size and import it as the project's initial microdata; returns the result of the import."""
-        path = Path(file)
+    def upload(
+        self,
+        project: int,
+        file: str | Path,
+        *,
+        read: Mapping[str, Any] | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> dict[str, Any]:
+        """Upload a file of any size and import it as the project's initial microdata; returns the result of the import.
+
+        ``read`` are reading options, for example ``{"separator": ";", "dates": {"dob": "%d/%m/%Y"}}``, which become the section
+        ``read`` of the policy; default: those that the policy has.
+        """
+        return self.run(project, "import", self._stage(project, Path(file)) | _without_none(read=read), progress=progress)
+
+    def preview(
+        self, project: int, file: str | Path | Mapping[str, Any], *, read: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """How a file would be read, with reasons and its first rows; nothing is imported.
+
+        The result holds ``staged``: pass it instead of the file to preview the same upload with other options, to
+        :meth:`import_staged` or to :meth:`discard`. A table of a connected database is ``{"source": …, "table": …}``.
+        """
+        staged = dict(file) if isinstance(file, Mapping) else self._stage(project, Path(file))
+        staged.pop("preview", None)
+        job = self.submit(project, "preview", staged | _without_none(read=read))
+        self._wait(project, job, "preview")
+        content = dict(self._request("GET", f"/projects/{project}/previews/{job}"))
+        return content | {"staged": staged | {"preview": job}}
+
+    def import_staged(self, project: int, staged: Mapping[str, Any], *, read: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Import what was previewed, with reading options; returns the result of the import."""
+        source = {name: value for name, value in staged.items() if name != "preview"}
+        return self.run(project, "import", source | _without_none(read=read))
+
+    def discard(self, project: int, staged: Mapping[str, Any]) -> None:
+        """Delete an upload that was previewed and is not to be imported."""
+        self._request("DELETE", f"/projects/{project}/previews/{staged['preview']}")
+
+    def _stage(self, project: int, path: Path) -> dict[str, Any]:
         receipt = self._request("PUT", f"/projects/{project}/uploads", params={"name": path.name}, content=_read_chunks(path))
-        return self.run(project, "import", {"upload": receipt["upload"], "name": path.name}, progress=progress)
+        return {"upload": receipt["upload"], "name": path.name}
 
     def sources(self, project: int) -> list[str]:
         """The names of the databases that the administrator has connected."""
@@ -279,7 +320,17 @@ def _raise_for_status(response: httpx.Response) -> None:
         content = response.json()
         raise ServerError(response.status_code, content["message"], content.get("detail"))
     except (ValueError, KeyError, TypeError):
-        raise ServerError(response.status_code, f"the server responded with status {response.status_code}") from None
+        raise ServerError(response.status_code, _describe_foreign_answer(response.status_code)) from None
+
+
+def _describe_foreign_answer(status: int) -> str:
+    """What an answer means that discreet did not write: it comes from a proxy."""
+    meanings = {
+        413: "a proxy before the server refuses requests of this size; raise its limit (client_max_body_size of nginx)",
+        502: "a proxy answers that the server does not respond; see whether discreet is running",
+        504: "a proxy answers that the server took too long; raise its limit (proxy_read_timeout of nginx)",
+    }
+    return meanings.get(status, f"the server responded with status {status}")
 
 
 def _without_none(**values: Any) -> dict[str, Any]:

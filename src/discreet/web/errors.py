@@ -35,6 +35,16 @@ class Forbidden(WebError):
     status = 403
 
 
+class LoginRefused(Forbidden):
+    """Somebody could not be logged in through the provider of single sign-on."""
+
+
+class ProviderUnavailable(WebError):
+    """The provider of single sign-on cannot be reached, or its answer cannot be used."""
+
+    status = 502
+
+
 class NotFound(WebError):
     """The object does not exist, or the user is not allowed to see it."""
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from discreet.errors import MissingExtraError, SourceError
 from discreet.model.extras import format_missing
 
 try:
-    import uvicorn
     from sqlalchemy import Connection
 
     from discreet.web.app import make_app
+    from discreet.web.backup.archive import WrittenBackup, write_backup
+    from discreet.web.backup.restore import restore_backup
+    from discreet.web.core import Core
+    from discreet.web.db.server_lock import ServerLock
     from discreet.web.db.store import Store
-    from discreet.web.limits.connections import ConnectionLimits, bounded_protocol, parse_networks, raise_file_limit
-    from discreet.web.settings import Limits, Settings
+    from discreet.web.limits.connections import ConnectionLimits, parse_networks
+    from discreet.web.operation.logs import configure_logs
+    from discreet.web.settings import Institution, Limits, Settings
+    from discreet.web.workers import run_application, run_workers
 except ModuleNotFoundError as error:
     raise MissingExtraError(format_missing("the web application", str(error.name), "web")) from None
 
@@ -33,43 +36,47 @@ def run_server(
     home: Path | None,
     url: str | None,
     jobs: int,
+    workers: int = 1,
     sources: Sequence[str] = (),
     published: str | None = None,
     self_approval: bool = False,
     trusted_proxies: Sequence[str] = (),
     limits: Limits | None = None,
+    institution: Institution | None = None,
     say: Callable[[str], None],
 ) -> None:
     """Run the server until it is stopped."""
     os.umask(0o077)  # files that libraries create must be private too; job processes inherit the mask
-    listener = _open_listener(host, port)
-    port = listener.getsockname()[1]
-    url_host = f"[{host}]" if ":" in host else host
-    settings = Settings.make(
-        home, database, url=url or f"http://{url_host}:{port}", jobs=jobs, sources=sources, published=published,
-        self_approval=self_approval, trusted_proxies=trusted_proxies, limits=limits,
-    )  # fmt: skip
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    for noisy in ("alembic", "uvicorn.access"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
-    app = make_app(settings)
-    link = app.state.core.first_admin_link()
+    with _open_listener(host, port) as listener:
+        port = listener.getsockname()[1]
+        url_host = f"[{host}]" if ":" in host else host
+        settings = Settings.make(
+            home, database, url=url or f"http://{url_host}:{port}", jobs=jobs, workers=workers, sources=sources,
+            published=published, self_approval=self_approval, trusted_proxies=trusted_proxies, limits=limits,
+            institution=institution,
+        )  # fmt: skip
+        configure_logs(settings.log_format)
+        lock = ServerLock.acquire(settings)  # before the database is migrated, which another server may be using
+        try:
+            bounds = ConnectionLimits(trusted=parse_networks(settings.trusted_proxies))
+            if workers > 1:
+                run_workers(settings, listener, bounds, lock, lambda core: _announce(core, say))
+            else:
+                app = make_app(settings, lock)
+                _announce(app.state.core, say)
+                run_application(app, settings, listener, bounds)
+        finally:
+            lock.release()
+
+
+def _announce(core: Core, say: Callable[[str], None]) -> None:
+    link = core.first_admin_link()
     say(
-        f"discreet is at {settings.url} (data in {settings.home}, "
-        f"projects in {app.state.core.store.redacted_address}); Ctrl-C stops it"
+        f"discreet is at {core.settings.url} (data in {core.settings.home}, "
+        f"projects in {core.store.redacted_address}); Ctrl-C stops it"
     )
     if link is not None:
         say(f"the administrator is 'admin' and sets a password here, once:\n{link}")
-    bounds = ConnectionLimits(trusted=parse_networks(settings.trusted_proxies))
-    bounds = replace(bounds, total=raise_file_limit(bounds.total))
-    # uvicorn's access log would record one-time links, so the application writes its own log
-    config = uvicorn.Config(
-        app, access_log=False, log_level="warning", timeout_graceful_shutdown=2, server_header=False, ws="none",
-        http=bounded_protocol(bounds), h11_max_incomplete_event_size=bounds.max_head_bytes,
-        timeout_keep_alive=int(bounds.keep_alive_seconds),
-        proxy_headers=bool(settings.trusted_proxies), forwarded_allow_ips=list(settings.trusted_proxies),
-    )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[listener])
 
 
 @contextmanager
@@ -87,6 +94,18 @@ def open_transaction(home: Path | None, database: str | None) -> Iterator[Connec
     """Open a write transaction on the database of a data directory, for commands that run without the server."""
     with open_store(home, database) as store, store.write() as connection:
         yield connection
+
+
+def back_up(home: Path | None, database: str | None, target: Path, passphrase: str, *, overwrite: bool) -> WrittenBackup:
+    """Write a backup of a data directory and its database."""
+    with open_store(home, database) as store:
+        return write_backup(Settings.make(home, database), store, target, passphrase, overwrite=overwrite)
+
+
+def restore_installation(home: Path | None, database: str | None, source: Path, passphrase: str) -> tuple[Path, list[str]]:
+    """Restore a backup; returns the data directory, and sentences about what could not be restored."""
+    settings = Settings.make(home, database)
+    return settings.home, restore_backup(settings, source, passphrase)
 
 
 def _open_listener(host: str, port: int) -> socket.socket:

@@ -8,15 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from discreet.convert.databases.address import check_address
 from discreet.engine.runtime.private_files import create_private_folder, home_folder, make_tree_private
 from discreet.errors import SourceError
+from discreet.web.addresses import check_public_url
+from discreet.web.auth.sso.settings import OidcSettings
+from discreet.web.operation.logs import LogFormat
 
-_PRIVATE_NAMES = (".server.lock", "projects", "keys", "audit.key", "audit.head", ".ballast")
+_PRIVATE_NAMES = (".server.lock", "projects", "keys", "audit.key", "audit.head", ".ballast", "metrics")
 _PRIVATE_PREFIXES = ("discreet.db", "releases.db")
 """Names of the server's own files in a data directory, including SQLite's -wal, -shm and -journal files. Permissions of other
 files there are not changed."""
+
+MIN_METRICS_TOKEN = 20
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,17 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Institution:
+    """What an institution adds to a server: its login, second factors, metrics, and logs for programs."""
+
+    oidc: OidcSettings | None = None
+    passwords: bool = True
+    require_totp: bool = False
+    metrics_token: str | None = field(default=None, repr=False)
+    log_format: LogFormat = "text"
+
+
+@dataclass(frozen=True)
 class Settings:
     """Settings of one server."""
 
@@ -47,9 +64,11 @@ class Settings:
     published: str = field(repr=False)
     """URL of the database of published tables, for other programs to read; see :mod:`discreet.web.projects.published_tables`."""
     url: str = "http://127.0.0.1:8080"
-    """Public URL of the server; cookies are marked Secure if it is https."""
+    """Public URL of the server, without a trailing slash; cookies are marked Secure if it is https, and hold for its path."""
     jobs: int = 1
     """Number of jobs that run at the same time."""
+    workers: int = 1
+    """Number of processes that answer requests; more than one needs PostgreSQL."""
     upload_limit: int = 4 << 30
     """Maximum size of an upload in bytes."""
     session_hours: float = 12.0
@@ -63,6 +82,17 @@ class Settings:
     self_approval: bool = False
     """Whether people may approve releases that they made themselves: for installations with a single person."""
 
+    oidc: OidcSettings | None = None
+    """The provider of single sign-on; None: local accounts only."""
+    passwords: bool = True
+    """Whether local accounts may log in with a password."""
+    require_totp: bool = False
+    """Whether every local account needs a second factor."""
+    metrics_token: str | None = field(default=None, repr=False)
+    """The token with which metrics are read; None: there are no metrics."""
+    log_format: LogFormat = "text"
+    """How the log is written: for people or for programs."""
+
     @classmethod
     def make(
         cls,
@@ -71,16 +101,25 @@ class Settings:
         *,
         url: str = "http://127.0.0.1:8080",
         jobs: int = 1,
+        workers: int = 1,
         sources: Sequence[str] = (),
         published: str | None = None,
         self_approval: bool = False,
         trusted_proxies: Sequence[str] = (),
         limits: Limits | None = None,
+        institution: Institution | None = None,
     ) -> Self:
         """Settings for a data directory (default: DISCREET_HOME, otherwise ``~/.discreet``), with SQLite as the default database.
 
         If other accounts can read the data directory, its permissions are restricted; if that fails, it is refused.
         """
+        chosen = institution or Institution()
+        if not chosen.passwords and chosen.oidc is None:
+            raise SourceError("--no-passwords needs single sign-on: name a provider with --oidc-issuer, or nobody could log in")
+        if chosen.metrics_token is not None and len(chosen.metrics_token) < MIN_METRICS_TOKEN:
+            raise SourceError(
+                f"the token of the metrics needs at least {MIN_METRICS_TOKEN} characters; `openssl rand -hex 32` makes one"
+            )
         data_directory = create_private_folder(Path(home).expanduser().resolve() if home else home_folder())
         for entry in data_directory.iterdir():
             if entry.name in _PRIVATE_NAMES or entry.name.startswith(_PRIVATE_PREFIXES):
@@ -91,10 +130,16 @@ class Settings:
             database=database_address or f"sqlite:///{data_directory / 'discreet.db'}",
             published=_published_address(data_directory, database_address, published or os.environ.get("DISCREET_PUBLISHED")),
             self_approval=self_approval,
-            url=url.rstrip("/"),
+            url=check_public_url(url),
             jobs=jobs,
+            workers=_check_workers(workers, database_address),
             trusted_proxies=_check_proxies(trusted_proxies),
             limits=limits or Limits(),
+            oidc=chosen.oidc,
+            passwords=chosen.passwords,
+            require_totp=chosen.require_totp,
+            metrics_token=chosen.metrics_token,
+            log_format=chosen.log_format,
             sources=dict(map(_parse_source, [*os.environ.get("DISCREET_SOURCES", "").split(), *sources])),
         )
 
@@ -102,6 +147,16 @@ class Settings:
     def secure(self) -> bool:
         """Whether browsers connect over TLS."""
         return self.url.startswith("https://")
+
+    @property
+    def path(self) -> str:
+        """The path of the public URL, such as ``/discreet``; empty if the server is at the root of its host."""
+        return urlsplit(self.url).path
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port of the public URL, as browsers send them in the header Origin."""
+        return self.url.removesuffix(self.path)
 
     @property
     def memory_per_job(self) -> int:
@@ -135,6 +190,17 @@ def _published_address(home: Path, database: str | None, published: str | None) 
         address, question, options = str(database).partition("?")
         return f"{address}_releases{question}{options}"
     return f"sqlite:///{home / 'releases.db'}"
+
+
+def _check_workers(workers: int, database: str | None) -> int:
+    """The number of web processes; raises where the database cannot serve several."""
+    system = (database or "sqlite").partition(":")[0].partition("+")[0]
+    if workers > 1 and system not in ("postgresql", "postgres"):
+        name = {"sqlite": "SQLite, which has one writer at a time", "mysql": "MySQL", "mariadb": "MariaDB"}.get(system, system)
+        raise SourceError(
+            f"--workers {workers} needs PostgreSQL, not {name}; name it with --database postgresql://…, or leave --workers out"
+        )
+    return workers
 
 
 def _check_proxies(texts: Sequence[str]) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def agree(one: frozenset[int] | None, other: frozenset[int] | None) -> bool:
 
 
 @given(st.booleans().flatmap(columns), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_relation_holds_exactly_the_cells_that_share_a_value(column: Cells, data: st.DataObject) -> None:
     asking = column
     if data.draw(st.booleans()):  # true values ask
@@ -96,7 +96,7 @@ def tables(draw: Any) -> tuple[list[Cells], np.ndarray]:
 @pytest.mark.parametrize("small", [1 << 16, 1])
 @pytest.mark.parametrize("threads", ["1", "3"])
 @given(tables(), st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_counts_over_overlapping_cells_are_those_of_nested_loops(
     small: int, threads: str, table: tuple[list[Cells], np.ndarray], data: st.DataObject
 ) -> None:

@@ -1,4 +1,4 @@
-"""Releases that an attacker got a green verdict for; each must be incomplete, and its harmless counterpart met."""
+"""Releases that an intruder got a green verdict for; each must be incomplete, and its harmless counterpart met."""
 
 import datetime as dt
 

@@ -7,6 +7,7 @@ package is used. Only imports are done: a thread pool that has run before the fo
 
 from __future__ import annotations
 
+import gc
 import sys
 
 sys.path[:] = [place for place in sys.path if not place.endswith((".zip", ".jar"))]
@@ -24,6 +25,10 @@ import discreet.engine.known_sets_spark.sums  # noqa: E402, F401
 # what numba loads before the first kernel
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()
+
+# Spark's workers collect garbage after each task, which would look at every object of these modules each time
+gc.collect()
+gc.freeze()
 
 if __name__ == "__main__":
     manager()

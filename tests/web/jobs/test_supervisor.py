@@ -69,7 +69,7 @@ def test_table_a1_goes_from_upload_to_a_draft_of_eight_records(
     done = desk.wait(job)
     assert done.state == "done", done.what
     assert done.result is not None
-    assert (done.result["records"], done.result["release"], done.result["ok"]) == (8, 1, True)
+    assert (done.result["records"], done.result["release"], done.result["ok"]) == (8, 1, True), done.result
     with store.read() as connection:
         release = releases.get(connection, projects.get(connection, anna, project.id))
         assert audit.verify_chain(connection) is None

@@ -11,6 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from discreet.convert.databases.odbc_address import (
+    EXAMPLE,
+    display_connection,
+    format_connection,
+    parse_connection,
+    secret_values,
+)
 from discreet.errors import SourceError, nearest
 from discreet.model.extras import require_libraries
 
@@ -19,18 +26,18 @@ if TYPE_CHECKING:
 
 SCHEMES = {
     "postgresql": "postgresql", "postgres": "postgresql", "mysql": "mysql", "mariadb": "mysql",
-    "sqlite": "sqlite", "duckdb": "duckdb",
+    "sqlite": "sqlite", "duckdb": "duckdb", "odbc": "odbc",
 }  # fmt: skip
 _LIBRARIES = {
     "postgresql": ("sqlalchemy", "psycopg", "adbc_driver_postgresql"), "mysql": ("sqlalchemy", "pymysql"),
-    "sqlite": ("sqlalchemy",), "duckdb": ("sqlalchemy", "duckdb"),
+    "sqlite": ("sqlalchemy",), "duckdb": ("sqlalchemy", "duckdb"), "odbc": ("sqlalchemy", "arrow_odbc", "pyodbc"),
 }  # fmt: skip
 _EMBEDDED_SYSTEMS = ("sqlite", "duckdb")
 # of the options after "?", only those that are known to contain no secret are displayed
 _PUBLIC_OPTIONS = ("host", "port", "unix_socket", "sslmode", "charset")
 _EXAMPLE_URLS = {
     "postgresql": "postgresql://user:password@host/database#table", "mysql": "mysql://user:password@host/database#table",
-    "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table",
+    "sqlite": "sqlite:///file.db#table", "duckdb": "duckdb:///file.duckdb#table", "odbc": EXAMPLE,
 }  # fmt: skip
 # at most one @, so that a piece of a password is never taken for the host; no reserved characters outside the password
 _SERVER_URL = re.compile(
@@ -75,7 +82,9 @@ def parse_address(text: str) -> Address:
     if scheme not in SCHEMES:
         raise SourceError(f"{scheme}://…: '{scheme}' is not a supported database system; {nearest(scheme, SCHEMES)}")
     system = SCHEMES[scheme]
-    require_libraries(f"a table of {scheme}://…", *_LIBRARIES[system], extra="databases")
+    require_libraries(f"a table of {scheme}://…", *_LIBRARIES[system], extra="odbc" if system == "odbc" else "databases")
+    if system == "odbc":
+        return _parse_odbc(text)
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -98,6 +107,25 @@ def parse_address(text: str) -> Address:
     return Address(system, url, schema, name, f"{public_url}#{unquote(table)}")
 
 
+def _parse_odbc(text: str) -> Address:
+    from sqlalchemy import URL
+
+    base, mark, table = text.rpartition("#")
+    if not mark:
+        base = text
+    pairs = parse_connection(base.partition("://")[2])
+    public = display_connection(pairs)
+    if not mark or not table:
+        raise SourceError(f"{public}: names no table; add it after #, such as {public}#patients")
+    if "@" in table or ";" in table:  # what looks like a table's name may be the end of a password
+        raise SourceError(f"odbc://…: is not the address of a table; the form is {EXAMPLE}, with %23 for a # in a password")
+    schema, name = _split_table_name(unquote(table), public)
+    password = next((value for keyword, value in pairs.items() if keyword.lower() in ("pwd", "password")), None)
+    secrets = {f"secret{number}": value for number, value in enumerate(secret_values(pairs))}
+    url = URL.create("odbc", password=password, query={"connection": format_connection(pairs), **secrets})
+    return Address("odbc", url, schema, name, f"{public}#{unquote(table)}")
+
+
 def check_address(base: str, wrong: SourceError | None = None) -> None:
     """Raise SourceError, without displaying the address, if it is ambiguous which part of it is the password.
 
@@ -109,6 +137,8 @@ def check_address(base: str, wrong: SourceError | None = None) -> None:
     if system in _EMBEDDED_SYSTEMS:
         if rest and not rest.startswith("/"):
             raise wrong
+    elif system == "odbc":
+        parse_connection(rest)
     elif system is not None:
         match = _SERVER_URL.fullmatch(base)
         if match is None or int(match["port"] or 0) > 65535 or _EMPTY_PASSWORD.match(base):

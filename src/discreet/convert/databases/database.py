@@ -18,6 +18,7 @@ from discreet.errors import SourceError
 
 _SYSTEM_CLASSES = {
     "postgresql": "postgresql:PostgreSQL", "mysql": "mysql:MySQL", "sqlite": "sqlite_file:SQLite", "duckdb": "duckdb_file:DuckDB",
+    "odbc": "odbc:Odbc",
 }  # fmt: skip
 
 
@@ -37,10 +38,10 @@ class Database(ABC):
         self.address = address
         self.name = address.name
 
-    def read(self) -> Table:
-        """The whole table."""
+    def read(self, max_rows: int | None = None) -> Table:
+        """The whole table, or its first rows as the database returns them."""
         with self._convert_errors("cannot be read"):
-            return self._read()
+            return self._read(max_rows)
 
     def exists(self) -> bool:
         """Whether the table exists; raises SourceError if it is a view, because views are never written."""
@@ -60,7 +61,7 @@ class Database(ABC):
             self._write(table, WriteOptions(private, overwrite, drop_dependents))
 
     @abstractmethod
-    def _read(self) -> Table: ...
+    def _read(self, max_rows: int | None) -> Table: ...
 
     @abstractmethod
     def _exists(self) -> bool: ...
@@ -105,6 +106,10 @@ def identifier_quoter(dialect: str) -> Callable[..., str]:
 def driver_message(error: BaseException) -> str:
     """The message of a driver's exception, without what SQLAlchemy and the server add to it."""
     inner = getattr(error, "orig", None) or error
+    if type(inner).__module__.partition(".")[0] in ("pyodbc", "arrow_odbc"):
+        from discreet.convert.databases.odbc_messages import odbc_message
+
+        return summarize_exception(Exception(odbc_message(inner)))
     if len(inner.args) == 2 and isinstance(inner.args[0], int) and isinstance(inner.args[1], str):  # PyMySQL
         return summarize_exception(Exception(inner.args[1]))
     line = summarize_exception(inner)

@@ -37,7 +37,7 @@ _quoted = identifier_quoter("postgresql")
 class DuckDB(Database):
     """One table of a DuckDB file."""
 
-    def _read(self) -> Table:
+    def _read(self, max_rows: int | None) -> Table:
         path = database_file(self.address, _MAGIC, _MAGIC_OFFSET, "DuckDB", must_exist=True)
         with closing(_retry_while_locked(_open_for_reading, path)) as connection:
             relation_type, schema = self._find_relation(connection)
@@ -50,7 +50,8 @@ class DuckDB(Database):
                 f"{_quoted(name)}::VARCHAR AS {_quoted(name)}" if type_name in _TYPES_READ_AS_TEXT else _quoted(name)
                 for name, type_name in types.items()
             ]
-            content = connection.sql(f"SELECT {', '.join(expressions)} FROM {qualified_name}").to_arrow_table()
+            query = f"SELECT {', '.join(expressions)} FROM {qualified_name}"
+            content = connection.sql(query if max_rows is None else f"{query} LIMIT {max_rows:d}").to_arrow_table()
         frame = pl.DataFrame(content.rename_columns(unique_names(content.column_names)))
         return Table(
             parse_text_columns(frame, numbers=[name for name, type_name in types.items() if type_name in _BIG_NUMBER_TYPES])

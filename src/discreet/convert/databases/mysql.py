@@ -47,7 +47,7 @@ class MySQL(Database):
             url = url.update_query_dict({"charset": "utf8mb4"})
         return sa.create_engine(url, poolclass=sa.NullPool)
 
-    def _read(self) -> Table:
+    def _read(self, max_rows: int | None) -> Table:
         import sqlalchemy as sa
 
         engine = self._engine()
@@ -64,7 +64,7 @@ class MySQL(Database):
                 _select_expression(sa.column(_quoted_name(name)), column["type"])
                 for name, column in zip(names, reflected, strict=True)
             ]
-            result = connection.execute(sa.select(*expressions).select_from(table))
+            result = connection.execute(sa.select(*expressions).select_from(table).limit(max_rows))
             frame = frame_from_rows(([tuple(row) for row in batch] for batch in result.partitions(BATCH_ROWS)), list(types))
         return Table(_apply_declared_types(frame, types))
 

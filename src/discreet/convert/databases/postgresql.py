@@ -36,7 +36,7 @@ _quoted = identifier_quoter("postgresql")
 class PostgreSQL(Database):
     """One table of a PostgreSQL database."""
 
-    def _read(self) -> Table:
+    def _read(self, max_rows: int | None) -> Table:
         import adbc_driver_postgresql.dbapi as adbc
         import sqlalchemy as sa
 
@@ -51,7 +51,8 @@ class PostgreSQL(Database):
         names = unique_names(column["name"] for column in columns)
         expressions = [self._select_expression(column["name"], column["type"]) for column in columns]
         with adbc.connect(self._conninfo()) as connection, connection.cursor() as cursor:
-            cursor.execute(f"SELECT {', '.join(expressions)} FROM {_quoted(self.address.schema, self.address.table)}")
+            query = f"SELECT {', '.join(expressions)} FROM {_quoted(self.address.schema, self.address.table)}"
+            cursor.execute(query if max_rows is None else f"{query} LIMIT {max_rows:d}")
             frame = pl.DataFrame(cursor.fetch_arrow_table().rename_columns(names))
         numeric = [
             name for name, column in zip(names, columns, strict=True) if _type_name(column["type"]) in ("NUMERIC", "MONEY")

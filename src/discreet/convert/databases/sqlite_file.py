@@ -33,7 +33,7 @@ _quoted = identifier_quoter("sqlite")
 class SQLite(Database):
     """One table of an SQLite file."""
 
-    def _read(self) -> Table:
+    def _read(self, max_rows: int | None) -> Table:
         import sqlalchemy as sa
 
         path = self._path(must_exist=True)
@@ -47,7 +47,8 @@ class SQLite(Database):
         types = {name: column["type"] for name, column in zip(names, columns, strict=True)}
         quoted_columns = ", ".join(_quoted(column["name"]) for column in columns)
         with closing(_open(path, read_only=True)) as connection:
-            cursor = connection.execute(f"SELECT {quoted_columns} FROM {_quoted(self.address.schema, self.address.table)}")
+            query = f"SELECT {quoted_columns} FROM {_quoted(self.address.schema, self.address.table)}"
+            cursor = connection.execute(query if max_rows is None else f"{query} LIMIT {max_rows:d}")
             frame = frame_from_rows(_fetch_batches(cursor), names)
         return Table(_apply_declared_types(frame, types))
 

@@ -52,19 +52,22 @@ def _ends_inside_quotes(raw: bytes, separator: str) -> bool:
 
 
 def describe_broken_row(path: Path, raw: bytes, file: TextFile) -> str:
-    """A sentence with the first line that has another number of fields than there are columns."""
+    """A sentence with the first line that has too many fields, or, if there is none, too few."""
     width = len(file.names)
     rows = csv.reader(io.StringIO(raw.decode(errors="replace"), newline=""), delimiter=file.separator)
-    start = 1
+    start, short = 1, ""
     try:
         for number, row in enumerate(rows):
             if number >= file.first_row and row and len(row) != width:
                 fields = f"{len(row)} field{'s' if len(row) != 1 else ''}"
-                return (
+                sentence = (
                     f"{path}: line {start} has {fields}, but there are {width} columns; "
                     f"correct it, or put values that hold '{file.separator}' in quotation marks"
                 )
+                if len(row) > width:
+                    return sentence
+                short = short or sentence  # too few fields are no fault of their own
             start = rows.line_num + 1
     except csv.Error as error:
         return f"{path}: line {rows.line_num} cannot be read: {error}"
-    return f"{path}: the fields of its lines cannot be told apart; a quotation mark may not be closed"
+    return short or f"{path}: the fields of its lines cannot be told apart; a quotation mark may not be closed"

@@ -15,7 +15,7 @@ import polars as pl
 from discreet.convert.files.arrow_csv import read_with_arrow
 from discreet.convert.files.missing_values import missing_markers, table_markers
 from discreet.convert.files.normalise import Compression, durations_as_text
-from discreet.convert.files.reading_notes import add_note
+from discreet.convert.files.reading_notes import Choice, add_note, record_choice
 from discreet.convert.files.text_file import TextFile, open_text
 from discreet.convert.files.value_types import BOOLEAN, INTEGER, TEXT, Candidates, ValueType
 from discreet.errors import SourceError
@@ -53,6 +53,9 @@ class _TypedTextFile:
         self.candidates = Candidates.of(file.names, conventions)
         for name in policy.read.text:
             self.candidates.types[name] = [TEXT]
+        for name in policy.read.dates:  # digits alone, such as 19700131, would be read as a number
+            if name in self.candidates.types:
+                self.candidates.types[name] = [TEXT]
         self.own_markers = {name for name in file.names if set(missing_markers(policy, name)) - set(table_markers(policy))}
         self.scanned: set[str] = set()
 
@@ -81,6 +84,7 @@ class _TypedTextFile:
     def typed(self) -> pl.LazyFrame:
         """The table with the narrowest types that are still possible."""
         types = decide_types(self.candidates)
+        self._record_decimal_mark(types)
         dtypes = {
             name: types[name].dtype
             if not isinstance(self.file.content, pl.DataFrame) and name not in self.scanned and name not in self.own_markers
@@ -92,6 +96,17 @@ class _TypedTextFile:
             types[name].parse_column(name) for name, dtype in dtypes.items() if dtype == pl.String and types[name] != TEXT
         ]
         return self._without_own_markers(lazy, self.file.names).with_columns(conversions)
+
+    def _record_decimal_mark(self, types: Mapping[str, ValueType]) -> None:
+        given = self.policy.read.decimal
+        columns = [name for name, value_type in types.items() if value_type.decimal_mark == ","]
+        if given is not None:
+            reason = "set in the options"
+        elif columns:
+            reason = f"the values of '{columns[0]}' are numbers only with a decimal comma"
+        else:
+            reason = "no column needs a decimal comma"
+        record_choice(Choice("decimal", given or ("," if columns else "."), reason, given=given is not None))
 
     def _text(self, names: Mapping[str, object] | list[str] | tuple[str, ...]) -> pl.LazyFrame:
         lazy = self._scan(dict.fromkeys(self.file.names, pl.String)).select(list(names))

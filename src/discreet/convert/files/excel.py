@@ -1,4 +1,4 @@
-"""Excel workbooks: one sheet is a table.
+"""Workbooks of Excel (.xlsx; .xls, .xlsm, .xlsb to read) and OpenDocument (.ods): one sheet is a table.
 
 Excel stores numbers as doubles with 15 digits, so larger integers are written as text to stay exact. Text is written as
 text: a cell that begins with '=' does not become a formula, and a URL does not become a link.
@@ -14,9 +14,9 @@ import polars as pl
 
 from discreet.convert.files.column_names import unique_names
 from discreet.convert.files.expansion import check_workbook
-from discreet.convert.files.header_rows import EXAMINED_ROWS, count_trailing_rows, join_header, locate_header
+from discreet.convert.files.header_rows import EXAMINED_ROWS, count_trailing_rows, join_header, locate_header, record_place
 from discreet.convert.files.normalise import durations_as_text
-from discreet.convert.files.reading_notes import add_note
+from discreet.convert.files.reading_notes import Choice, add_note, record_choice
 from discreet.convert.files.tables import Table
 from discreet.convert.writing.atomic import work_folder
 from discreet.errors import SourceError, nearest
@@ -43,6 +43,7 @@ def read(path: Path, policy: Policy) -> Table:
     place = locate_header(rows, policy.read)
     if place.skip + place.header > len(rows):
         raise SourceError(f"{path}: read.skip and read.header leave no row of column names in the sheet '{sheet}'")
+    record_place(place, policy.read)
     if policy.read.skip is None and policy.read.header is None and (sentence := place.describe()) is not None:
         add_note(sentence)
     first = place.skip + place.header
@@ -66,15 +67,21 @@ def _choose_sheet(book: Any, wanted: str | None, path: Path) -> str:
     names: list[str] = list(book.sheet_names)
     if wanted is not None:
         if wanted not in names:
+            record_choice(Choice("sheet", "", "the workbook has no sheet of the name in the options", alternatives=tuple(names)))
             raise SourceError(f"{path}: has no sheet '{wanted}'; {nearest(wanted, names)}")
+        record_choice(Choice("sheet", wanted, "set in the options", given=True, alternatives=tuple(names)))
         return wanted
     if len(names) == 1:
+        record_choice(Choice("sheet", names[0], "the only sheet of the workbook", alternatives=tuple(names)))
         return names[0]
     tables = [name for name in names if _holds_table(book, name)]
     if len(tables) > 1:
+        reason = f"{len(tables)} sheets hold a table: choose one"
+        record_choice(Choice("sheet", "", reason, alternatives=tuple(names)))
         listed = ", ".join(f"'{name}'" for name in tables)
         raise SourceError(f"{path}: has tables in the sheets {listed}; name one in the policy: read: {{sheet: {tables[0]}}}")
     chosen = tables[0] if tables else names[0]
+    record_choice(Choice("sheet", chosen, "the only sheet that holds a table", alternatives=tuple(names)))
     add_note(f"the sheet '{chosen}' was read, the only one of {len(names)} that holds a table (read: {{sheet: {chosen}}})")
     return chosen
 
@@ -131,6 +138,11 @@ def write(table: Table, path: Path) -> None:
         if frame.height and frame.tail(1).select(pl.all_horizontal(pl.all().is_null())).item():
             # a last record without any value would be lost: an empty text with its own format preserves the row
             sheet.write_string(frame.height, 0, "", book.add_format({"num_format": "@"}))
+
+
+def refuse_to_write(_table: Table, _path: Path) -> None:
+    """Raise ValueError and name the format to write instead: no maintained library writes the older formats."""
+    raise ValueError("workbooks of this format can be read but not written; write .xlsx instead")
 
 
 def _cell_writer(sheet: Any, dtype: pl.DataType, cell_format: Any) -> Any:

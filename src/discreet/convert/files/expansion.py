@@ -20,6 +20,9 @@ _CELL_BYTES = 64
 """Memory that a reader needs for a cell of a workbook, empty or not."""
 _VALUE_BYTES = 8
 _CELL_REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{1,4})([0-9]{1,9})["']""")
+_CELL_WITHOUT_REFERENCE = re.compile(rb"<(?:\w+:)?c(?:\s(?![^>]*\br\s*=)[^>]*)?/?>")
+_ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(\s[^>]*)?/?>")
+_ROW_NUMBER = re.compile(rb"""\br\s*=\s*["']([0-9]{1,9})["']""")
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml", re.IGNORECASE)
 _OVERLAP = 64
 
@@ -33,7 +36,7 @@ def check_expansion(path: Path, max_bytes: float | None = None) -> None:
             size += len(piece)
             if size > max_bytes:
                 raise _too_large(path, f"more than {format_size(max_bytes)} of text", max_bytes)
-    elif suffix == ".xlsx":
+    elif suffix in (".xlsx", ".xlsm", ".xlsb", ".ods"):
         check_workbook(path, max_bytes)
     elif suffix in (".parquet", ".pq") and max_bytes is not None:
         _check_parquet(path, max_bytes)
@@ -72,19 +75,43 @@ def check_workbook(path: Path, max_bytes: float | None = None) -> None:
 
 
 def _sheet_extent(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
-    """The last row and column that a cell of a sheet has, and at least as many as it has cells without a reference."""
+    """The last row and column that a cell of a sheet has; cells without a reference follow the one before them."""
     last_row = last_column = 0
     columns: set[bytes] = set()
     tail = b""
     with archive.open(entry) as file:
         while chunk := file.read(_CHUNK):
             text = tail + chunk
+            if _CELL_WITHOUT_REFERENCE.search(text):
+                return _count_cells(archive, entry)
             references = _CELL_REFERENCE.findall(text)
             if references:
                 columns.update({letters for letters, _ in references})
                 last_row = max(last_row, *(int(row) for _, row in references))
             tail = text[-_OVERLAP:]
     last_column = max((_column_number(letters) for letters in columns), default=0)
+    return last_row, last_column
+
+
+def _count_cells(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
+    """The last row and column of a sheet, counted cell by cell: slower, but also right where cells have no reference."""
+    row = column = last_row = last_column = 0
+    tail = b""
+    with archive.open(entry) as file:
+        while chunk := file.read(_CHUNK):
+            text = tail + chunk
+            end = text.rfind(b"<") if len(text) - text.rfind(b"<") < _CHUNK else len(text)
+            for tag in _ROW_OR_CELL.finditer(text, 0, end):
+                attributes = tag[2] or b""
+                if tag[1] == b"row":
+                    number = _ROW_NUMBER.search(attributes)
+                    row, column = int(number[1]) if number else row + 1, 0
+                else:
+                    reference = _CELL_REFERENCE.search(attributes)
+                    column = _column_number(reference[1]) if reference else column + 1
+                    row = int(reference[2]) if reference else max(row, 1)
+                    last_row, last_column = max(last_row, row), max(last_column, column)
+            tail = text[end:]
     return last_row, last_column
 
 

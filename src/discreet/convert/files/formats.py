@@ -82,6 +82,8 @@ _PARQUET = Format("Parquet", "parquet", "scan", "sink", streams=True)
 _ARROW = Format("Arrow", "arrow", "scan", "sink", streams=True)
 _EXCEL = Format("Excel", "excel", "read", "write", read_library="fastexcel", write_library="xlsxwriter")
 
+_OLD_EXCEL = Format("spreadsheet", "excel", "read", "refuse_to_write", read_library="fastexcel")
+
 
 def _statistical(name: str, module: str, reader: str = "read", writer: str = "write") -> Format:
     return Format(name, module, reader, writer, read_library="pyreadstat", write_library="pyreadstat")
@@ -102,6 +104,10 @@ FORMATS: dict[str, Format] = {
     ".feather": _ARROW,
     ".ipc": _ARROW,
     ".xlsx": _EXCEL,
+    ".xls": _OLD_EXCEL,
+    ".xlsm": _OLD_EXCEL,
+    ".xlsb": _OLD_EXCEL,
+    ".ods": _OLD_EXCEL,
     ".jsonl": _json_lines(),
     ".ndjson": _json_lines(),
     ".jsonl.gz": _json_lines("gzip"),
@@ -116,6 +122,10 @@ FORMATS: dict[str, Format] = {
 }
 
 
+READ_ONLY = (".sas7bdat", ".xls", ".xlsm", ".xlsb", ".ods")
+"""Suffixes of formats that no maintained library writes."""
+
+
 def format_of(path: Path) -> Format:
     """The format that belongs to the suffix of a file name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -128,20 +138,16 @@ def format_of(path: Path) -> Format:
     return file_format
 
 
-_ARCHIVES = {".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz"}
-_OLD_WORKBOOKS = {
-    ".xls": "save it as .xlsx",
-    ".ods": "save it as .xlsx",
-    ".xlsb": "save it as .xlsx",
-    ".txt": "rename it to .csv or .tsv",
-}
+_ARCHIVES = {".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz"}
 
 
 def _suggest_suffix(suffix: str) -> str:
     if suffix in _ARCHIVES:
-        return "it is an archive: unpack it and name the file inside it, or compress a single table as .csv.gz or .csv.zst"
-    if suffix in _OLD_WORKBOOKS:
-        return _OLD_WORKBOOKS[suffix]
+        return "it is an archive: unpack it and name the file inside it, or pack it as .zip, .csv.gz or .csv.zst"
+    if suffix == ".zip":
+        return "archives are read, not written: name a file such as .csv.gz"
+    if suffix == ".txt":
+        return "rename it to .csv or .tsv"
     suggestion = nearest(suffix, FORMATS)
     return (
         suggestion

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from discreet.convert.files.reading_notes import Choice, record_choice
 from discreet.model.policy import Reading
 
 EXAMINED_ROWS = 60
@@ -21,6 +22,7 @@ _TOTAL = re.compile(
 _FOOTNOTE = re.compile(
     r"\W*(?:source|note|notes|quelle|anmerkung|fuente|remark|legend|footnote|\*|\(?\d\)|as of|stand)\b", re.IGNORECASE
 )
+_MISSING = frozenset({"na", "n/a", "nan", "null", "none", "missing"})
 _NUMBER = re.compile(r"[-+]?[$€£]?\s*\d[\d,.' ]*%?")
 
 Cells = Sequence[str | None]
@@ -40,6 +42,18 @@ class TableRows:
         rows = f"row {self.skip + 1}" if self.header == 1 else f"rows {self.skip + 1} to {self.skip + self.header}"
         above = f"; {self.skip} row{'s' if self.skip != 1 else ''} above left out" if self.skip else ""
         return f"the column names were taken from {rows}{above} (read: {{skip: {self.skip}, header: {self.header}}})"
+
+
+def record_place(place: TableRows, reading: Reading) -> None:
+    """Record where the column names were taken from, and why."""
+    titles = "the first row holds" if place.skip == 1 else f"the first {place.skip} rows hold"
+    above = f"{titles} a title, not the table" if place.skip else "the first row is as wide as the table"
+    under = "the row below holds values" if place.header == 1 else "cells of the first row of names are merged or empty"
+    for option, value, reason, given in (
+        ("skip", place.skip, above, reading.skip is not None),
+        ("header", place.header, under, reading.header is not None),
+    ):
+        record_choice(Choice(option, str(value), "set in the options" if given else reason, given))
 
 
 def locate_header(rows: Sequence[Cells], reading: Reading) -> TableRows:
@@ -68,7 +82,34 @@ def _count_titles(rows: Sequence[Cells]) -> int:
         if _filled(row) > max(1, _TITLE_SHARE * width) or (_filled(row) > 1 and _looks_like_names(row)):
             break
         titles += 1
+    titles += _count_wide_titles(rows[titles:], width)
     return titles if titles < min(len(rows), _MOST_TITLES) else 0
+
+
+def _count_wide_titles(rows: Sequence[Cells], width: int) -> int:
+    """Rows of a title that holds separators: nearly empty rows stand between it and a full row of names above numbers."""
+    narrow = 0
+    for position, row in enumerate(rows[1:_MOST_TITLES], 1):
+        if _filled(row) <= 1:
+            narrow += 1
+        elif narrow and _filled(row) >= width and _stands_above_numbers(row, rows[position + 1 : position + 21]):
+            return position
+        else:
+            return 0
+    return 0
+
+
+def _stands_above_numbers(row: Cells, below: Sequence[Cells]) -> bool:
+    """Whether some cell of a row is a word above nothing but numbers, at least two: a name, whatever the other cells are."""
+    for position, cell in enumerate(row):
+        text = str(cell or "").strip()
+        if len(text) < 2 or not text[0].isalpha() or text.lower() in _MISSING:
+            continue
+        column = [str(other[position] or "").strip() for other in below if position < len(other)]
+        numbers = [value for value in column if value and not _TOTAL.match(value) and not _FOOTNOTE.match(value)]
+        if len(numbers) >= 2 and all(_NUMBER.fullmatch(value) for value in numbers):
+            return True
+    return False
 
 
 def _looks_like_names(row: Cells) -> bool:
@@ -83,7 +124,7 @@ def _count_header_rows(rows: Sequence[Cells]) -> int:
         return 1
     for count in range(2, min(_MOST_HEADER_ROWS, len(rows) - 1) + 1):
         last, below = rows[count - 1], rows[count : count + 20]
-        if not _looks_like_names(last):
+        if not _looks_like_names(last) and not _stands_above_numbers(last, below):
             return 1
         numeric = [
             position

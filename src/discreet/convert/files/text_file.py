@@ -14,8 +14,8 @@ import polars as pl
 from discreet.convert.files.byte_scan import ByteScan, remove_blank_lines, scan_bytes
 from discreet.convert.files.column_names import unique_names
 from discreet.convert.files.expansion import check_text_fits, decompress_pieces
-from discreet.convert.files.header_rows import count_trailing_rows, join_header, locate_header
-from discreet.convert.files.reading_notes import add_note
+from discreet.convert.files.header_rows import count_trailing_rows, join_header, locate_header, record_place
+from discreet.convert.files.reading_notes import Choice, add_note, record_choice
 from discreet.errors import SourceError
 from discreet.model.policy import Reading
 
@@ -25,6 +25,16 @@ _SAMPLE_RECORDS = 200
 _CHECKED_BYTES = 64 << 20
 """Decompressed bytes after which it is checked for the first time whether they fit into memory."""
 _TAIL_BYTES = 1 << 13
+_NO_CHARACTER_SETS = {
+    "idna",
+    "punycode",
+    "undefined",
+    "unicode-escape",
+    "unicode_escape",
+    "raw-unicode-escape",
+    "raw_unicode_escape",
+}
+"""Codecs that Python counts as text encodings but that no file is written in; punycode takes time in the square of the length."""
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -50,6 +60,7 @@ def open_text(path: Path, reading: Reading, format_separator: str | None = None)
         if not sample.strip():
             raise SourceError(f"{path}: is empty: the line of column names is missing")
         separator = reading.separator or format_separator or guess_separator(sample, whole=len(head) < _SAMPLE_BYTES)
+        _record_separator(separator, reading, format_separator, sample)
         if ord(separator) > 127 or separator in '"\r\n':
             raise SourceError(f"{path}: {separator!r} cannot separate fields; a separator is one ASCII character such as , or ;")
         scan = scan_bytes(content, separator)
@@ -60,6 +71,7 @@ def open_text(path: Path, reading: Reading, format_separator: str | None = None)
         if reading.encoding is not None or attempt == 2:
             raise SourceError(f"{path}: is not {reading.encoding or 'UTF-8'} text")
         content = _latin_to_utf8(content)
+        record_choice(Choice("encoding", "windows-1252", "the bytes are not valid UTF-8"))
     rows = _first_records(sample, separator)
     if not rows:
         raise SourceError(f"{path}: its line of column names cannot be read")
@@ -70,6 +82,7 @@ def open_text(path: Path, reading: Reading, format_separator: str | None = None)
             f"{path}: read.skip and read.header leave no row of column names; the file begins with {len(rows)} rows"
         )
     names = join_header(rows[place.skip : place.skip + place.header]) if place.header > 1 else rows[place.skip]
+    record_place(place, reading)
     if reading.skip is None and reading.header is None and (sentence := place.describe()) is not None:
         add_note(sentence)
     if (scan.blank_lines and len(names) > 1) or (place.skip and scan.blank_lines):
@@ -77,6 +90,19 @@ def open_text(path: Path, reading: Reading, format_separator: str | None = None)
         content = remove_blank_lines(content if isinstance(content, bytes) else content.read_bytes())
     content = _without_trailing_rows(content, separator, len(names))
     return TextFile(content, separator, tuple(unique_names(names)), scan, place.skip + place.header)
+
+
+def _record_separator(separator: str, reading: Reading, format_separator: str | None, sample: str) -> None:
+    if reading.separator is not None:
+        record_choice(Choice("separator", separator, "set in the options", given=True))
+    elif format_separator is not None:
+        record_choice(Choice("separator", separator, "the separator of the file format"))
+    else:
+        widths = Counter(len(record) for record in _first_records(sample, separator))
+        fields, rows = widths.most_common(1)[0] if widths else (1, 0)
+        record_choice(
+            Choice("separator", separator, f"{rows} of the first {widths.total()} rows have {fields} fields with this separator")
+        )
 
 
 def _without_trailing_rows(content: Path | bytes, separator: str, width: int) -> Path | bytes:
@@ -109,15 +135,27 @@ def as_utf8(path: Path, encoding: str | None) -> Path | bytes:
     content = _decompress(path)
     start = content[:4] if isinstance(content, bytes) else _read_head(content, 4)
     guess = next((name for bom, name in _BOMS if start.startswith(bom)), "utf-8")
+    reason = (
+        "the file begins with a byte order mark"
+        if start.startswith(tuple(bom for bom, _ in _BOMS))
+        else "the bytes are valid UTF-8"
+    )
+    record_choice(Choice("encoding", encoding or guess, "set in the options" if encoding else reason, given=encoding is not None))
     try:
         name = codecs.lookup(encoding or guess).name
+        if name in _NO_CHARACTER_SETS:
+            raise LookupError(name)
         if name in ("utf-8", "utf-8-sig", "ascii"):
             return content
         raw = content if isinstance(content, bytes) else content.read_bytes()
         return raw.decode(name).removeprefix("\ufeff").encode()
-    except LookupError:
-        raise SourceError(f"{path}: unknown encoding '{encoding}'; known are, for example, utf-8, latin-1 and utf-16") from None
-    except (UnicodeError, TypeError, AttributeError):
+    except (LookupError, ValueError) as error:
+        if isinstance(error, UnicodeError):
+            raise SourceError(f"{path}: is not {encoding or guess} text") from None
+        raise SourceError(
+            f"{path}: unknown encoding '{str(encoding)[:40]}'; known are, for example, utf-8, latin-1 and utf-16"
+        ) from None
+    except (TypeError, AttributeError):
         raise SourceError(f"{path}: is not {encoding or guess} text") from None
 
 

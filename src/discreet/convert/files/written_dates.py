@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from discreet.convert.files.reading_notes import add_note
+from discreet.convert.files.reading_notes import Choice, add_note, record_choice
 from discreet.errors import SourceError
 from discreet.model.policy import Policy, Reading
 
@@ -132,13 +132,21 @@ def _guessed_dates(lazy: pl.LazyFrame, name: str, policy: Policy) -> pl.Expr | N
     if not remaining:
         return None
     add_note(describe_choice(name, remaining, policy.read))
+    record_choice(_date_choice(name, remaining))
     return (
         parse_dates(pl.col(name).replace("", None), remaining[0], policy.read.pivot).alias(name) if len(remaining) == 1 else None
     )
 
 
+def _date_choice(name: str, formats: Sequence[str]) -> Choice:
+    if len(formats) == 1:
+        return Choice(f"dates.{name}", formats[0], "the only format in which all values are dates")
+    return Choice(f"dates.{name}", "", "day and month cannot be told apart: choose a format", alternatives=tuple(formats))
+
+
 def _explicit_dates(lazy: pl.LazyFrame, name: str, policy: Policy, source: str) -> pl.Expr:
     form = policy.read.dates[name]
+    record_choice(Choice(f"dates.{name}", form, "set in the options", given=True))
     parsed = parse_dates(pl.col(name), form, policy.read.pivot)
     blank = pl.col(name).is_null() | (pl.col(name).str.strip_chars() == "")
     wrong = lazy.select(name).filter(parsed.is_null() & ~blank).head(1).collect()

@@ -1,7 +1,8 @@
 """Incremental encoding of a column that is read in chunks; of each chunk only its codes are retained.
 
-Distinct values are numbered in the order in which they are first seen. After the last chunk the numbers are replaced by
-codes in the order of the values. The result equals :func:`discreet.engine.encoding.columns.encode_series` on the whole
+Distinct values are numbered in the order in which they are first seen. After the last chunk the numbers are replaced by codes in
+the order of the values. Many different texts are numbered by a hash table of their own, because a join of each chunk with all
+values before takes longer with every chunk. The result equals :func:`discreet.engine.encoding.columns.encode_series` on the whole
 column.
 """
 
@@ -12,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.encoding.columns import Column, code_type, encode_series, reorder_codes
+from discreet.engine.encoding.columns import Column, code_type, column_of_texts, encode_series, reorder_codes, thread_count
+from discreet.engine.encoding.text_numbers import NULL_NUMBER, GrowingTexts, has_many_texts
 from discreet.model.attribute import Attribute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK_RECORDS = 1 << 20
+MANY_VALUES = 1 << 18
+"""Different texts from which on they are numbered by a hash table of their own."""
 
 
 class GrowingColumn:
@@ -37,9 +41,15 @@ class GrowingColumn:
         self._null: int | None = None
         self._last: tuple[pl.Series, NDArray[np.int64]] | None = None
         self._first: Column | None = None
+        self._texts: GrowingTexts | None = None
 
     def append(self, part: pl.Series) -> None:
         """Append the next records."""
+        if self._texts is None and (has_many_texts(part) or self._has_many_known_texts()):
+            self._texts = self._collect_texts()
+        if self._texts is not None:
+            self._texts.append(part)
+            return
         encoded = encode_series(part)
         if self._known is None and self._first is None:
             self._first = encoded  # if no other chunk follows, this is the result
@@ -48,6 +58,23 @@ class GrowingColumn:
             self._append_encoded(self._first)
             self._first = None
         self._append_encoded(encoded)
+
+    def _has_many_known_texts(self) -> bool:
+        return self._known is not None and self._known["value"].dtype == pl.String and len(self._known) > MANY_VALUES
+
+    def _collect_texts(self) -> GrowingTexts:
+        """The records so far as numbers of texts."""
+        texts = GrowingTexts(max(len(self._numbers), self._size), thread_count())
+        if self._first is not None:
+            column, self._first = self._first, None
+            self._append_encoded(column)
+        if self._known is None:
+            return texts
+        new_number = np.full(self._next, NULL_NUMBER, dtype=np.uint32)
+        new_number[self._known["number"].to_numpy()] = texts.number(self._known["value"])
+        texts.append_numbers(new_number[self._numbers[: self._size]])
+        self._known, self._last, self._numbers = None, None, self._numbers[:0]
+        return texts
 
     def _append_encoded(self, encoded: Column) -> None:
         number_of_code = self._numbers_of(encoded.values)
@@ -85,6 +112,9 @@ class GrowingColumn:
 
     def finish(self, attribute: Attribute | None = None, labelled: bool = False) -> Column:
         """The complete column, with codes in the order of its values."""
+        if self._texts is not None:
+            column = column_of_texts(self.name, self._texts)
+            return column if attribute is None or attribute.order is None else reorder_codes(column, attribute, labelled)
         if self._first is not None:
             return (
                 self._first if attribute is None or attribute.order is None else reorder_codes(self._first, attribute, labelled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,15 @@ from discreet.convert.files.normalise import normalise_columns
 from discreet.convert.files.reading_notes import collect_notes
 from discreet.convert.files.tables import Table
 from discreet.convert.files.written_dates import convert_date_columns
+from discreet.convert.places.opening import is_database, list_places, open_places
+from discreet.convert.places.several_files import (
+    check_same_columns,
+    conflicting_columns,
+    describe_files,
+    holds_text,
+    join_tables,
+)
+from discreet.convert.places.staging import PlacedFile, named_errors
 from discreet.convert.reading.frames import lazy_from_frame, ordered_categories
 from discreet.convert.reading.memory_check import check_memory_for_whole_table
 from discreet.errors import SourceError
@@ -26,7 +35,10 @@ from discreet.model.policy import Policy
 
 
 def read_source(source: Any, policy: Policy) -> Microdata:
-    """Read Microdata from a file name, a ``URL#table``, or a frame of pandas, Polars, Arrow or a similar library."""
+    """Read Microdata from a file, several files, a ``URL#table``, or a frame of pandas, Polars, Arrow or a similar library.
+
+    A file is a path, ``-`` for standard input, a wildcard, an object (``s3://bucket/key.parquet``) or a zip archive.
+    """
     if isinstance(source, Microdata):
         return source.with_policy(policy)
     if is_url(source):
@@ -34,8 +46,8 @@ def read_source(source: Any, policy: Policy) -> Microdata:
 
         database = open_database(source)
         return _to_microdata(database.read(), policy, database.name)
-    if isinstance(source, str | Path):
-        return _read_file_with_cells(Path(source).expanduser(), policy)
+    if (places := list_places(source)) is not None:
+        return read_placed_files(open_places(places), policy)
     with collect_notes() as notes:
         lazy, name = lazy_from_frame(source)
         with convert_errors(name, "cannot be read"):
@@ -46,7 +58,7 @@ def read_source(source: Any, policy: Policy) -> Microdata:
 
 def is_url(place: Any) -> bool:
     """Whether a source or target is a database table rather than a file."""
-    return isinstance(place, str) and "://" in place
+    return is_database(place)
 
 
 def prepare(lazy: pl.LazyFrame, policy: Policy, source: str, *, dates: bool = True) -> pl.LazyFrame:
@@ -87,11 +99,49 @@ def _with_orders(data: Microdata, orders: Mapping[str, tuple[str, ...]]) -> Micr
     attributes = dict(data.policy.attributes)
     for name, order in orders.items():
         attribute = attributes.get(name, Attribute())
-        if attribute.order is None and attribute.level is None and set(data.frame[name].drop_nulls()) <= set(order):
+        texts = set(data.frame[name].drop_nulls().cast(pl.String))  # a category may be a number
+        if attribute.order is None and attribute.level is None and texts <= set(order):
             attributes[name] = attribute.model_copy(update={"level": Level.ORDINAL, "order": order, "allow_absent": True})
     if attributes == dict(data.policy.attributes):
         return data
     return data.with_policy(data.policy.with_(attributes=attributes))
+
+
+def read_placed_files(files: Sequence[PlacedFile], policy: Policy) -> Microdata:
+    """Read one file, or several as one table."""
+    return _read_placed(files[0], policy) if len(files) == 1 else _read_several(files, policy)
+
+
+def _read_placed(file: PlacedFile, policy: Policy) -> Microdata:
+    """Read one file, under the name that it has outside."""
+    with named_errors([file]):
+        data = _read_file_with_cells(file.path, policy)
+    if not file.is_copy:
+        return data
+    member = file.name.rpartition("#")[2] if "#" in file.name else None
+    notes = (*((f"the member '{member}' of the archive was read",) if member else ()), *data.notes)
+    return replace(data, source=file.name, notes=notes)
+
+
+def _read_several(files: Sequence[PlacedFile], policy: Policy) -> Microdata:
+    """Read several files as one table; a column that is text in one of them is read as text in all."""
+    tables = [_read_placed(file, policy) for file in files]
+    check_same_columns(files, [table.columns for table in tables])
+    schemas = [table.frame.schema for table in tables]
+    empty = [{name for name in table.columns if table.frame[name].null_count() == len(table)} for table in tables]
+    conflicts = set(conflicting_columns(schemas, empty))
+    if conflicts:
+        for index, file in enumerate(files):
+            names = [name for name in tables[0].columns if name in conflicts and schemas[index][name] != pl.String]
+            if names and holds_text(file):
+                as_text = policy.read.model_copy(update={"text": (*policy.read.text, *names)})
+                tables[index] = _read_placed(file, policy.with_(read=as_text)).with_policy(policy)
+    joined = join_tables(files, tables)
+    with collect_notes() as notes:
+        frame = prepare(joined.frame.lazy(), policy, joined.source).collect()
+    order = f"{len(files):,} files were read as one table, in this order: {describe_files([file.name for file in files])}"
+    own_notes = [f"{file.name}: {note}" for file, table in zip(files, tables, strict=True) for note in table.notes]
+    return replace(joined, frame=frame, notes=(order, *own_notes, *notes))
 
 
 def _read_file_with_cells(path: Path, policy: Policy) -> Microdata:

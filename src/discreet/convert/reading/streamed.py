@@ -6,7 +6,7 @@ The memory needed is estimated from a sample first; if it exceeds what is availa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +17,17 @@ import polars as pl
 
 from discreet.convert.errors import convert_errors
 from discreet.convert.files.cells_file import read_cells
-from discreet.convert.files.formats import Format
+from discreet.convert.files.formats import format_of
 from discreet.convert.files.written_dates import convert_date_columns
+from discreet.convert.places.opening import list_places, open_places
+from discreet.convert.places.several_files import check_same_columns, name_source
+from discreet.convert.places.staging import PlacedFile, named_errors
 from discreet.convert.reading.chunks import iterate_chunks, largest_chunk, row_group_sizes
-from discreet.convert.reading.growing_columns import GrowingColumn
+from discreet.convert.reading.growing_columns import MANY_VALUES, GrowingColumn
 from discreet.convert.reading.memory_check import sample_across
-from discreet.convert.reading.source import format_of_existing, is_url, prepare, read_source
+from discreet.convert.reading.source import format_of_existing, is_url, prepare, read_placed_files, read_source
 from discreet.engine.encoding.columns import Column, code_type, encode_series, thread_count
+from discreet.engine.encoding.text_numbers import BYTES_PER_VALUE, COPIES_OF_TEXTS
 from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_memory
 from discreet.engine.runtime.progress import report_progress
 from discreet.errors import SourceError
@@ -44,13 +48,15 @@ MIN_NOTICE_BYTES = 1e9
 
 @dataclass(frozen=True)
 class _Scan:
-    """A file as a lazy table, with its estimated number of records and its size and time when it was opened."""
+    """One or several files as a lazy table: the estimated number of records, and the files' sizes and times at the beginning."""
 
-    path: Path
+    name: str
+    files: tuple[PlacedFile, ...]
+    """What is read; a private copy lasts as long as something refers to it."""
     lazy: pl.LazyFrame
     shape: Microdata
     records: int
-    state: tuple[int, int]
+    state: tuple[tuple[int, int], ...]
     groups: tuple[int, ...] = ()
 
 
@@ -63,39 +69,57 @@ def scan_source(
     by_record: bool = False,
 ) -> Microdata:
     """Microdata to measure: only the codes of the columns that the measures read, or the whole table if it cannot be streamed."""
-    if is_url(source) or not isinstance(source, str | Path):
+    places = None if is_url(source) else list_places(source)
+    if places is None:
         return read_source(source, policy)
-    path = Path(source).expanduser()
-    file_format = format_of_existing(path)
-    if not file_format.streams:
-        return read_source(source, policy)
-    with convert_errors(str(path), f"cannot be read as {file_format.name}"):
+    files = tuple(open_places(places))
+    if not all(format_of_existing(file.path).streams for file in files):
+        return read_placed_files(files, policy)
+    name = files[0].name if len(files) == 1 else name_source(files)
+    formats = sorted({format_of(file.path).name for file in files})
+    with named_errors(files), convert_errors(name, f"cannot be read as {' and '.join(formats)}"):
         failure: Exception | None = None
-        for lazy in file_format.scan(path, policy):
+        for lazy in _attempts(files, policy):
             try:
-                prepared = prepare(lazy, policy, str(path), dates=False)
-                scan = _open_scan(path, file_format, prepared, policy)
+                prepared = prepare(lazy, policy, name, dates=False)
+                scan = _open_scan(name, files, prepared, policy)
                 names = _columns_to_read(scan.shape, measures)
-                if names is not None:  # only the columns that are needed are read to find dates in them
-                    scan = replace(scan, lazy=convert_date_columns(prepared, policy, str(path), names))
-                    scan = replace(scan, shape=replace(scan.shape, frame=scan.lazy.collect_schema().to_frame()))
-                return read_source(source, policy) if names is None else _read_codes(scan, names, measures, notice, by_record)
+                if names is None:
+                    return read_placed_files(files, policy)
+                # only the columns that are needed are read to find dates in them
+                scan = replace(scan, lazy=convert_date_columns(prepared, policy, name, names))
+                scan = replace(scan, shape=replace(scan.shape, frame=scan.lazy.collect_schema().to_frame()))
+                return _read_codes(scan, names, measures, notice, by_record)
             except pl.exceptions.PolarsError as error:
                 failure = error
-        raise failure or SourceError(f"{path}: contains no table")
+        if len(files) > 1:  # whole, file by file: each is tried in every way, and columns of different types are reconciled
+            return read_placed_files(files, policy)
+        raise failure or SourceError(f"{name}: contains no table")
 
 
-def _open_scan(path: Path, file_format: Format, lazy: pl.LazyFrame, policy: Policy) -> _Scan:
-    state = _file_state(path)
-    shape = Microdata(lazy.collect_schema().to_frame(), policy, str(path), cells=read_cells(path))
-    if file_format.name == "Parquet":
-        groups = row_group_sizes(path)
-        return _Scan(path, lazy, shape, sum(groups), state, groups)
+def _attempts(files: Sequence[PlacedFile], policy: Policy) -> Iterator[pl.LazyFrame]:
+    """Yield the lazy tables to try; of several files only the first way of each, and only where their types are the same."""
+    if len(files) == 1:
+        yield from format_of(files[0].path).scan(files[0].path, policy)
+        return
+    lazies = [next(iter(format_of(file.path).scan(file.path, policy))) for file in files]
+    schemas = [lazy.collect_schema() for lazy in lazies]
+    check_same_columns(files, [schema.names() for schema in schemas])
+    if all(dict(schema) == dict(schemas[0]) for schema in schemas) and not any(read_cells(file.path) for file in files):
+        yield pl.concat([lazy.select(schemas[0].names()) for lazy in lazies])
+
+
+def _open_scan(name: str, files: tuple[PlacedFile, ...], lazy: pl.LazyFrame, policy: Policy) -> _Scan:
+    state = tuple(_file_state(file.path) for file in files)
+    cells = read_cells(files[0].path) if len(files) == 1 else {}
+    shape = Microdata(lazy.collect_schema().to_frame(), policy, name, cells=cells)
+    if all(format_of(file.path).name == "Parquet" for file in files):
+        groups = tuple(size for file in files for size in row_group_sizes(file.path))
+        return _Scan(name, files, lazy, shape, sum(groups), state, groups)
     head = lazy.head(1000).collect()
-    size = state[0] * (5 if path.suffix in (".gz", ".zst") else 1)
-    return _Scan(
-        path, lazy, shape, int(size / max(_text_bytes_per_record(head), 1)) if head.height == 1000 else head.height, state
-    )
+    size = sum(file.path.stat().st_size * (5 if file.path.suffix in (".gz", ".zst") else 1) for file in files)
+    records = int(size / max(_text_bytes_per_record(head), 1)) if head.height == 1000 else head.height
+    return _Scan(name, files, lazy, shape, records, state)
 
 
 def _text_bytes_per_record(head: pl.DataFrame) -> float:
@@ -124,7 +148,7 @@ def _read_codes(
         decoded = _CHUNKS_IN_MEMORY * min(scan.records, largest_chunk(scan.groups, CHUNK_RECORDS))
         need = estimate_memory(scan.lazy, scan.shape, scan.records, names, measures, decoded, by_record=by_record)
         message = check_memory(
-            need, f"{scan.path}: measuring {scan.records:,} records", "measure a part of the table, or take a larger machine"
+            need, f"{scan.name}: measuring {scan.records:,} records", "measure a part of the table, or take a larger machine"
         )
         if notice is not None and need > MIN_NOTICE_BYTES:
             notice(message)
@@ -147,15 +171,15 @@ def _read_codes(
 def _read_whole(scan: _Scan) -> pl.DataFrame:
     """Read the table itself, if it is needed after all."""
     _check_unchanged(scan)
-    with convert_errors(str(scan.path), "cannot be read"):
+    with convert_errors(scan.name, "cannot be read"):
         return scan.lazy.collect(engine="streaming")
 
 
 def _check_unchanged(scan: _Scan) -> None:
-    with convert_errors(str(scan.path), "cannot be read"):
-        state = _file_state(scan.path)
+    with convert_errors(scan.name, "cannot be read"):
+        state = tuple(_file_state(file.path) for file in scan.files)
     if state != scan.state:
-        raise SourceError(f"{scan.path}: was changed while it was in use; run again")
+        raise SourceError(f"{scan.name}: was changed while it was in use; run again")
 
 
 def _file_state(path: Path) -> tuple[int, int]:
@@ -174,7 +198,8 @@ def estimate_memory(
     *,
     by_record: bool = False,
 ) -> float:
-    """Estimated bytes of memory: the program, the codes, and the larger of the chunks being read and the measures' work space.
+    """Estimated bytes of memory: the program, the codes, the different texts, and the larger of the chunks being read and the
+    measures' work space.
 
     ``decoded`` is the number of records that are decoded at a time.
     """
@@ -183,14 +208,26 @@ def estimate_memory(
     sample = Encoded.of(shape, frame.height, columns, lambda: frame)
     bytes_per_record = frame.estimated_size() / max(frame.height, 1)
     codes = sum(_code_bytes(column, frame.height, records) for column in columns.values())
+    texts = sum(_text_bytes(column, frame.height, records) for column in columns.values())
     reading = bytes_per_record * decoded
     working = max((measure.working_bytes(sample, records, by_record=by_record) for measure in measures), default=0.0)
-    return PROGRAM + codes * records + max(reading, working)
+    return PROGRAM + codes * records + texts + max(reading, working)
 
 
 def _code_bytes(column: Column, seen: int, records: int) -> int:
     """Estimated bytes per code of the complete column; if most values of the sample differ, new records bring new values."""
+    return np.dtype(code_type(_estimate_values(column, seen, records))).itemsize
+
+
+def _text_bytes(column: Column, seen: int, records: int) -> float:
+    """Estimated bytes of the different texts of the complete column while they are numbered and sorted."""
+    values = _estimate_values(column, seen, records)
+    if column.values.dtype != pl.String or values < MANY_VALUES:
+        return 0.0
+    return values * (BYTES_PER_VALUE + COPIES_OF_TEXTS * column.values.estimated_size() / max(len(column.values), 1))
+
+
+def _estimate_values(column: Column, seen: int, records: int) -> int:
+    """The different values of the complete column; if most values of the sample differ, new records bring new values."""
     values = column.cardinality
-    if values > seen / 4:
-        values = values * records // max(seen, 1)
-    return np.dtype(code_type(values)).itemsize
+    return values * records // max(seen, 1) if values > seen / 4 else values

@@ -314,7 +314,8 @@ def agreeing_codes(queried: Atoms, searched: Atoms) -> tuple[NDArray[np.int64], 
     lists = np.flatnonzero(np.diff(searched.starts)).tolist()
     pairs += [_pairs_at_atoms(queried, searched.of(code), code)[::-1] for code in lists]
     width = max(len(searched.blank), 1)
-    keys = np.unique(np.concatenate([left * width + right for left, right in pairs]))
+    keys = np.sort(np.concatenate([left * width + right for left, right in pairs]))
+    keys = keys[np.append(np.ones(min(1, len(keys)), dtype=np.bool_), keys[1:] != keys[:-1])]
     starts = np.searchsorted(keys, np.arange(len(queried.blank) + 1) * width)
     return starts.astype(np.int64), keys % width
 

@@ -71,7 +71,20 @@ def is_unchanged(original: Microdata, masked: Microdata, name: str, rows: Linked
 
 
 def compare_cells(original: Microdata, masked: Microdata, name: str, rows: LinkedRows) -> CellComparison:
-    """Read one attribute that both tables have."""
+    """Read one attribute that both tables have.
+
+    In a search, whose tables remember what is derived from a column, several losses compare the same column.
+    """
+    known = masked.derived(name) if len(rows) == len(original) == len(masked) else None
+    if known is None:
+        return _compare_cells(original, masked, name, rows)
+    if known.get("compared with") is not original:
+        known["comparison"], known["compared with"] = _compare_cells(original, masked, name, rows), original
+    comparison: CellComparison = known["comparison"]
+    return comparison
+
+
+def _compare_cells(original: Microdata, masked: Microdata, name: str, rows: LinkedRows) -> CellComparison:
     (before,) = encode(original, [name])
     after = _masked_column(masked, name)
     hierarchy = hierarchy_of(original, name) if original.attribute(name).hierarchy is not None else None

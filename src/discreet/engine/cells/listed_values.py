@@ -18,8 +18,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rapidfuzz.distance import OSA
-
 from discreet.engine.encoding.columns import Column, encode
 from discreet.errors import ParameterError, PolicyError, nearest
 from discreet.model.attribute import Attribute, text_forms
@@ -74,11 +72,11 @@ def _check_column_names(data: Microdata) -> None:
             )
 
 
-def _is_misspelt_name(one: str, other: str) -> bool:
+def _is_misspelt_name(first: str, second: str) -> bool:
     """Whether two column names differ by a letter more, less, other or transposed; numbered columns are different ones."""
-    if min(len(one), len(other)) < _LEAST_NAME or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
+    if min(len(first), len(second)) < _LEAST_NAME or re.sub(r"\D", "", first) != re.sub(r"\D", "", second):
         return False
-    return OSA.distance(one.casefold(), other.casefold(), score_cutoff=1) <= 1
+    return _within_edits(first, second, 1)
 
 
 def check_column(column: Column, attribute: Attribute, origin: str, *, initial: bool = True) -> list[str]:
@@ -95,7 +93,7 @@ def check_column(column: Column, attribute: Attribute, origin: str, *, initial: 
     texts = {text for value in values for text in text_forms(value)}
     for where, listed in (
         ("order", attribute.order or ()),
-        ("hierarchy.groups", [one for part in groups.values() for one in part]),
+        ("hierarchy.groups", [value for members in groups.values() for value in members]),
     ):
         _find_slips(f"{column.name}.{where}", listed, texts, origin)
     return warnings
@@ -152,20 +150,20 @@ def check_groups(column: Column, groups: Mapping[str, Sequence[str]], attribute:
             suggestion = nearest(members[0] if members else "", texts)
             raise ParameterError(f"{method}.groups: no value of '{column.name}' stands in the group '{label}'; {suggestion}")
     if len(texts) <= _MANY:
-        _find_slips(f"{column.name}: groups", [one for members in groups.values() for one in members], texts, method)
+        _find_slips(f"{column.name}: groups", [value for members in groups.values() for value in members], texts, method)
 
 
 def _find_slips(where: str, listed: Iterable[str], texts: set[str], origin: str, every: Iterable[str] = ()) -> None:
     """Raise PolicyError where a listed value does not occur and one that is nearly the same does."""
     listed = list(listed)
-    absent = [one for one in listed if one not in texts]
+    absent = [value for value in listed if value not in texts]
     free = texts - set(listed) - set(every)
     plain = {_plain(text): text for text in free}
-    for one in absent:
-        meant = plain.get(_plain(one)) or next((text for text in sorted(free) if _is_slip(one, text)), None)
+    for value in absent:
+        meant = plain.get(_plain(value)) or next((text for text in sorted(free) if _is_slip(value, text)), None)
         if meant is not None:
             raise PolicyError(
-                f"{origin}: '{where}' names '{one}', which does not occur; did you mean '{meant}'? "
+                f"{origin}: '{where}' names '{value}', which does not occur; did you mean '{meant}'? "
                 f"(allow_absent: true at '{re.split('[.:]', where)[0]}' if both are right)"
             )
 
@@ -174,12 +172,19 @@ def _plain(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
-def _is_slip(one: str, other: str) -> bool:
+def _is_slip(first: str, second: str) -> bool:
     """Whether two words differ by one letter more, less, other or transposed; by two where they are long."""
-    if not (_WORD.fullmatch(one) and _WORD.fullmatch(other)):
+    if not (_WORD.fullmatch(first) and _WORD.fullmatch(second)):
         return False
-    most = 1 if min(len(one), len(other)) < 8 else 2
-    return OSA.distance(one.casefold(), other.casefold(), score_cutoff=most) <= most
+    most = 1 if min(len(first), len(second)) < 8 else 2
+    return _within_edits(first, second, most)
+
+
+def _within_edits(first: str, second: str, most: int) -> bool:
+    """Whether two texts differ by at most so many typing errors, upper and lower case alike."""
+    from rapidfuzz.distance import OSA  # loaded here, because most policies list no value that is absent
+
+    return OSA.distance(first.casefold(), second.casefold(), score_cutoff=most) <= most
 
 
 def _quoted(keys: Sequence[str]) -> str:

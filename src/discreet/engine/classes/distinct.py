@@ -108,7 +108,7 @@ def _number_packed(
 
 
 class _ShortKeys:
-    """Rows by keys that have a slot each."""
+    """Rows by keys that have slots of their own."""
 
     def __init__(self, keys: int) -> None:
         self.slots = np.zeros(keys, dtype=np.int32)

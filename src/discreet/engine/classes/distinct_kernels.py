@@ -18,6 +18,15 @@ _ONE = np.uint64(1)
 
 
 @compiled
+def _enter_key(slot: int, record: int, slots: Any, first: Any, counts: Any, number: int) -> int:
+    """Give the key of a record the next number, at a free slot; returns how many distinct keys there are now."""
+    first[number] = record
+    counts[number] = 0
+    slots[slot] = number + 1
+    return number + 1
+
+
+@compiled
 def number_block(block: Any, start: int, slots: Any, keys: Any, first: Any, counts: Any, number: int, of: Any) -> tuple[int, int]:
     """Number the keys of a block of records from record ``start`` on; expected O(block).
 
@@ -36,11 +45,8 @@ def number_block(block: Any, start: int, slots: Any, keys: Any, first: Any, coun
             if number == len(keys):
                 return at, number
             keys[number] = key
-            first[number] = start + at
-            counts[number] = 0
-            number += 1
-            owner = np.int32(number)
-            slots[slot] = owner
+            number = _enter_key(slot, start + at, slots, first, counts, number)
+            owner = slots[slot]
         counts[owner - 1] += 1
         of[at] = owner - 1
     return len(block), number
@@ -55,11 +61,8 @@ def number_short_keys(block: Any, start: int, slots: Any, first: Any, counts: An
         if owner == 0:
             if number == len(first):
                 return at, number
-            first[number] = start + at
-            counts[number] = 0
-            number += 1
-            owner = np.int32(number)
-            slots[slot] = owner
+            number = _enter_key(slot, start + at, slots, first, counts, number)
+            owner = slots[slot]
         counts[owner - 1] += 1
         of[at] = owner - 1
     return len(block), number

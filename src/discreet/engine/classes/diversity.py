@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.engine.classes.groups import count_agreeing_rows
 from discreet.engine.encoding.columns import Column
+from discreet.engine.runtime.compiled import compiled_unless_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _QUERIES_AT_ONCE = 2_000_000
 _TABLE_PER_RECORD = 4
 _TABLE_LEAST = 1 << 16
+_SORTED_BY_INSERTION = 16
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,12 @@ class Histograms:
     values: NDArray[np.int64]
     counts: NDArray[np.int64]
 
-    @property
+    @cached_property
     def classes(self) -> NDArray[np.int64]:
         """The class of each (class, value) pair."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
-    @property
+    @cached_property
     def totals(self) -> NDArray[np.int64]:
         """The number of records with a value in each class."""
         upto = np.concatenate(([0], np.cumsum(self.counts)))
@@ -64,16 +67,18 @@ def class_histograms(
 def _histograms_from_keys(keys: NDArray[np.int64], weights: NDArray[np.int64] | None, number: int, values: int) -> Histograms:
     """Histograms from one key ``class x values + value`` per record."""
     key_count = number * values
-    if key_count <= max(_TABLE_LEAST, _TABLE_PER_RECORD * len(keys)):
-        table = np.bincount(keys, weights=weights, minlength=key_count).astype(np.int64)
+    if 0 < key_count <= max(_TABLE_LEAST, _TABLE_PER_RECORD * len(keys)):
+        table = np.bincount(keys, weights=weights, minlength=key_count).astype(np.int64, copy=False)
         occurring = np.flatnonzero(table)
         counts = table[occurring]
+        starts = np.concatenate(([0], np.cumsum(table > 0)))[::values]
+        classes = np.repeat(np.arange(number), np.diff(starts))
     else:
         occurring, positions = np.unique(keys, return_inverse=True)
-        counts = np.bincount(positions, weights=weights, minlength=len(occurring)).astype(np.int64)
-    classes = occurring // max(values, 1)
-    starts = np.concatenate(([0], np.cumsum(np.bincount(classes, minlength=number))))
-    return Histograms(starts.astype(np.int64), occurring - classes * values, counts)
+        counts = np.bincount(positions, weights=weights, minlength=len(occurring)).astype(np.int64, copy=False)
+        classes = occurring // max(values, 1)
+        starts = np.concatenate(([0], np.cumsum(np.bincount(classes, minlength=number))))
+    return Histograms(starts.astype(np.int64, copy=False), occurring - classes * values, counts)
 
 
 def histograms_by_agreement(
@@ -133,17 +138,50 @@ def entropy_l(histograms: Histograms) -> NDArray[np.float64]:
 
 def recursive_l(histograms: Histograms, c: float) -> NDArray[np.float64]:
     """The largest l with r_1 < c (r_l + … + r_m), where r_1 >= r_2 >= … are the counts: recursive (c, l)-diversity; 0 if none."""
-    classes = histograms.classes
-    largest = int(histograms.counts.max(initial=0))
-    keys = np.sort(classes * (largest + 1) + (largest - histograms.counts))  # by class, then by falling count
-    counts = largest - keys % (largest + 1)
-    upto = np.concatenate(([0], np.cumsum(counts)))
-    starts = histograms.starts[classes]
-    tails = upto[histograms.starts[classes + 1]] - upto[:-1]
-    holds = counts[starts] < c * tails
-    return _nan_for_empty_classes(
-        np.bincount(classes, weights=holds, minlength=len(histograms.starts) - 1).astype(np.float64), histograms
-    )
+    largest = np.zeros(len(histograms.starts) - 1)
+    _find_recursive_l(histograms.starts, histograms.counts, float(c), largest)
+    return _nan_for_empty_classes(largest, histograms)
+
+
+def _find_recursive_l_of_few(
+    starts: NDArray[np.int64], counts: NDArray[np.int64], c: float, largest: NDArray[np.float64]
+) -> None:
+    """The same as the compiled loop, with one sort of all classes."""
+    classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    most = int(counts.max(initial=0))
+    base = classes * (most + 1) + most
+    falling = base - np.sort(base - counts)  # by class, then by falling count
+    upto = np.concatenate(([0], np.cumsum(falling)))
+    tails = upto[starts[classes + 1]] - upto[:-1]
+    largest[:] = np.bincount(classes, weights=falling[starts[classes]] < c * tails, minlength=len(largest))
+
+
+# starts, counts: as in Histograms. largest[class]: receives l, for classes without values it is left as it is. Values of a class
+# are few as a rule: their counts are sorted by insertion, and by NumPy where they are many. O(pairs log values).
+@compiled_unless_small(_find_recursive_l_of_few)
+def _find_recursive_l(starts: Any, counts: Any, c: float, largest: Any) -> None:
+    longest = 0
+    for number in range(len(largest)):
+        longest = max(longest, starts[number + 1] - starts[number])
+    falling = np.empty(longest, np.int64)
+    for number in range(len(largest)):
+        size, tail = starts[number + 1] - starts[number], np.int64(0)
+        if size > _SORTED_BY_INSERTION:
+            falling[:size] = -np.sort(-counts[starts[number] : starts[number + 1]])
+            tail = falling[:size].sum()
+        else:
+            for at in range(size):
+                own, place = counts[starts[number] + at], at
+                tail += own
+                while place and falling[place - 1] < own:
+                    falling[place] = falling[place - 1]
+                    place -= 1
+                falling[place] = own
+        for at in range(size):  # the sums of the tails fall, so the first that is too small ends it
+            if not falling[0] < c * tail:
+                break
+            largest[number] = at + 1
+            tail -= falling[at]
 
 
 def _nan_for_empty_classes(numbers: NDArray[np.float64], histograms: Histograms) -> NDArray[np.float64]:

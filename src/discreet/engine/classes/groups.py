@@ -54,6 +54,10 @@ def number_classes(columns: Sequence[Column], size: int) -> tuple[NDArray[np.int
     if size < _COMPILED_LEAST:
         ids, number = group_columns(columns, size)
         return ids, np.bincount(ids, minlength=number)
+    if len(columns) == 1:
+        counts = np.bincount(columns[0].codes, minlength=columns[0].cardinality)
+        if counts.all():  # the codes of one attribute are its classes, unless a value of its dictionary does not occur
+            return columns[0].codes.astype(np.int64), counts
     from discreet.engine.classes.distinct import number_rows
 
     rows = number_rows([(column.codes, column.cardinality) for column in columns], size)
@@ -75,14 +79,14 @@ def class_sizes(columns: Sequence[Column], size: int, *, wildcard: bool = False)
 
 
 def refuse_wildcards_beside_original(measure: str, columns: Sequence[Column], missing: str, original: object) -> None:
-    """Raise DataError where the measure does not cover an attacker who knows the original values: nulls in keys as wildcards.
+    """Raise DataError where the measure does not cover an intruder who knows the original values: nulls in keys as wildcards.
 
-    Without such nulls this attacker learns no more than the classes of the release show: the original key values of a record
+    Without such nulls this intruder learns no more than the classes of the release show: the original key values of a record
     agree with its own released cells, and so with those of its whole class.
     """
     if original is not None and missing == "wildcard" and (blank := [column.name for column in columns if column.has_null]):
         raise DataError(
-            f"{measure} is not defined for an attacker who knows the original values where '{blank[0]}' is suppressed and "
+            f"{measure} is not defined for an intruder who knows the original values where '{blank[0]}' is suppressed and "
             "missing: wildcard lets a null agree with anything; use missing: category, or a limit on known_sets or k_anonymity"
         )
 

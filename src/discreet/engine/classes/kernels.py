@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.classes import small_kernels
+from discreet.engine.runtime.compiled import compiled_unless_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 # codes[row, attribute]: code of each distinct row. counts[row]: records of the row. table[i, code]: contribution of a code of
 # attribute attributes[i] to the row's key, scaled so that different combinations of new labels have different keys. One pass,
 # O(rows x attributes). Trap: the arrays `first` and `totals` are allocated for the worst case, one class per row.
-@compiled
+@compiled_unless_small(small_kernels.class_ids)
 def class_ids(
     codes: NDArray[np.int32], counts: NDArray[np.int64], attributes: NDArray[np.int64], table: NDArray[np.int64], key_count: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
@@ -62,7 +63,7 @@ def class_ids(
     return ids, first[:number].copy(), totals[:number].copy()
 
 
-@compiled
+@compiled_unless_small(small_kernels.relabel)
 def relabel(
     codes: NDArray[np.int32], rows: NDArray[np.int32], attributes: NDArray[np.int64], maps: NDArray[np.int32]
 ) -> NDArray[np.int32]:
@@ -74,7 +75,7 @@ def relabel(
     return new_codes
 
 
-@compiled
+@compiled_unless_small(small_kernels.sum_flagged_rows)
 def sum_flagged_rows(
     codes: NDArray[np.int32], counts: NDArray[np.int64], flags: NDArray[np.bool_], values: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.float64]]:

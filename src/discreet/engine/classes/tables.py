@@ -48,9 +48,10 @@ class ClassTable:
         if key_count > _LARGEST_KEY:
             return self._by_refinement(maps, cards)
         steps = np.cumprod([1, *(max(card, 1) for card in cards[: len(maps)])], dtype=np.int64)[:-1]
-        table = _padded(maps, self.cards).astype(np.int64) * steps[:, np.newaxis]
+        varying = np.flatnonzero([card > 1 for card in cards[: len(maps)]])  # an attribute with one label divides no class
+        table = (_padded(maps, self.cards).astype(np.int64) * steps[:, np.newaxis])[varying]
         direct = key_count <= max(_TABLE_LEAST, _TABLE_PER_ROW * len(self))
-        return class_ids(self.codes, self.counts, np.arange(len(maps)), table, key_count if direct else 0)
+        return class_ids(self.codes, self.counts, varying, table, key_count if direct else 0)
 
     def _by_refinement(
         self, maps: Sequence[NDArray[np.int32]], cards: Sequence[int]

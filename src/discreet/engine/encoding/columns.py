@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.fixed_width import fixed_width_keys
+from discreet.engine.encoding.text_numbers import GrowingTexts, has_many_texts
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, text_forms
 from discreet.model.cells import is_coarse
@@ -64,6 +65,8 @@ def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
     """The named columns as codes, in the order of the names."""
     wanted = list(names)
     cached: dict[str, Column] = data.cache.setdefault("columns", {})
+    derived: dict[str, dict[Any, Any]] = data.cache.get("derived", {})
+    cached.update({name: derived[name]["codes"] for name in wanted if name not in cached and "codes" in derived.get(name, ())})
     missing = [name for name in dict.fromkeys(wanted) if name not in cached]
     attributes = {name: data.attribute(name) for name in missing}
     if len(missing) > 1 and len(data) > 50_000:
@@ -72,6 +75,9 @@ def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
     else:
         encoded = [encode_series(data.frame[name], attributes[name], name in data.cells) for name in missing]
     cached.update(zip(missing, encoded, strict=True))
+    for name in missing:
+        if name in derived:
+            derived[name]["codes"] = cached[name]
     return [cached[name] for name in wanted]
 
 
@@ -96,6 +102,10 @@ def _encode(series: pl.Series) -> Column:
     if dtype == pl.String:
         if (column := _encode_fixed_width(series)) is not None:
             return column
+        if has_many_texts(series):
+            texts = GrowingTexts(len(series), thread_count())
+            texts.append(series)
+            return column_of_texts(series.name, texts)
         values = series.unique().drop_nulls().sort()
         codes = series.cast(pl.Enum(values)).to_physical()
         return _column_from_codes(series.name, codes, values)
@@ -166,6 +176,11 @@ def _encode_fixed_width(series: pl.Series) -> Column | None:
     codes[present] = keys.codes
     rows[keys.codes] = present
     return Column(series.name, codes, series.gather(pl.Series(rows)), has_null)
+
+
+def column_of_texts(name: str, texts: GrowingTexts) -> Column:
+    codes, values, has_null = texts.finish(name)
+    return Column(name, codes.astype(code_type(len(values)), copy=False), values, has_null)
 
 
 def _encode_by_rank(series: pl.Series) -> Column:

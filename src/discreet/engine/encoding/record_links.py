@@ -58,9 +58,9 @@ LINK_COLUMN = "record"
 """The column of a link table that holds the number of the original record, counted from 1."""
 
 
-def link_table(masked: Microdata) -> pl.DataFrame:
+def link_table(records: NDArray[np.int64]) -> pl.DataFrame:
     """The link table: for each masked row the number of its original record, counted from 1; null where it was simulated."""
-    numbers = pl.Series(LINK_COLUMN, masked.records + 1)
+    numbers = pl.Series(LINK_COLUMN, records + 1)
     return numbers.to_frame().select(pl.when(pl.col(LINK_COLUMN) > 0).then(pl.col(LINK_COLUMN)))
 
 

@@ -45,7 +45,8 @@ Visit = Callable[[int, "NDArray[np.uint32]", "NDArray[np.int32]"], None]
 class _Members:
     """Records and queries of one class, each with its group of the set at hand.
 
-    Where cells agree by overlap, ``query_groups`` are classes of queries instead, and ``links`` the groups that agree with each.
+    Where cells of an attribute of the set agree by overlap, ``query_groups`` are classes of queries instead, and ``links`` the
+    groups that agree with each.
     """
 
     rows: NDArray[np.uint32] | None
@@ -152,9 +153,9 @@ class Counter:
         lists = []
         for records in self.classes:
             asking = everyone if records.size else everyone[:0]
-            groups, links = min(1, records.size), Links.all_in_one() if records.relations else None
+            groups = min(1, records.size)
             lists.append(
-                _Members(records.rows, np.zeros(records.size, np.uint32), asking, np.zeros(len(asking), np.uint32), groups, links)
+                _Members(records.rows, np.zeros(records.size, np.uint32), asking, np.zeros(len(asking), np.uint32), groups)
             )
         return lists
 
@@ -171,11 +172,11 @@ class Counter:
                     members, queries=members.queries[loud], query_groups=members.query_groups[loud]
                 )
             codes, query_codes, cardinality = own.codes[place], own.query_codes[place], own.cardinalities[place]
-            if members.links is not None:
+            if own.relations and (members.links is not None or not own.relations[place].is_equal):
+                # a set without overlapping attributes is counted by equal codes; from the first such attribute on by overlap
+                links = Links.one_to_one(members.groups) if members.links is None else members.links
                 copied = inner and len(self.classes) > 1
-                splits.append(
-                    self._split_related(members, members.links, codes, query_codes, own.relations[place], copied=copied)
-                )
+                splits.append(self._split_related(members, links, codes, query_codes, own.relations[place], copied=copied))
                 continue
             keys = members.groups * cardinality
             if keys > max(threads.SMALL, _TABLE_PER_RECORD * len(members.group)):

@@ -70,9 +70,10 @@ class Summary:
         )
         positive = risk[risk > 0]
         self.positive += len(positive)
-        powers, counts = np.unique(np.floor(np.log10(positive)).astype(int), return_counts=True)
-        for power, count in zip(powers.tolist(), counts.tolist(), strict=True):
-            self.powers[power] = self.powers.get(power, 0) + count
+        powers = np.floor(np.log10(positive)).astype(int)
+        least = int(powers.min(initial=0))
+        for step in np.flatnonzero(counts := np.bincount(powers - least)).tolist():
+            self.powers[least + step] = self.powers.get(least + step, 0) + int(counts[step])
         self._add_sizes(sizes.part(sizes.defined))
 
     def _add_sizes(self, sizes: Sizes) -> None:

@@ -127,6 +127,6 @@ def _sum_subtrees(tree: Family, own: NDArray[np.float64]) -> NDArray[np.float64]
         if sums.shape[1] < _MANY:
             np.add.at(sums, tree.parent[nodes], sums[nodes])
             continue
-        for node in nodes:  # the same sums in the same order, a set at a time
+        for node in nodes:  # the same sums in the same order, set by set
             sums[tree.parent[node]] += sums[node]
     return sums

@@ -5,7 +5,7 @@ Agreement is computed once per pair of distinct values and looked up for records
 * an equal value, or one within a tolerance: a run of masked codes, which are in the order of the values,
 * an interval, group or label of a hierarchy that contains it: a short list of masked codes,
 * a similar text (Jaro-Winkler similarity, or edit distance): computed for pairs of values only when they are compared,
-* a blank cell (null or ``*``), which agrees with anything. A target's null is a field that the attacker does not know.
+* a blank cell (null or ``*``), which agrees with anything. A target's null is a field that the intruder does not know.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Comparison:
 
     def __post_init__(self) -> None:
         owners = np.repeat(np.arange(self.unknown), np.diff(self.starts))
-        object.__setattr__(self, "keys", np.sort(owners * (self.blank + 1) + self.members))
+        # nearly always sorted already, which a stable sort finds out in one pass
+        object.__setattr__(self, "keys", np.sort(owners * (self.blank + 1) + self.members, kind="stable"))
 
     @property
     def single(self) -> bool:
@@ -270,7 +271,9 @@ def _comparison_from_pairs(
 ) -> Comparison:
     size, known = len(right.values), len(left.values)
     masked = np.where(np.append(blank, True)[right.codes], size, right.codes).astype(np.int64)
-    pairs = np.unique(owners * (size + 1) + members) if len(owners) else np.zeros(0, dtype=np.int64)
+    pairs = owners * (size + 1) + members if len(owners) else np.zeros(0, dtype=np.int64)
+    if (np.diff(pairs) <= 0).any():
+        pairs = np.unique(pairs)
     starts = np.searchsorted(pairs, np.arange(known + 1) * (size + 1))
     none = np.zeros(known, dtype=np.int64)
     return Comparison(name, left.codes.astype(np.int64), masked, known, size, none, none, starts, pairs % (size + 1), left.values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from discreet.engine.cells.atoms import Atoms, shared_atoms
+from discreet.engine.cells.atoms import Atoms, read_sides, shared_atoms
 from discreet.engine.cells.hierarchies import read_rows
 from discreet.engine.encoding.columns import Column
 from discreet.engine.encoding.policy_paths import resolve_path
@@ -60,7 +60,7 @@ def overlaps(data: Microdata, column: Column) -> bool:
 
 
 def blank_codes(data: Microdata, column: Column, *, null_agrees: bool) -> NDArray[np.bool_]:
-    """Which codes of a column stand for any value, so that an attacker cannot search by them."""
+    """Which codes of a column stand for any value, so that an intruder cannot search by them."""
     atoms = column_atoms(data, column)
     if atoms is None:
         blank = np.zeros(column.cardinality, dtype=np.bool_)
@@ -82,6 +82,21 @@ def column_atoms(data: Microdata, column: Column) -> Atoms | None:
         else:
             cached[column.name] = shared_atoms([(column, cells)], hierarchy=tree)[0]
     return cached[column.name]
+
+
+def recognised_cells(data: Microdata, column: Column) -> ColumnCells | None:
+    """The kind as which undeclared labels of a column are read, for whoever removes some of them; None where it is not ordered.
+
+    The kind is recognised by intervals such as ``2014-05-01..2014-05-04``: without the last of them ``2014-05`` would be a text.
+    """
+    if (
+        declared_cells(data, column.name) is not None
+        or label_hierarchy(data, column) is not None
+        or not _is_marked(column.values)
+    ):
+        return None
+    reading = read_sides([(column, None)])[0]
+    return None if reading.kind == "text" or reading.other_texts else ColumnCells(kind=reading.kind)
 
 
 def label_hierarchy(data: Microdata, column: Column) -> Hierarchy | None:

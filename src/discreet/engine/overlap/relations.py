@@ -63,6 +63,17 @@ class Relation:
         places = np.arange(size + 1)
         return cls(places[:-1], places, places[:-1], places[1:])
 
+    @cached_property
+    def is_equal(self) -> bool:
+        """Whether equal codes agree and no others do, so that no overlap has to be looked up."""
+        places = np.arange(len(self.place) + 1)
+        return (
+            len(self.starts) == len(places)
+            and len(self.begin) == len(self.place)
+            and bool((self.place == places[:-1]).all() and (self.starts == places).all())
+            and bool((self.begin == places[:-1]).all() and (self.end == places[1:]).all())
+        )
+
     @property
     def runs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         return self.starts, self.begin, self.end

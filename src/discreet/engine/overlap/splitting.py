@@ -45,9 +45,9 @@ class Links:
     groups: NDArray[np.uint32]
 
     @classmethod
-    def all_in_one(cls) -> Links:
-        """One class that agrees with one group."""
-        return cls(np.array([0, 1]), np.zeros(1, np.uint32))
+    def one_to_one(cls, groups: int) -> Links:
+        """Each class agrees with the group of the same number, as long as every attribute was compared by equal codes."""
+        return cls(np.arange(groups + 1), np.arange(groups, dtype=np.uint32))
 
     @property
     def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

@@ -31,7 +31,7 @@ def classes_by_overlap(
 ) -> CountedRecords:
     """One class of all records, queried by the records in ``slots``; cells agree where they overlap.
 
-    An attacker cannot search by an attribute in which the query's own cell is blank: queries are grouped by pattern of blanks.
+    An intruder cannot search by an attribute in which the query's own cell is blank: queries are grouped by pattern of blanks.
     """
     relations = [column_relation(data, column, null_agrees=null_agrees) for column in columns]
     blank = [blank_codes(data, column, null_agrees=null_agrees) for column in columns]

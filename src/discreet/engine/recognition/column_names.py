@@ -19,7 +19,9 @@ from discreet.engine.recognition.identifier_names import IDENTIFIERS, WEIGHTS
 from discreet.engine.recognition.key_names import KEYS
 from discreet.engine.recognition.name_rules import PERSON_NAME, RECORD_ID, Kind, word_set
 
-_PREPOSITIONS = word_set("""at of for per in on by from de du des di da del della van von vom zum""")
+_PREPOSITIONS = word_set("""at of for per in on by from to with de du des di da del della van von vom zum""")
+_QUANTITIES = word_set("number num no nr count amount total sum share percentage frequency anzahl nombre numero cantidad")
+"""Words before 'of' that say how something is counted: the head of 'number of visits to a doctor' is 'visits'."""
 _PEOPLE_AND_THINGS = word_set(
     """patient user person customer client member employee student subject participant respondent child mother father
     parent husband wife spouse partner owner contact doctor physician head hh emergency primary secondary current
@@ -29,7 +31,8 @@ _PEOPLE_AND_THINGS = word_set(
 _MODIFIERS = word_set(
     """good poor bad very high low old young new big small large avg average mean max min median tot any ever never prior
     pct percent share rate ratio index score grp cat dummy ind indicator has had was did own self years yrs year weekly
-    monthly annual daily hourly per log sqrt sum diff change raw std adj imputed recoded baseline base follow final initial"""
+    monthly annual daily hourly per log sqrt sum diff change raw std adj imputed recoded baseline base follow final initial
+    stat"""
 )
 """Words that say how something is counted or when; they neither name a kind nor hide one."""
 _NEVER_SPLIT = word_set(
@@ -52,6 +55,8 @@ CODE_WORDS = word_set(
 _REMOTE = word_set("prev previous former past ago father mother parent parents spouse husband wife partner sibling")
 _LONGEST_LABEL = 120
 _LEAST_EXPLAINED = 0.5
+_LEAST_LETTERS = 5
+"""Letters of a word that is taken for the beginning of a longer one."""
 _SHORT = frozenset({"id", "no", "nr", "dx", "rx", "wt"})
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
@@ -90,6 +95,8 @@ def look_up_name(name: str) -> Naming:
 
     >>> look_up_name("dateOfBirth").kind.name, look_up_name("username").kind.name, look_up_name("diagnosis_id").kind.name
     ('birth date', "person's name", 'disease')
+    >>> look_up_name("number of visits to a doctor").kind.name
+    'treatment'
     >>> look_up_name("wage_per_hour").kind.name, look_up_name("school id").kind.name, look_up_name("colour").kind
     ('income', 'school', None)
     """
@@ -108,6 +115,25 @@ def look_up_name(name: str) -> Naming:
         if stem is not None:
             return Naming(name_words, next(kind for kind in CONFIDENTIALS if kind.name == "medication"), stem)
     return Naming(name_words, *best) if best else Naming(name_words, None)
+
+
+@cache
+def complete_truncated_word(word: str) -> tuple[Kind, str] | None:
+    """The kind and a word of the vocabulary that begins with this one, where all such words are of one kind.
+
+    >>> complete_truncated_word("disea")[1], complete_truncated_word("qwert")
+    ('disease', None)
+    """
+    if len(word) < _LEAST_LETTERS or not word.isalpha() or word in _NEVER_SPLIT:
+        return None
+    longer = [
+        (phrase[0], kind)
+        for phrase, kind in _phrases().items()
+        if len(phrase) == 1 and phrase[0] != word and phrase[0].startswith(word)
+    ]
+    if not longer or len({kind.name for _, kind in longer}) > 1 or longer[0][1].weak:
+        return None
+    return longer[0][1], min((text for text, _ in longer), key=lambda text: (len(text), text))
 
 
 def look_up_label(name: str, label: str) -> Naming:
@@ -202,7 +228,8 @@ def _find_kind(words: list[str]) -> tuple[Kind, str] | None:
     chosen = strong or [span for span in spans if not (span[2].name == PERSON_NAME and _NOT_PEOPLE & set(words))]
     if not chosen:
         return None
-    cut = next((index for index, word in enumerate(words) if word in _PREPOSITIONS and index > 0), len(words))
+    first = 2 if len(words) > 2 and words[0] in _QUANTITIES and words[1] in _PREPOSITIONS else 1
+    cut = next((index for index, word in enumerate(words) if word in _PREPOSITIONS and index >= first), len(words))
     head = [span for span in chosen if span[0] < cut] or chosen
     start, end, kind = max(head, key=lambda span: (span[1], span[0]))
     return kind, " ".join(words[start:end])

@@ -1,4 +1,4 @@
-"""Column names of quasi-identifiers, ordered by the probability that an attacker knows them.
+"""Column names of quasi-identifiers, ordered by the probability that an intruder knows them.
 
 What anyone can see or hear (sex, ethnicity, region) is nearly always known; what registers and profiles contain (birth date,
 occupation, education) often; what only acquaintances know (hours of work, housing, dates of a stay) seldom.
@@ -52,7 +52,8 @@ KEYS = (
         central city, centcity, big city, bigcity, small city, smcity, inner city, south, north, northeast, nrtheast,
         nor east, northcentral, northcen, nrthcen, midwest, southwest, southeast, northwest, southern, northern,
         statefip, state fips, state code, prov, regn, stateabb, state abbr, farm, community, reg code, subregion,
-        census division, arrondissement, quartier, barrio, distrito, departamento, bairro, oblast, size of town,
+        census division, continent, kontinent, reg, arrondissement, quartier, barrio, distrito, departamento, bairro, oblast,
+        size of town,
         town size, community size""",
         0.6, coded=True),
     Kind("distance", _K, """distance from home, distance to work, commute, commuting, distance to school""",
@@ -78,7 +79,7 @@ KEYS = (
         situation matrimoniale, estado civil, stato civile, burgerlijke staat, siviilisaaty, civilstand, marr, maried,
         marstat, maritl, mstatus, mar stat, marst, maritalcat, divorced, divorce, widow, widowed, widower, separated,
         never married, nevermarried, nev mar, ever married, evermarr, cohab, cohabiting, cohabitation, living together,
-        single, partner, spouse present, relationship status, rel status, years married, yrsmarr, yrs married,
+        single, partner, spouse present, relationship status, rel status, marry, years married, yrsmarr, yrs married,
         bachelor status, verheiratet, ledig, casado, marie""",
         0.4, 0.05, coded=True),
     Kind("household", _K, """

@@ -1,6 +1,6 @@
 """Kinds of attributes: what a column is about, with a default role, probability of being known, and sensitivity.
 
-The roles are those of Truta et al.: identifier, key, confidential. ``known`` is the probability that an attacker knows the
+The roles are those of Truta et al.: identifier, key, confidential. ``known`` is the probability that an intruder knows the
 attribute of a person, ``sensitivity`` the harm if it is learnt. These numbers are defaults to start from, not measurements; the
 data controller edits them. What is sensitive follows the special categories of the GDPR (articles 9 and 10), then what the public
 names in surveys (money, benefits, school discipline).

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import tempfile
+import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,9 @@ import numpy as np
 
 SMALL_ARRAY, SMALL_WORK = 1 << 17, 300_000_000
 """Members of the longest array of a call, and of all calls so far, up to which small versions are used."""
+FEW_ROWS = 3000
+"""Rows up to which a loop over single values is faster in Python than with the compiler, which must be imported and loaded."""
+_interpreting = threading.local()
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -40,14 +45,30 @@ def compiled(function: F) -> F:
     return kernel  # type: ignore[no-any-return]
 
 
-def compiled_unless_small(small: Callable[..., Any]) -> Callable[[F], F]:
+def compiled_unless_small(small: Callable[..., Any], most: int = SMALL_ARRAY) -> Callable[[F], F]:
     """The same for a function that ``small`` computes too, to the last bit, with NumPy alone.
 
-    ``small`` is called while little is to be done: importing the compiler and loading the machine code takes seconds.
+    ``small`` is called while no array has more than ``most`` members and little is to be done: importing the compiler and
+    loading the machine code takes seconds.
     """
 
     def decorate(function: F) -> F:
-        kernel: Any = Kernel(function, small)
+        kernel: Any = Kernel(function, small, most)
+        return kernel  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def interpreted_if_few(most: int) -> Callable[[F], F]:
+    """The same for a function that is run by Python itself, with all kernels that it calls, where no array is longer than this.
+
+    Only for functions of integers, comparisons and the four operations on floats, which give the same bits either way: powers and
+    logarithms may differ in the last one.
+    """
+
+    def decorate(function: F) -> F:
+        kernel: Any = Kernel(function, None, most)
+        kernel.small = kernel.interpret
         return kernel  # type: ignore[no-any-return]
 
     return decorate
@@ -59,23 +80,32 @@ class Kernel:
     _work = 0
     """Members of arrays that small versions have worked on in this process."""
 
-    def __init__(self, function: Callable[..., Any], small: Callable[..., Any] | None) -> None:
-        self.function, self.small = function, small
+    def __init__(self, function: Callable[..., Any], small: Callable[..., Any] | None, most: int = SMALL_ARRAY) -> None:
+        self.function, self.small, self.most = function, small, most
         self._machine_code: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
         if self._machine_code is None:
+            if getattr(_interpreting, "active", False):
+                return self.function(*arguments)
             if self.small is not None and self._is_small(arguments):
                 return self.small(*arguments)
             return self.machine_code(*arguments)
         return self._machine_code(*arguments)
 
-    @staticmethod
-    def _is_small(arguments: tuple[Any, ...]) -> bool:
+    def interpret(self, *arguments: Any) -> Any:
+        """The result by Python itself; kernels that the function calls are interpreted too."""
+        _interpreting.active = True
+        try:
+            return self.function(*arguments)
+        finally:
+            _interpreting.active = False
+
+    def _is_small(self, arguments: tuple[Any, ...]) -> bool:
         longest = max((one.size for one in arguments if isinstance(one, np.ndarray)), default=0)
         Kernel._work += longest
-        return longest <= SMALL_ARRAY and Kernel._work <= SMALL_WORK
+        return longest <= self.most and Kernel._work <= SMALL_WORK
 
     @property
     def machine_code(self) -> Callable[..., Any]:
@@ -96,6 +126,17 @@ class Kernel:
             numba = import_numba()
             self._machine_code = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
         return self._machine_code
+
+
+def is_compiler_loaded() -> bool:
+    """Whether a kernel was compiled or loaded in this process, so that another one costs little."""
+    return "numba" in sys.modules
+
+
+def was_compiled(module: str) -> bool:
+    """Whether machine code of a module's kernels is in the cache, so that using them does not take seconds."""
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_folder())
+    return next(folder.rglob(f"{module}.*.nbi"), None) is not None
 
 
 def import_numba() -> Any:

@@ -66,7 +66,7 @@ class SuppressionRule:
         return self.level * (1 - MARGIN)
 
     def known_candidates(self, table: TargetingState, nulls: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The values that an attacker may know and that may be suppressed."""
+        """The values that an intruder may know and that may be suppressed."""
         suppressible = self.allowed & (np.arange(len(self.allowed)) < table.tree.width)
         return ~nulls & suppressible
 

@@ -90,6 +90,12 @@ class Associations(LossMeasure):
             parse_formula(text)
         return analyses
 
+    @property
+    def analysed_attributes(self) -> set[str]:
+        """The attributes of the regressions."""
+        formulas = [parse_formula(text) for text in self.analyses]
+        return {name for formula in formulas for name in (formula.response, *formula.predictors)}
+
     def measure(self, original: Microdata, masked: Microdata) -> Score:
         names, changed, notes = self._compared(original, masked)
         before = original.cache.setdefault(("associations", self.records), {})
@@ -124,13 +130,15 @@ class Associations(LossMeasure):
         large = [name for name in names if not _is_number(original, name) and original.frame[name].n_unique() > self.categories]
         names = [name for name in names if name not in large]
         changed = _changed(original, masked, names)
-        kept = sorted(names, key=lambda name: (name not in changed, names.index(name)))[: self.most]
+        compared = sorted(names, key=lambda name: (name not in changed, names.index(name)))[: self.most]
         notes = []
         if large:
             notes.append(f"more than {self.categories} categories, so not compared: {_listed(large)}")
-        if len(kept) < len(names):
-            notes.append(f"not compared, because there are more than {self.most}: {_listed([n for n in names if n not in kept])}")
-        return [name for name in names if name in kept], changed, notes
+        if len(compared) < len(names):
+            notes.append(
+                f"not compared, because there are more than {self.most}: {_listed([n for n in names if n not in compared])}"
+            )
+        return [name for name in names if name in compared], changed, notes
 
     def _effects(self, formula: Formula, original: Microdata, masked: Microdata) -> list[tuple[str, Effect, Effect]]:
         """Each effect of a regression with its label, before and after."""

@@ -68,7 +68,7 @@ class Ncp(LossMeasure):
     }
 
     attributes: tuple[str, ...] = Field(
-        default=(), description="attributes to compare; default: the keys, or if there are none, those an attacker may know"
+        default=(), description="attributes to compare; default: the keys, or if there are none, those an intruder may know"
     )
     weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="weight of each attribute, normalised to the sum 1; default: 1 each"

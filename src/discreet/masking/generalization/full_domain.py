@@ -29,7 +29,8 @@ Loss = Literal["loss_metric", "ncp"]
 class FullDomainResult:
     """The optimum: its node with the loss, the released labels, and the records that are suppressed.
 
-    ``nodes`` is the size of the lattice, ``counted`` how many of its nodes were evaluated.
+    ``nodes`` is the size of the lattice, ``counted`` how many of its nodes were evaluated. ``lowest_loss`` is a proven bound
+    of the loss of any admissible node, which is below the node's own loss only if the search ran out of time.
     """
 
     node: CheckedNode
@@ -37,6 +38,19 @@ class FullDomainResult:
     suppressed: NDArray[np.bool_]
     nodes: int
     counted: int
+    lowest_loss: float
+
+    @property
+    def is_optimal(self) -> bool:
+        return self.lowest_loss >= self.node.loss
+
+    def describe_gap(self) -> str:
+        """A sentence on a search that ran out of time."""
+        share = f"at most {100 * (self.node.loss / self.lowest_loss - 1):.2f} % more than" if self.lowest_loss > 0 else "above"
+        return (
+            f"the search ran out of time after {self.counted:,} of {self.nodes:,} combinations of levels: the loss is "
+            f"{self.node.loss:.6f}, {share} the lower bound of the optimum, {self.lowest_loss:.6f}"
+        )
 
 
 def full_domain(
@@ -48,10 +62,11 @@ def full_domain(
     limit: int,
     loss: Loss,
     record_counts: NDArray[np.int64] | None = None,
+    seconds: float | None = None,
 ) -> FullDomainResult:
     """The generalization of least loss that satisfies the model with at most ``limit`` records suppressed.
 
-    ``record_counts`` is the number of records that each row stands for; default: 1.
+    ``record_counts`` is the number of records that each row stands for; default: 1. After ``seconds`` the best one so far.
     """
     columns = encode(data, keys)
     levels_by_key, texts = zip(*(_build_levels(data, column, loss) for column in columns), strict=True)
@@ -59,7 +74,7 @@ def full_domain(
     if record_counts is not None:
         table = replace(table, counts=np.bincount(rows, weights=record_counts, minlength=len(table)).astype(np.int64))
     lattice = Lattice(table, levels_by_key, model.of_rows, limit, _geometric_mean_loss if loss == "loss_metric" else _mean_loss)
-    optimum = lattice.search()
+    optimum = lattice.search(seconds)
     released = {
         c.name: names[level].gather(c.codes) for c, names, level in zip(columns, texts, optimum.node, strict=True) if level
     }
@@ -67,7 +82,8 @@ def full_domain(
     cards = [key_levels.count_labels(level) for key_levels, level in zip(levels_by_key, optimum.node, strict=True)]
     ids, first, _ = table.classes(maps, cards)
     broken, _ = model.of_rows(table, ids, len(first))
-    return FullDomainResult(optimum, released, broken[rows], int(np.prod(lattice.shape)), len(lattice.checked))
+    nodes, counted = int(np.prod(lattice.shape)), len(lattice.checked)
+    return FullDomainResult(optimum, released, broken[rows], nodes, counted, lattice.lowest_loss)
 
 
 def _geometric_mean_loss(shares: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -3,15 +3,16 @@
 A node is admissible if at most a given number of records lie in equivalence classes that violate the privacy model; those
 records are suppressed. The loss of a node combines the costs of its attributes, generalization and suppression together. It is
 never below the loss of the same node without suppression, which only grows from finer to coarser nodes. The search (after
-Kohlmayer et al. 2012) bisects paths through the open nodes, and stops when the lower bound of every open node exceeds the best
-loss so far: the optimum is proven.
+Kohlmayer et al. 2012) bisects paths from the open node of the lowest bound to the top, and stops when the lower bound of every
+open node exceeds the best loss so far: the optimum is proven.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,8 @@ BrokenRows = Callable[[ClassTable, "NDArray[Any]", int], tuple["NDArray[np.bool_
 
 _MAX_NODES = 20_000_000
 _CACHED_COPIES = 4  # regrouped tables are cached up to this multiple of the rows of the first table
+_RECOUNTED = 0.9  # the open nodes below each node are counted again when so many are left; older counts still show the way
+_CANDIDATES = 64  # open nodes of the lowest bounds from which the starts of paths are taken, per thread
 _TOLERANCE = 1e-12  # losses that differ by less are rounding errors of one number
 
 
@@ -108,6 +111,8 @@ class Lattice:
         self.bound = self._bound([0.0] * len(self.attributes), tuple(height - 1 for height in self.shape))
         self.open = np.ones(self.shape, dtype=np.bool_)
         self.best: CheckedNode | None = None
+        self.open_below: NDArray[np.int32] | None = None
+        self.counted_open = 0
         self.cached: dict[Node, ClassTable] = {(0,) * len(self.shape): self.table}
 
     def _column_costs(self, index: int) -> NDArray[np.float64]:
@@ -125,77 +130,84 @@ class Lattice:
             parts.append(((costs[: top[index] + 1] + added_cost) / size).reshape(shape))
         return self.combine(parts)
 
-    def search(self) -> CheckedNode:
-        """The admissible node of least loss; of equal losses the one with fewer levels, then with finer earlier attributes."""
-        for path in self._paths():
-            self._bisect(path)
+    def search(self, seconds: float | None = None) -> CheckedNode:
+        """The admissible node of least loss; of equal losses the one with fewer levels, then with finer earlier attributes.
+
+        After ``seconds`` (default: no limit) the best node so far, if there is one; ``lowest_loss`` bounds the optimum then.
+        """
+        started = monotonic()
         with ThreadPoolExecutor(thread_count()) as pool:
-            while (batch := self._lowest_open(thread_count())) != []:
-                for node, outcome in zip(batch, pool.map(self._evaluate, batch), strict=True):
-                    self._record(node, *outcome)
+            while (paths := self._choose_paths(thread_count())) != []:
+                self._bisect(paths, pool)
+                if seconds is not None and self.best is not None and monotonic() - started > seconds:
+                    break
         if self.best is None:
             raise DataError(self._explain_no_solution())
         return self.best
 
-    def _lowest_open(self, number: int) -> list[Node]:
-        """The open nodes with the lowest bounds."""
+    @property
+    def lowest_loss(self) -> float:
+        """A proven lower bound of the loss of every admissible node: that of the best node, once the search has ended."""
+        best = np.inf if self.best is None else self.best.loss
+        return float(min(best, self.bound[self.open].min(initial=np.inf)))
+
+    def _choose_paths(self, number: int) -> list[list[Node]]:
+        """Paths to the top of the lattice, from the open nodes with the lowest bounds; none, if no node is open.
+
+        Each step goes to the node above that has the most open nodes at or below it. The coarser a node that is not admissible,
+        the more open nodes it closes, and the smaller its table. So it does not matter whether the nodes of a path are open.
+        """
         open_nodes = np.flatnonzero(self.open)
-        bounds = self.bound.ravel()[open_nodes]
-        lowest = open_nodes[np.argsort(bounds, kind="stable")[:number]]
-        return [tuple(int(level) for level in np.unravel_index(flat_index, self.shape)) for flat_index in lowest]
+        if not len(open_nodes):
+            return []
+        if self.open_below is None or len(open_nodes) < _RECOUNTED * self.counted_open:
+            self.open_below, self.counted_open = _count_at_or_below(self.open), len(open_nodes)
+        by_bound = open_nodes[np.argsort(self.bound.ravel()[open_nodes], kind="stable")[: _CANDIDATES * number]]
+        starts = [tuple(int(level) for level in np.unravel_index(flat_index, self.shape)) for flat_index in by_bound]
+        paths: list[list[Node]] = []
+        for start in starts:
+            # a start below the middle of another path is probably closed by it
+            if len(paths) < number and not any(_is_at_or_below(start, path[len(path) // 2]) for path in paths):
+                paths.append(self._path_to_top(start))
+        return paths
 
-    def _paths(self) -> Iterator[list[Node]]:
-        """Paths from the open node with the lowest bound to coarser ones, as long as bisecting them can still rule nodes out."""
-        tried = np.zeros(self.shape, dtype=np.bool_)
-        while True:
-            untried = np.flatnonzero(self.open & ~tried)
-            if not len(untried):
-                return
-            node = np.unravel_index(untried[np.argmin(self.bound.ravel()[untried])], self.shape)
-            path = [tuple(int(level) for level in node)]
-            while (above := self._best_above(path[-1])) is not None:
-                path.append(above)
-            yield path
-            # nodes above the first admissible node of the path need no path of their own
-            admissible = [step for step in path if self._is_admissible(step)]
-            start = admissible[0] if admissible else path[-1]
-            tried[tuple(slice(level, None) for level in start)] = True
-            tried[path[0]] = True
-
-    def _best_above(self, node: Node) -> Node | None:
-        """The open node one level coarser in one attribute that has the lowest bound."""
-        least_bound, best_node = np.inf, None
-        for index, height in enumerate(self.shape):
-            if node[index] + 1 < height:
-                above = (*node[:index], node[index] + 1, *node[index + 1 :])
-                if self.open[above] and self.bound[above] < least_bound:
-                    least_bound, best_node = self.bound[above], above
-        return best_node
+    def _path_to_top(self, start: Node) -> list[Node]:
+        assert self.open_below is not None
+        path = [start]
+        while above := [
+            (*path[-1][:index], path[-1][index] + 1, *path[-1][index + 1 :])
+            for index, height in enumerate(self.shape)
+            if path[-1][index] + 1 < height
+        ]:
+            path.append(max(above, key=lambda node: int(self.open_below[node])))  # type: ignore[index]
+        return path
 
     def _is_admissible(self, node: Node) -> bool:
         """Whether a node was evaluated and suppresses no more records than allowed."""
         return node in self.checked and self.checked[node].suppressed <= self.limit
 
-    def _bisect(self, path: list[Node]) -> None:
-        """Evaluate open nodes of a path, from its middle towards the first admissible one."""
-        low, high = 0, len(path) - 1
-        while low <= high:
-            middle = (low + high) // 2
-            node = path[middle]
-            if self.open[node]:
-                self._record(node, *self._evaluate(node))
-            if self._is_admissible(node):
-                high = middle - 1
-            else:
-                low = middle + 1
+    def _bisect(self, paths: Sequence[list[Node]], pool: ThreadPoolExecutor) -> None:
+        """Evaluate nodes of the paths, from their middles towards the first admissible ones, until their starts are closed."""
+        ranges = [(0, len(path) - 1) for path in paths]
+        while any(low <= high for low, high in ranges):
+            middles = [path[(low + high) // 2] if low <= high else None for path, (low, high) in zip(paths, ranges, strict=True)]
+            self._evaluate_all(middles, pool)
+            for index, node in enumerate(middles):
+                low, high = ranges[index]
+                if node is not None:
+                    middle = (low + high) // 2
+                    ranges[index] = (low, middle - 1) if self._is_admissible(node) else (middle + 1, high)
+        self._evaluate_all([path[0] if self.open[path[0]] else None for path in paths], pool)
+
+    def _evaluate_all(self, nodes: Sequence[Node | None], pool: ThreadPoolExecutor) -> None:
+        """Evaluate nodes that were not evaluated yet, and close what they rule out."""
+        new = list(dict.fromkeys(node for node in nodes if node is not None and node not in self.checked))
+        for node, outcome in zip(new, pool.map(self._evaluate, new), strict=True):
+            self._record(node, *outcome)
 
     def _smallest_cached(self, node: Node) -> tuple[Node, ClassTable]:
         """The smallest cached table of a node that is finer than this one or equal to it."""
-        below = [
-            (cached_node, table)
-            for cached_node, table in list(self.cached.items())
-            if all(low <= high for low, high in zip(cached_node, node, strict=True))
-        ]
+        below = [(cached_node, table) for cached_node, table in list(self.cached.items()) if _is_at_or_below(cached_node, node)]
         return min(below, key=lambda pair: len(pair[1]))
 
     def _evaluate(self, node: Node) -> tuple[CheckedNode, NDArray[np.float64], int]:
@@ -262,6 +274,19 @@ class Lattice:
             f"no generalization of these keys satisfies the model with at most {self.limit:,} of {self.records:,} records "
             f"suppressed; the closest would suppress {fewest:,}; raise suppression_limit, or require less"
         )
+
+
+def _is_at_or_below(node: Node, other: Node) -> bool:
+    """Whether a node is finer than another one in every attribute, or equal."""
+    return all(low <= high for low, high in zip(node, other, strict=True))
+
+
+def _count_at_or_below(flags: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """For each node, the flagged nodes that are at or below it."""
+    counts = flags.astype(np.int32)
+    for axis in range(counts.ndim):
+        np.cumsum(counts, axis=axis, out=counts)
+    return counts
 
 
 def _preference(checked: CheckedNode) -> tuple[float, int, Node]:

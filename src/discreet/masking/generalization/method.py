@@ -27,10 +27,16 @@ from discreet.model.microdata import Microdata
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.masking.generalization.full_domain import FullDomainResult
+
+_GAP = "gap of the full-domain search"
 PARTITION = Gap(
     "algorithm: partition",
     "its cuts are made on one machine, one after the other",
     lambda plugin: plugin.algorithm == "partition",
+)
+TIME_LIMIT = Gap(
+    "seconds", "its log does not say how far the result can be from the optimum", lambda plugin: plugin.seconds is not None
 )
 MAX_COMBINATIONS = 5_000_000
 TOO_MANY_COMBINATIONS = Gap("more than 5 million combinations of values", "they are searched on one machine")
@@ -56,7 +62,7 @@ class Generalization(MaskingMethod):
         "(2006). Mondrian multidimensional k-anonymity. ICDE; Kohlmayer, F. et al. (2012). Flash. PASSAT."
     )
     spark: ClassVar[EngineWork | None] = EngineWork(
-        "discreet.masking.generalization.spark:generalization", (PARTITION, QUANTILES, TOO_MANY_COMBINATIONS)
+        "discreet.masking.generalization.spark:generalization", (PARTITION, QUANTILES, TIME_LIMIT, TOO_MANY_COMBINATIONS)
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Truthfulness: every released label contains the true value; all attributes but the keys."
@@ -94,6 +100,11 @@ class Generalization(MaskingMethod):
         default="blank", description="suppressed records stay with null keys, or are removed"
     )
     loss: Literal["loss_metric", "ncp"] = Field(default="loss_metric", description="information loss that full_domain minimises")
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="time limit of the search of full_domain, which then returns the best recoding so far and says how far it "
+        "can be from the optimum; default: none",
+    )
     strict: bool = Field(default=True, description="partition: records with equal values of a cut attribute stay together")
 
     @model_validator(mode="after")
@@ -146,11 +157,15 @@ class Generalization(MaskingMethod):
         if not len(data):
             return data
         if self.algorithm == "full_domain":
-            labels, suppressed = self.full_domain(data, columns)
+            optimum = self.search_full_domain(data, columns)
+            labels = optimum.columns
             cells = {
                 name: describe_labels(data, name, series, hierarchy=hierarchy_of(data, name)) for name, series in labels.items()
             }
-            return self._suppress(data.with_columns(labels, cells), columns, suppressed)
+            masked = self._suppress(data.with_columns(labels, cells), columns, optimum.suppressed)
+            if not optimum.is_optimal:
+                masked.cache[_GAP] = optimum.describe_gap()
+            return masked
         sensitive = encode(data, self.protected(data))
         model = self._model(data, sensitive)
         limit = math.floor(self.suppression_limit * len(data) + 1e-9)
@@ -165,9 +180,12 @@ class Generalization(MaskingMethod):
 
         return data.with_columns(*mondrian(data, columns, model, sensitive, relaxed=not self.strict))
 
-    def full_domain(
+    def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
+        return [after.cache[_GAP]] if _GAP in after.cache else []
+
+    def search_full_domain(
         self, data: Microdata, columns: Sequence[str], record_counts: NDArray[np.int64] | None = None
-    ) -> tuple[dict[str, pl.Series], NDArray[np.bool_]]:
+    ) -> FullDomainResult:
         """The labels of least loss, and the rows to suppress; ``record_counts`` are the records per row, default: 1."""
         from discreet.masking.generalization.full_domain import full_domain
 
@@ -175,8 +193,9 @@ class Generalization(MaskingMethod):
         records = len(data) if record_counts is None else int(record_counts.sum())
         limit = math.floor(self.suppression_limit * records + 1e-9)
         model = self._model(data, sensitive, record_counts)
-        optimum = full_domain(data, columns, model, sensitive, limit=limit, loss=self.loss, record_counts=record_counts)
-        return optimum.columns, optimum.suppressed
+        return full_domain(
+            data, columns, model, sensitive, limit=limit, loss=self.loss, record_counts=record_counts, seconds=self.seconds
+        )
 
     def _broken(self, model: PrivacyModel, size: int, sensitive: Sequence[Column]) -> bool:
         """Whether even the class of all records violates the model."""
@@ -207,7 +226,7 @@ class Generalization(MaskingMethod):
             sentences.append(f"{int((broken & ~blank).sum()):,} records lie in classes that no longer satisfy the model")
         if (broken & blank).any():
             sentences.append(
-                f"the {int(blank.sum()):,} suppressed records form a class that violates the model: an attacker who knows that "
+                f"the {int(blank.sum()):,} suppressed records form a class that violates the model: an intruder who knows that "
                 "the target was suppressed finds it among them; use suppressed: remove"
             )
         return sentences

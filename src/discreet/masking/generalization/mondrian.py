@@ -14,7 +14,7 @@ from discreet.engine.cells.hierarchies import hierarchy_from_spec, hierarchy_of,
 from discreet.engine.classes.tables import class_table
 from discreet.engine.encoding.columns import Column, encode
 from discreet.masking.generalization.model_kernels import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, ModelArrays
-from discreet.masking.generalization.mondrian_kernels import AxisArrays, lowest_common, partition_rows
+from discreet.masking.generalization.mondrian_kernels import AxisArrays, lowest_common, partition_compiled, partition_rows
 from discreet.masking.generalization.privacy_model import PrivacyModel
 from discreet.model.attribute import Level
 from discreet.model.cells import EVERYTHING, ColumnCells, Group, Interval
@@ -68,7 +68,8 @@ def mondrian(
         table, rows = class_table(columns, len(data))
         codes, counts = table.codes, table.counts
     key_codes, sensitive_codes = np.ascontiguousarray(codes[:, : len(axes)]), np.ascontiguousarray(codes[:, len(axes) :])
-    classes = partition_rows(key_codes, counts, _pack_axes(axes), relaxed, model.k, sensitive_codes, _pack_model(model))
+    partition = partition_rows if model.l is None and model.t is None else partition_compiled  # logarithms differ in the last bit
+    classes = partition(key_codes, counts, _pack_axes(axes), relaxed, model.k, sensitive_codes, _pack_model(model))
     released = {axis.column.name: _release_column(axis, codes[:, index], classes, rows) for index, axis in enumerate(axes)}
     hierarchies = {axis.column.name: axis.hierarchy for axis in axes}
     return released, {name: describe_labels(data, name, series, hierarchy=hierarchies[name]) for name, series in released.items()}

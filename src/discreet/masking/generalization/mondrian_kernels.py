@@ -10,11 +10,11 @@ Rows are not moved. A permutation of the row numbers, ``rows``, is rearranged in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.compiled import FEW_ROWS, compiled, interpreted_if_few
 from discreet.masking.generalization.model_kernels import ModelArrays, satisfies_model, sort_pairs
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class AxisArrays(NamedTuple):
     shares: NDArray[np.float64]
 
 
-@compiled
+@interpreted_if_few(1 << 20)
 def lowest_common(labels: NDArray[np.int32], height: int, low: int, high: int) -> int:
     """The lowest hierarchy level on which two leaves have the same label; ``labels[level, leaf]``."""
     level = 0
@@ -49,7 +49,7 @@ def lowest_common(labels: NDArray[np.int32], height: int, low: int, high: int) -
 # sensitive[row, attribute]: codes of the sensitive attributes.
 # Each level of cuts passes over all rows once per attribute that is tried: O(rows * attributes * depth), depth about
 # log2(records / k) for ordered attributes, and O(rows * log(rows)) more for a cut of an attribute with sparse codes.
-@compiled
+@interpreted_if_few(4 * FEW_ROWS)
 def partition_rows(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
@@ -105,6 +105,13 @@ def partition_rows(
             begins[waiting], ends[waiting] = bounds[part], bounds[part + 1]
             waiting += 1
     return class_of_row
+
+
+def partition_compiled(*arguments: Any) -> NDArray[np.int32]:
+    """The same by machine code, however few the rows."""
+    kernel: Any = partition_rows
+    classes: NDArray[np.int32] = kernel.machine_code(*arguments)
+    return classes
 
 
 @compiled

@@ -48,7 +48,8 @@ def generalization(plugin: Any, data: SparkMicrodata, columns: tuple[str, ...], 
     if not len(combinations):
         return Masked(change_columns(data, leave_unchanged))
     rows, counts = build_local_table(data, {name: combinations[name] for name in names}), combinations[COUNT].to_numpy()
-    labels, suppressed_rows = plugin.full_domain(rows, columns, counts)
+    optimum = plugin.search_full_domain(rows, columns, counts)
+    labels, suppressed_rows = optimum.columns, optimum.suppressed
     generalized = rows.frame.select(columns).with_columns(labels.values())
     tables = {
         name: pl.DataFrame({"old": rows.frame[name], "new": generalized[name]}).unique(subset="old", maintain_order=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 import polars as pl
@@ -35,6 +36,15 @@ if TYPE_CHECKING:
 Number = Annotated[float, Field(allow_inf_nan=False)]
 _RECODINGS = ("breaks", "width", "groups", "level", "unit")
 _DATE_FORMATS = {"week": "%G-W%V", "month": "%Y-%m", "year": "%Y"}
+
+
+@dataclass(frozen=True)
+class _RecodedColumn:
+    """A recoded column, the meaning of its labels, and what later work derives from it (see ``Microdata.derived``)."""
+
+    series: pl.Series
+    cells: ColumnCells | None
+    derived: dict[Any, Any] = field(default_factory=dict)
 
 
 class GlobalRecoding(MaskingMethod):
@@ -131,8 +141,25 @@ class GlobalRecoding(MaskingMethod):
                 check_groups(encode(data, [name])[0], self._members_by_label(), data.attribute(name), self.name)
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        recoded = {name: self._recode(data, name) for name in columns}
-        return data.with_columns(recoded, {name: self.describe_cells(data, name, series) for name, series in recoded.items()})
+        recoded = {name: self._recode_once(data, name) for name in columns}
+        masked = data.with_columns(
+            {name: column.series for name, column in recoded.items()}, {name: column.cells for name, column in recoded.items()}
+        )
+        if "derived" in masked.cache:
+            masked.cache["derived"] |= {name: column.derived for name, column in recoded.items()}
+        return masked
+
+    def _recode_once(self, data: Microdata, name: str) -> _RecodedColumn:
+        """The recoded column; a table that remembers what was derived from its columns has it from the second time on."""
+        known = data.derived(name)
+        key = (self.name, self.model_dump_json())
+        if known is not None and key in known:
+            return cast("_RecodedColumn", known[key])
+        series = self._recode(data, name)
+        column = _RecodedColumn(series, self.describe_cells(data, name, series))
+        if known is not None:
+            known[key] = column
+        return column
 
     def describe_cells(self, data: Microdata, name: str, released: pl.Series) -> ColumnCells | None:
         """The meaning of the labels of a recoded column."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.compiled import FEW_ROWS, compiled, compiled_unless_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,11 +103,57 @@ def _add_records(
         blanked.sizes[PATTERNS] += 1
 
 
+def _find_unsafe_in_python(
+    rows: RowPatterns,
+    number: int,
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    order: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    agreeing: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.bool_]:
+    """As ``find_unsafe_rows``, with a dictionary per pattern instead of the hash table."""
+    combinations: dict[int, list[tuple[int, ...]]] = {}
+
+    def combinations_of(pattern: int) -> list[tuple[int, ...]]:
+        if pattern not in combinations:
+            words = np.zeros((len(before), number), dtype=np.uint64)
+            for attribute in np.flatnonzero(~rows.blanks[pattern]):
+                words[:, rows.word[attribute]] += rows.parts[:, attribute]
+            combinations[pattern] = list(map(tuple, words.tolist()))
+        return combinations[pattern]
+
+    blanked: dict[int, dict[tuple[int, ...], int]] = {}
+
+    def add_records(row: int, pattern: int, records: int) -> None:
+        if pattern:
+            by_combination, combination = blanked.setdefault(pattern, {}), combinations_of(pattern)[row]
+            by_combination[combination] = by_combination.get(combination, 0) + records
+
+    for row, pattern in enumerate(before.tolist()):
+        add_records(row, pattern, int(counts[row]))
+    unsafe = np.zeros(len(before), dtype=np.bool_)
+    for row in order.tolist():
+        records = int(agreeing[row])
+        if before[row] == 0:
+            for pattern, by_combination in blanked.items():
+                if records >= k:
+                    break
+                records += by_combination.get(combinations_of(pattern)[row], 0)
+        if records >= k:
+            continue
+        unsafe[row] = True
+        add_records(row, int(after[row]), int(counts[row]))
+        add_records(row, int(before[row]), -int(counts[row]))
+    return unsafe
+
+
 # before[row], after[row]: the pattern of a row now, and once it is suppressed. order: the rows to check, in this order.
 # counts[row]: records of a row. agreeing[row]: records that share the values of a row.
 # Each row of the order costs one look-up per pattern in use, O(attributes) each, and stops at k agreeing records.
 # The table never runs full: a row adds at most two entries, and there are four slots per row.
-@compiled
+@compiled_unless_small(_find_unsafe_in_python, FEW_ROWS)
 def find_unsafe_rows(
     rows: RowPatterns,
     number: int,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
+import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
@@ -27,7 +28,8 @@ class LocalSuppression(MaskingMethod):
     k records share. Records are treated one after the other, the costliest first; a record that earlier blanks have made safe
     keeps its values. With ``blanks: discount`` blanks do not count as agreement, so that all such records are treated. With
     ``blanks: category`` a blank is a value of its own: k records share every combination of values and blanks that is released,
-    as k-anonymity with ``missing: category`` counts.
+    as k-anonymity with ``missing: category`` counts. With ``sets``, k records must agree on each of these sets of keys instead of
+    on all keys together.
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
@@ -59,11 +61,17 @@ class LocalSuppression(MaskingMethod):
         description="match: a blank agrees with any value (wildcard); discount: only equal values agree; "
         "category: a blank is a value of its own, and k records share every combination",
     )
+    sets: tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...] = Field(
+        default=(), description="sets of keys on each of which k records must agree; default: all keys together"
+    )
 
     @model_validator(mode="after")
     def _either_k_or_threshold(self) -> Self:
         if (self.k is None) == (self.threshold is None):
             raise ValueError("local_suppression needs either k or threshold")
+        if self.sets and self.blanks != "match":
+            # a blank that another set needs can only add agreement where it agrees with any value
+            raise ValueError(f"local_suppression takes sets with blanks: match only, not with blanks: {self.blanks}")
         return self
 
     @classmethod
@@ -84,14 +92,30 @@ class LocalSuppression(MaskingMethod):
         for name in self.importance:
             if name not in columns:
                 raise ParameterError(f"local_suppression.importance names '{name}', which is not a key; {nearest(name, columns)}")
+        for name in (name for names in self.sets for name in names):
+            if name not in columns:
+                raise ParameterError(f"local_suppression.sets names '{name}', which is not a key; {nearest(name, columns)}")
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
-        from discreet.masking.local_suppression.categories import find_class_suppressions
-        from discreet.masking.local_suppression.search import find_suppressions
-
         self.check(data, columns)
         if not len(data):
             return data
+        for keys in self._list_sets(columns):
+            data = self._suppress(data, keys)
+        return data
+
+    def _list_sets(self, columns: Sequence[str]) -> list[list[str]]:
+        """The sets of keys on which k records must agree, each in the order of the columns."""
+        return [[name for name in columns if name in names] for names in self.sets] or [list(columns)]
+
+    def _suppress(self, data: Microdata, columns: Sequence[str]) -> Microdata:
+        """Suppress values until k records agree with every record on these columns.
+
+        Sets can be treated one after the other: a further blank never takes agreement away from a set that was treated before.
+        """
+        from discreet.masking.local_suppression.categories import find_class_suppressions
+        from discreet.masking.local_suppression.search import find_suppressions
+
         costs = [self.importance.get(name, 1.0) for name in columns]
         if self.blanks == "category":
             suppressed = find_class_suppressions(encode(data, columns), len(data), self.required_k, costs)
@@ -122,5 +146,9 @@ class LocalSuppression(MaskingMethod):
             return []
         if len(final) > _MAX_RECORDS_CHECKED_AGAIN:
             return ["a later step changed keys or records; measure k_anonymity with missing: wildcard again"]
-        rare = int((class_sizes(encode(final, present), len(final), wildcard=True) < self.required_k).sum())
+        is_rare = np.zeros(len(final), dtype=np.bool_)
+        for keys in self._list_sets(present):
+            if keys:
+                is_rare |= class_sizes(encode(final, keys), len(final), wildcard=True) < self.required_k
+        rare = int(is_rare.sum())
         return [f"{rare:,} records of the final table agree with fewer than {self.required_k} records"] if rare else []

@@ -7,7 +7,8 @@ nearest. If 2 size to 3 size - 1 records remain, one such group is formed; the r
 higher row comes first. Hence every group has at least size and fewer than 2 size records.
 
 The textbook scans all remaining records for each group, which is quadratic. Here they are in a k-d tree whose boxes shrink as
-records are removed, and nearest and farthest records are found by bounds on the boxes: the groups are those of the scan.
+records are removed, and nearest and farthest records are found by bounds on the boxes: the groups are those of the scan, which
+``scan.py`` does on small tables, for which the compiler is not worth loading.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.compiled import FEW_ROWS, compiled, is_compiler_loaded
 from discreet.masking.microaggregation.kd_tree import (
     LEAF_SIZE,
     KDTree,
@@ -65,6 +66,10 @@ def mdav_groups(
     rows, width = values.shape
     if rows < 2 * size:
         return np.zeros(rows, dtype=np.int64)
+    if rows <= FEW_ROWS and not is_compiler_loaded():
+        from discreet.masking.microaggregation.scan import scan_groups
+
+        return scan_groups(values, weights, nominal, size)
     depth = 0
     while rows >> (depth + 1) >= LEAF_SIZE:
         depth += 1

@@ -9,12 +9,15 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine.cells.handover import describe_labels
+from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.classes.groups import class_sizes, refine_groups
 from discreet.engine.encoding.columns import encode
 from discreet.engine.runtime.order_free_sums import rows_by_record_number
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.microaggregation.aggregates import Aggregate, aggregate
 from discreet.masking.microaggregation.grouping import Features, Grouping, Scale
+from discreet.masking.microaggregation.ranges import publish_ranges
 from discreet.masking.numbers import numbers_of, restore, restore_exactly
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
 from discreet.model.attribute import Level
@@ -41,17 +44,23 @@ class Microaggregation(MaskingMethod):
     (a != b) / ((1 - sum of p^2) / 2) for nominal ones, whose divisor is the variance of the 0/1 distance. Groups have size to
     2 size - 1 records.
 
+    With ``publish: ranges`` nothing false is released: a group publishes the range of its numbers and dates, and the set of its
+    categories, as in k-member clustering (Byun et al. 2007).
+
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 44, 55, 25, 35, 55]}, key=["age"])
     >>> Microaggregation(size=2).mask(data, ["age"], draw=None).frame["age"].to_list()
     [44, 44, 55, 30, 30, 55]
+    >>> Microaggregation(size=2, publish="ranges").mask(data, ["age"], draw=None).frame["age"].to_list()
+    ['44', '44', '55', '[25, 35]', '[25, 35]', '55']
     """
 
     name: ClassVar[str] = "microaggregation"
     citation: ClassVar[str] = (
         "Hansen, S. L. & Mukherjee, S. (2003). A polynomial algorithm for optimal univariate microaggregation. IEEE TKDE 15(4), "
         "1043-1044; Domingo-Ferrer, J. & Torra, V. (2005). Ordinal, continuous and heterogeneous k-anonymity through "
-        "microaggregation. DMKD 11(2), 195-212."
+        "microaggregation. DMKD 11(2), 195-212; Byun, J.-W. et al. (2007). Efficient k-anonymization using clustering. "
+        "DASFAA, 188-200."
     )
     scope: ClassVar[Scope] = Scope.GROUP
     preserves: ClassVar[str] = (
@@ -65,6 +74,10 @@ class Microaggregation(MaskingMethod):
     )
     aggregate: Aggregate | None = Field(
         default=None, description="mean, median or mode; default: mean of numbers, median of ordinal and mode of nominal values"
+    )
+    publish: Literal["aggregates", "ranges"] = Field(
+        default="aggregates",
+        description="aggregates, which are false for most records, or ranges of numbers and sets of categories, which are true",
     )
     strata: tuple[str, ...] = Field(default=(), description="columns on which all records of a group agree")
     whole: bool = Field(default=False, description="round the aggregates of integer columns")
@@ -139,19 +152,39 @@ class Microaggregation(MaskingMethod):
             groups = np.empty(len(data), dtype=np.int64)
             groups[order] = self._build_grouping(data, names, order).groups(self._chosen_algorithm(data, columns) == "optimal")
             for name in names:
-                masked[name] = self._aggregate_column(data, name, groups, order)
-        return data.with_columns(masked)
+                if self.publish == "ranges":
+                    masked[name] = publish_ranges(data, name, groups)
+                else:
+                    masked[name] = self._aggregate_column(data, name, groups, order)
+        if self.publish == "aggregates":
+            return data.with_columns(masked)
+        labelled = {name: series for name, series in masked.items() if series.dtype == pl.String}
+        return data.with_columns(
+            masked,
+            {
+                name: describe_labels(data, name, series, hierarchy=usable_hierarchy(data, name))
+                for name, series in labelled.items()
+            },
+        )
 
     def _build_grouping(self, data: Microdata, names: Sequence[str], order: NDArray[np.int64]) -> Grouping:
         """The records as points, sorted by record number, so that neither sums nor ties depend on the order of the rows."""
         features = [self._column_as_numbers(data, name)[order] for name in names]
-        nominal = np.array([data.level(name) is Level.NOMINAL for name in names])
+        nominal = [data.level(name) is Level.NOMINAL for name in names]
+        importance = [self.weights.get(name, 1.0) for name in names]
+        if self.publish == "ranges" and self.missing == "category":
+            for column, weight in list(zip(features, importance, strict=True)):
+                unknown = np.isnan(column)
+                if unknown.any():  # a missing number is a category beside the numbers, and in their middle otherwise
+                    column[unknown] = column[~unknown].mean() if not unknown.all() else 0.0
+                    features.append(unknown.astype(np.float64))
+                    nominal.append(True)
+                    importance.append(weight)
         strata = Strata.of(data, self.strata)
         cells, number = strata.ids[order], strata.number
         for column in features:
             cells, number = refine_groups(cells, number, np.isnan(column).astype(np.int64), 2)
-        importance = [self.weights.get(name, 1.0) for name in names]
-        points = Features.of(features, nominal, scale=self.scale, importance=importance)
+        points = Features.of(features, np.array(nominal), scale=self.scale, importance=importance)
         return Grouping(points, cells, self.size, self.exact_up_to)
 
     def _missing_is_category(self, data: Microdata, name: str) -> bool:
@@ -208,6 +241,8 @@ class Microaggregation(MaskingMethod):
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
         """Values suppressed because too few records have the same missing columns, and the estimated cost of splitting."""
+        if self.publish == "ranges":
+            return [*self._notes_on_ranges(before, after, columns), *self._notes_on_splitting(before, columns)]
         sentences = []
         nulls = [
             (before.frame[name].is_null(), after.frame[name].is_null(), self._missing_is_category(before, name))
@@ -226,6 +261,14 @@ class Microaggregation(MaskingMethod):
                 f"{filled} missing values became the most frequent category of their group, and {blanked} values became missing, "
                 "because missing is a category here (missing: category)"
             )
-        if self._chosen_algorithm(before, columns) == "mdav":
-            sentences += self._build_grouping(before, columns, rows_by_record_number(before.records)).describe_splitting_cost()
-        return sentences
+        return sentences + self._notes_on_splitting(before, columns)
+
+    def _notes_on_ranges(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
+        blank = sum(after.frame[name].null_count() - before.frame[name].null_count() for name in columns)
+        reason = "their group has every category, a missing value, or too few records with values in the same columns"
+        return [f"{blank:,} values were suppressed, because {reason}"] if blank else []
+
+    def _notes_on_splitting(self, before: Microdata, columns: Sequence[str]) -> list[str]:
+        if self._chosen_algorithm(before, columns) != "mdav":
+            return []
+        return self._build_grouping(before, columns, rows_by_record_number(before.records)).describe_splitting_cost()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.compiled import FEW_ROWS, interpreted_if_few
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def optimal_groups(ordered: NDArray[np.float64], size: int) -> NDArray[np.int64]
 
 
 # cost[end]: least sum of squared errors of a partition of the first ``end`` values. O(values * size).
-@compiled
+@interpreted_if_few(FEW_ROWS)
 def _shortest_path(ordered: NDArray[np.float64], size: int) -> NDArray[np.int64]:
     """For each number of first values, where the last group of their best partition starts."""
     rows = len(ordered)

@@ -60,7 +60,7 @@ class MinRiskDisclosure(MaskingMethod):
         default_factory=dict, description="sensitivity weight of an attribute; .inf for one that must never be linked to a person"
     )
     dictionary: tuple[DictionaryFile, ...] = Field(
-        default=(), description="file or files that an attacker may hold; default: the microdata itself"
+        default=(), description="file or files that an intruder may hold; default: the microdata itself"
     )
     prior: dict[str, float] = Field(
         default_factory=dict, description="probability of each dictionary; default: minimise the worst risk (minimax)"

@@ -129,7 +129,9 @@ class TargetedSuppression(MaskingMethod):
             )
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
+        from discreet.engine.encoding.columns import encode
         from discreet.engine.known_sets.excess import share_of
+        from discreet.engine.overlap.columns import recognised_cells
         from discreet.engine.targeting.state import TargetingState
         from discreet.masking.targeted_suppression.cascades import suppress_with_cascades
         from discreet.masking.targeted_suppression.passes import suppress_once, suppress_until_safe
@@ -145,7 +147,9 @@ class TargetedSuppression(MaskingMethod):
             outcome = suppress_once(table, rule)
         else:
             table, outcome = (suppress_until_safe if self.missing == "wildcard" else suppress_with_cascades)(table, rule)
-        masked = data.with_columns(table.suppressed_columns())
+        suppressed = table.suppressed_columns()
+        cells = {name: meaning for name in suppressed if (meaning := recognised_cells(data, encode(data, [name])[0])) is not None}
+        masked = data.with_columns(suppressed, cells)
         masked.cache[self.name] = outcome
         return masked
 

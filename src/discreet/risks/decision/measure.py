@@ -1,4 +1,4 @@
-"""The decision-theoretic privacy risk (Lebanon et al.): the expected loss against an attacker with dictionaries."""
+"""The decision-theoretic privacy risk (Lebanon et al.): the expected loss against an intruder with dictionaries."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Decision(RiskMeasure):
         default=None, description="size of the largest set of attributes that interact; default: 2 for phi4, 1 for phi5"
     )
     dictionary: tuple[DictionaryFile, ...] = Field(
-        default=(), description="file or list of files that the attacker may have; default: the microdata itself"
+        default=(), description="file or list of files that the intruder may have; default: the microdata itself"
     )
     prior: dict[str, float] = Field(default_factory=dict, description="probability of each dictionary; default: worst case")
     missing: Literal["wildcard", "category"] = Field(

@@ -33,9 +33,9 @@ class Partial(BaseModel):
 
 
 class IndividualRisk(RiskMeasure):
-    """The probability that a record of a sample is re-identified by an attacker who knows the keys of a person.
+    """The probability that a record of a sample is re-identified by an intruder who knows the keys of a person.
 
-    The attacker does not know who is in the sample (journalist). With f the records of the equivalence class and F the sum of
+    The intruder does not know who is in the sample (journalist). With f the records of the equivalence class and F the sum of
     their sampling weights, the risk of a record is the expected value of 1/F (Benedetti & Franconi); for a sample unique with
     weight w it is log(w) / (w - 1). Where an attribute has the role household, ``household_risk`` is the probability that at
     least one member of the record's household is re-identified.
@@ -94,7 +94,7 @@ class IndividualRisk(RiskMeasure):
         return Microdata(pl.DataFrame(columns), Policy(attributes={name: Attribute(role=role) for name, role in roles.items()}))
 
     def uses_original(self, data: Microdata) -> bool:
-        """Only nulls that agree with anything give an attacker who knows the original values more than the release does."""
+        """Only nulls that agree with anything give an intruder who knows the original values more than the release does."""
         return self.missing != "category"
 
     def examines(self, data: Microdata) -> list[str]:

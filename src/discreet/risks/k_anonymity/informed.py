@@ -1,6 +1,6 @@
-"""Class sizes for an attacker who knows the original values, where a null of the release agrees with anything.
+"""Class sizes for an intruder who knows the original values, where a null of the release agrees with anything.
 
-On the release alone, a suppressed cell lets a record agree with its neighbours. An attacker who knows the original value sees
+On the release alone, a suppressed cell lets a record agree with its neighbours. An intruder who knows the original value sees
 that the neighbours have other values, so that only the suppressed row fits. The class size of a record is then the number of
 released records whose cells agree with its original key values, its own row included.
 """

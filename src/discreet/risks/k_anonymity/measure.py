@@ -25,9 +25,9 @@ class KAnonymity(RiskMeasure):
     """The size of each record's equivalence class: the records that agree with it on all quasi-identifiers (role key).
 
     A table is k-anonymous if its smallest equivalence class has k records. ``unique`` counts sample uniques, ``violating_5`` the
-    records in classes of fewer than 5. The attacker knows every key of the target (prosecutor: risk 1 / class size).
+    records in classes of fewer than 5. The intruder knows every key of the target (prosecutor: risk 1 / class size).
 
-    Under ``missing: wildcard`` an attacker who knows the original values is stronger than one who has the release only: with the
+    Under ``missing: wildcard`` an intruder who knows the original values is stronger than one who has the release only: with the
     original, the class of a record is all released records that agree with its original values. Under ``category`` this makes no
     difference: the original values of a record agree with its own released cells, and so with those of its whole class.
 
@@ -67,7 +67,7 @@ class KAnonymity(RiskMeasure):
     )
 
     def uses_original(self, data: Microdata) -> bool:
-        """Only wildcard nulls give an attacker who knows the original values more than the release does."""
+        """Only wildcard nulls give an intruder who knows the original values more than the release does."""
         return self.missing == "wildcard"
 
     def reads(self, data: Microdata) -> list[str]:

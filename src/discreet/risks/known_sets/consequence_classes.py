@@ -1,6 +1,6 @@
 """Classes of records with the same consequence of disclosure.
 
-What an attacker would learn of a record is one weight per attribute, and the policy defines few different weights. So the records
+What an intruder would learn of a record is one weight per attribute, and the policy defines few different weights. So the records
 of a table fall into few consequence classes ("kinds"), and the number of its class (one byte per record, seldom two) replaces the
 weights of each record.
 """
@@ -20,7 +20,7 @@ from discreet.model.microdata import Microdata
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_CLASSES, _CLASSES_PER_RECORD = 1 << 10, 1 / 64
+_MOST_CLASSES, _CLASSES_PER_RECORD = 1 << 13, 1 / 64
 """Classes that are few enough: at most so many, or at most this share of the records."""
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,12 +71,14 @@ class RowSums:
         self.single = table.single
         self.sums = np.zeros((len(rows), 2 if self.kind is None else 4))
 
-    def add_sets(self, tree: Family, terms: Terms, nodes: Sequence[int]) -> NDArray[np.float64]:
-        """The coefficients of near and far for each row, summed over these sets of the family."""
+    def add_sets(self, tree: Family, terms: Terms, nodes: Sequence[int], stopped: Event) -> NDArray[np.float64]:
+        """The coefficients of near and far for each row, summed over these sets of the family; raises where it is ``stopped``."""
         sets = partial_tree(tree, nodes)
         values = self._values(sets.terms(terms))
 
         def add_set(node: int, above: _Level) -> _Level | None:
+            if stopped.is_set():
+                raise CancelledError
             place, inner = int(sets.last[node]), sets.has_children(node)
             codes: NDArray[Any] = self.codes[place]
             cardinality = self.cardinalities[place]
@@ -128,19 +131,23 @@ def sum_covers(
         rows = number_rows(columns, table.size, most=max(1, int(_WORTH * table.size)), of=memory)
         if rows is None:
             return None
-        return rows.of, RowSums(table, rows, cover.places).add_sets(tree, terms, cover.nodes)
+        return rows.of, RowSums(table, rows, cover.places).add_sets(tree, terms, cover.nodes, stopped)
 
+    stopped = Event()
     workers = thread_count()
     spare = [np.empty(table.size, dtype=np.uint32) for _ in range(min(workers + 1, len(covers)))]
     remaining = deque(covers)
     running: deque[tuple[Cover, NDArray[np.uint32], Future[Any]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
-        while remaining or running:
-            while remaining and spare:
-                cover, memory = remaining.popleft(), spare.pop()
-                running.append((cover, memory, pool.submit(sum_cover, cover, memory)))
-            cover, memory, future = running.popleft()
-            report_progress("counting known sets", len(covers) - len(remaining) - len(running), len(covers))
-            summed = future.result()
-            yield (cover, None, None) if summed is None else (cover, *summed)
-            spare.append(memory)
+        try:
+            while remaining or running:
+                while remaining and spare:
+                    cover, memory = remaining.popleft(), spare.pop()
+                    running.append((cover, memory, pool.submit(sum_cover, cover, memory)))
+                cover, memory, future = running.popleft()
+                report_progress("counting known sets", len(covers) - len(remaining) - len(running), len(covers))
+                summed = future.result()
+                yield (cover, None, None) if summed is None else (cover, *summed)
+                spare.append(memory)
+        finally:  # Ctrl-C reaches this thread only, and the pool would wait for the others to end by themselves
+            stopped.set()

@@ -23,8 +23,6 @@ from discreet.engine.runtime.compiled import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_ATTRIBUTES = 62
-
 
 def masks_of(
     lists: Sequence[Any], classes: Sequence[Any], chosen: NDArray[np.uint32], places: Sequence[int], size: int

@@ -56,7 +56,7 @@ def explain(
         learnt_text = ", ".join(f"{name} ({weight:g})" for name, weight in learnt.items())
         knows = " + ".join(names[position] for position in members) or "nothing"
         sentences.append(
-            f"{value / total:.1%} of it: an attacker who knows {knows} (probability {chance:.4g}) finds "
+            f"{value / total:.1%} of it: an intruder who knows {knows} (probability {chance:.4g}) finds "
             f"{'it alone' if count == 1 else f'{count:,} records that share these values'}, and would learn {learnt_text}"
         )
     if len(parts) > _SHOWN:

@@ -1,14 +1,13 @@
 """Certain bounds from larger families of known sets: what a smaller epsilon keeps is summed for all records at once.
 
 Where most records are undecided, one sum over a larger family decides nearly all of them in far less time than a walk that
-follows each record (:mod:`discreet.risks.known_sets.refine`), which is left with the few that remain. What an epsilon drops is
-known without counting, so only families that can decide are counted.
+follows each record (:mod:`discreet.risks.known_sets.bound_walk`), which is left with the few that remain. What an epsilon drops
+is known without counting, so only families that can decide are counted.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from discreet.engine.overlap.tables import has_overlaps
 from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
 from discreet.risks.known_sets.large import large_sums
-from discreet.risks.known_sets.refine import contains_level
+from discreet.risks.known_sets.requirements import Requirements, contains_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,18 +48,18 @@ def bounds_of_larger_families(
     upper: NDArray[np.float64],
     *,
     alpha: float,
-    levels: Sequence[NDArray[np.float64]],
+    required: Requirements,
     max_sets: int,
     missing: Missing,
     epsilon: float,
-    deadline: float | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The bounds of the risks, narrowed by smaller epsilons while these decide many records about their levels."""
     chances = [data.attribute(name).known for name in sums.names]
     all_sets = math.prod(1 + chance for chance in chances)
+    levels = required.levels
     undecided = contains_level(lower, upper, levels)
     least = min(float(np.median(level[undecided] / sums.per_record.whole_mass[undecided])) for level in levels) / alpha
-    while undecided.sum() > _FEW * len(data) and (deadline is None or time.monotonic() < deadline):
+    while undecided.sum() > _FEW * len(data) and not required.is_past():
         epsilon *= _STEP
         try:
             tree = family(chances, epsilon, min(max_sets, _MOST_SETS))

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.classes.distinct import number_rows
 from discreet.engine.encoding.columns import Column, code_type, encode, thread_count
 from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
 from discreet.engine.known_sets.family import Family
@@ -32,6 +31,7 @@ from discreet.engine.known_sets.threads import KernelThreads
 from discreet.model.microdata import Microdata
 from discreet.model.threshold import Among
 from discreet.risks.known_sets import cover_kernels
+from discreet.risks.known_sets.agreeing_records import count_agreeing_records
 from discreet.risks.known_sets.consequence_classes import ConsequenceClasses, consequence_classes
 from discreet.risks.known_sets.cover_sums import CoverTable, sum_covers
 from discreet.risks.known_sets.covers import choose_covers, partial_tree
@@ -129,7 +129,7 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | N
     ordered = [names[index] for index in tree.order if data.attribute(names[index]).known > 0]
     columns = encode(data, ordered)
     with ThreadPoolExecutor(1) as pool:
-        counting = pool.submit(_count_all, columns, len(data))
+        counting = pool.submit(count_agreeing_records, columns, len(data))
         classes = consequence_classes(data, names)
         counts = counting.result()
     if classes is None:
@@ -146,13 +146,6 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | N
     whole_mass = whole[0] * (queries.weight - queries.rest) + queries.single @ whole[1:]
     masses = queries.weight, kept_mass - queries.weight, whole_mass * queries.spread - queries.weight
     return LargeSums(len(data), slots, near, far, counts, kind, queries.spread, whole_mass * queries.spread - kept_mass, masses)
-
-
-def _count_all(columns: Sequence[Column], size: int) -> NDArray[np.int32]:
-    """How many records agree with each on all attributes that may be known."""
-    rows = number_rows([(column.codes, column.cardinality) for column in columns], size)
-    assert rows is not None
-    return rows.counts[rows.of]
 
 
 def _sum_sets(

@@ -29,6 +29,7 @@ from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
 from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows
 from discreet.risks.known_sets.refine import narrow_intervals
+from discreet.risks.known_sets.requirements import Requirements
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,6 +132,9 @@ class KnownSets(RiskMeasure):
     max_sets: Annotated[int, Field(ge=1)] = Field(
         default=1_000_000, description="most known sets to keep, and most counts to take when narrowing"
     )
+    seconds: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="most seconds for narrowing (tolerance, decide); what is not narrow enough then is said"
+    )
 
     _limits: dict[str, float] = PrivateAttr(default_factory=dict)
     _seconds: float = PrivateAttr(default=0.0)
@@ -153,15 +157,16 @@ class KnownSets(RiskMeasure):
         notes: tuple[str, ...] = ()
         if tolerance is not None or levels:
             risks = [self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)]
-            deadline = time.monotonic() + self._seconds if open_limits else None
+            allowed_seconds = min(self.seconds, self._seconds) if open_limits else self.seconds
+            required = Requirements(tolerance, risks, time.monotonic() + allowed_seconds)
             if risks and result.fields["undecided"] and original is None and self._is_large(len(data)):
                 lower, upper = bounds_of_larger_families(
-                    data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, levels=risks, max_sets=self.max_sets,
-                    missing=self.missing, deadline=deadline,
+                    data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, required=required, max_sets=self.max_sets,
+                    missing=self.missing,
                 )  # fmt: skip
             lower, upper, notes = narrow_intervals(
-                data, sums, lower, upper, alpha=self.alpha, tolerance=tolerance, budget=self.max_sets, missing=self.missing,
-                levels=risks, original=original, deadline=deadline,
+                data, sums, lower, upper, alpha=self.alpha, required=required, budget=self.max_sets, missing=self.missing,
+                original=original,
             )  # fmt: skip
             result = self._summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
         return Score(
@@ -298,7 +303,7 @@ class KnownSets(RiskMeasure):
         )
 
     def _as_searched(self, data: Microdata, original: Microdata | None) -> Microdata | None:
-        """The original values as an attacker asks for them where nulls agree with anything: rounded or cut off as in the release.
+        """The original values as an intruder asks for them where nulls agree with anything: rounded or cut off as in the release.
 
         Otherwise a null would hide a record on the release alone, and a rounded value from whoever knows the original. Where a
         null is a value of its own, the release alone is the worse case already.

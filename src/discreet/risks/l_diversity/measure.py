@@ -31,7 +31,7 @@ class LDiversity(RiskMeasure):
 
     ``l`` is the number of distinct values, ``entropy_l`` the exponential of their entropy, ``recursive_l`` the largest l with
     r_1 < c (r_l + … + r_m), where r_1 >= r_2 >= … are their counts; each is the minimum over classes and sensitive attributes.
-    ``homogeneous`` counts the records of classes with a single value: an attacker who finds the class learns it (attribute
+    ``homogeneous`` counts the records of classes with a single value: an intruder who finds the class learns it (attribute
     disclosure). ``*`` is no value, as a null is none; cells that overlap, such as ``HIV`` and ``{HIV|Flu}``, count as one.
 
     >>> from discreet.testing import table
@@ -73,7 +73,7 @@ class LDiversity(RiskMeasure):
     )
 
     def uses_original(self, data: Microdata) -> bool:
-        """Only wildcard nulls give an attacker who knows the original values more than the release does."""
+        """Only wildcard nulls give an intruder who knows the original values more than the release does."""
         return self.missing == "wildcard"
 
     def reads(self, data: Microdata) -> list[str]:
@@ -97,13 +97,12 @@ class LDiversity(RiskMeasure):
             for field, values in numbers.items():
                 worst[field] = np.fmin(worst[field], values)
             by_attribute[column.name] = {field: _least(values) for field, values in numbers.items()}
-        records = {field: values[ids] for field, values in worst.items()}
         least = {field: _least(values) for field, values in worst.items()}
-        statistics = DiversityStatistics(least, by_attribute, homogeneous=int((records["l"] == 1).sum()))
+        statistics = DiversityStatistics(least, by_attribute, homogeneous=int(sizes[worst["l"] == 1].sum()))
         return Score(
             self.name,
             summarize(statistics),
-            pl.DataFrame({field: _column(values, field) for field, values in records.items()}),
+            lambda: pl.DataFrame({field: _column(values, field)[ids] for field, values in worst.items()}),
             tabulate_attributes(statistics),
         )
 

@@ -1,4 +1,4 @@
-"""Distance-based record linkage of masked records to their originals (maximum-knowledge attacker)."""
+"""Distance-based record linkage of masked records to their originals (maximum-knowledge intruder)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Attack:
 
 
 class RecordLinkage(RiskMeasure):
-    """An attacker who has the whole original table links each masked record to the nearest original.
+    """An intruder who has the whole original table links each masked record to the nearest original.
 
     A link is correct where the nearest original is the record's own; ties are broken at random, so ``correct`` is an expectation.
     ``baseline_share`` is the share expected from random matching, 1/n. ``lower`` and ``upper`` are the bounds of Wilson's score
@@ -56,7 +56,7 @@ class RecordLinkage(RiskMeasure):
     citation: ClassVar[str] = (
         "Domingo-Ferrer, J. & Torra, V. (2001). A quantitative comparison of disclosure control methods for microdata, in "
         "Doyle et al. (eds), Confidentiality, Disclosure and Data Access. North-Holland; Domingo-Ferrer, J., Ricci, S. & "
-        "Soria-Comas, J. (2015). Disclosure risk assessment via record linkage by a maximum-knowledge attacker. PST."
+        "Soria-Comas, J. (2015). Disclosure risk assessment via record linkage by a maximum-knowledge intruder. PST."
     )
     better: ClassVar[Mapping[str, Direction]] = {
         "correct": "low", "correct_share": "low", "lower": "low", "upper": "low", "within_2": "low", "within_5": "low",

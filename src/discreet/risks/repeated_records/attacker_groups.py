@@ -1,4 +1,4 @@
-"""Groups for attackers who know more than the key values: the person's number of records, or all records of the person."""
+"""Groups for intruders who know more than the key values: the person's number of records, or all records of the person."""
 
 from __future__ import annotations
 

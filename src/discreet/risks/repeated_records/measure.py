@@ -35,7 +35,7 @@ class RepeatedRecords(RiskMeasure):
 
     In a group of equal key values, person i with f_i records is re-identified with probability f_i / sum f; the group's g-balance
     is g = 1 - sum (f_i / sum f)^2 (Kartal & Li 2016, eq. 1), and its h-affiliation h = max_j s_j / n (eq. 3), where s_j of its n
-    persons have the sensitive value j. Stronger attackers distinguish finer groups: ``knows: count`` groups by the key values and
+    persons have the sensitive value j. Stronger intruders distinguish finer groups: ``knows: count`` groups by the key values and
     the person's number of records, ``knows: linked`` by the multiset of the key values of all records of the person.
 
     >>> from discreet.testing import table
@@ -72,7 +72,7 @@ class RepeatedRecords(RiskMeasure):
         "over_threshold_share": "their share of all persons",
         "max_probability": "largest re-identification probability of a person",
         "mean_probability": "mean over persons of their largest re-identification probability",
-        "groups": "groups that the attacker can distinguish",
+        "groups": "groups that the intruder can distinguish",
     }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "probability": "probability that the record is re-identified: its person's share of the group",
@@ -86,7 +86,7 @@ class RepeatedRecords(RiskMeasure):
     )
     knows: Literal["nothing", "count", "linked"] = Field(
         default="nothing",
-        description="what the attacker knows beyond the key values: nothing, the person's number of records, or all of them",
+        description="what the intruder knows beyond the key values: nothing, the person's number of records, or all of them",
     )
     keys: tuple[str, ...] = Field(
         default=(), description="quasi-identifiers that form the equivalence classes; default: role key"
@@ -194,7 +194,7 @@ class RepeatedRecords(RiskMeasure):
         group = counts.group[record]
         own, records, number = int(counts.own[record]), int(counts.records[group]), int(counts.persons[group])
         sentences = [
-            f"its person has {own} of the {records} records that this attacker cannot distinguish: {own / records:.1%}",
+            f"its person has {own} of the {records} records that this intruder cannot distinguish: {own / records:.1%}",
             f"the {records} records belong to {number} persons, g-balance {counts.balance[group]:.4g}",
         ]
         for column, by_group in zip(sensitive, counts.affiliation, strict=True):
@@ -202,7 +202,7 @@ class RepeatedRecords(RiskMeasure):
         return sentences
 
     def _count(self, data: Microdata, original: Microdata | None) -> tuple[Persons, list[Column], PersonCounts, int]:
-        """The persons, the sensitive columns, the counts in the attacker's groups, and the k of k-anonymity."""
+        """The persons, the sensitive columns, the counts in the intruder's groups, and the k of k-anonymity."""
         from discreet.engine.classes.persons import PersonCounts, count_persons, persons_of
         from discreet.risks.repeated_records.attacker_groups import (
             agreeing_entries,

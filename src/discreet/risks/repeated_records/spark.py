@@ -144,7 +144,7 @@ def _add_persons(data: SparkMicrodata, original: SparkMicrodata | None) -> DataF
 
 
 def _add_groups(plugin: Any, frame: DataFrame, keys: list[str]) -> tuple[DataFrame, list[str]]:
-    """The records with the columns that define the attacker's groups, and the names of these columns."""
+    """The records with the columns that define the intruder's groups, and the names of these columns."""
     from pyspark.sql import functions as f
 
     if plugin.knows == "nothing":

@@ -12,7 +12,7 @@ NO_CONFIDENTIAL = "h is not measured: no attribute has the role confidential"
 
 @dataclass(frozen=True)
 class GroupStatistics:
-    """Sufficient statistics over the groups that the attacker can distinguish; sums run over records.
+    """Sufficient statistics over the groups that the intruder can distinguish; sums run over records.
 
     ``k`` is the size of the smallest equivalence class, ``fewest_persons`` the persons of the smallest group.
     ``affiliation_largest`` and ``affiliation_total`` hold one number per confidential attribute of ``confidential``.

@@ -73,7 +73,7 @@ class TCloseness(RiskMeasure):
     )
 
     def uses_original(self, data: Microdata) -> bool:
-        """Only wildcard nulls give an attacker who knows the original values more than the release does."""
+        """Only wildcard nulls give an intruder who knows the original values more than the release does."""
         return self.missing == "wildcard"
 
     def reads(self, data: Microdata) -> list[str]:

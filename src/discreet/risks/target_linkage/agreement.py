@@ -1,4 +1,4 @@
-"""The masked records that agree with a target on all attributes that the attacker knows: their number, and the first of them.
+"""The masked records that agree with a target on all attributes that the intruder knows: their number, and the first of them.
 
 Exact for any mixture of unknown fields, blank cells, tolerances and coarse cells. Targets are processed by the set of their known
 fields; masked records are grouped on those fields. Where each value agrees with a single value only, a hash table is used;

@@ -33,7 +33,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class AttackerModel:
-    """How the attacker weighs agreement: the model of P(ext), domains, densities and error rates."""
+    """How the intruder weighs agreement: the model of P(ext), domains, densities and error rates."""
 
     model: Literal["uniform", "independent", "empirical"]
     domain: Mapping[str, float]
@@ -43,7 +43,7 @@ class AttackerModel:
 
 @dataclass(frozen=True)
 class LinkageResult:
-    """The attacker's result, one entry per target; ``correct``: probability that the link is right, where the truth is known."""
+    """The intruder's result, one entry per target; ``correct``: probability that the link is right, where the truth is known."""
 
     probability: NDArray[np.float64]
     best: NDArray[np.int64]

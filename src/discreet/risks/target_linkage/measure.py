@@ -29,14 +29,14 @@ INEXACT_AGREEMENT = Gap(
 
 
 class TargetLinkage(RiskMeasure):
-    """Record linkage by an attacker with a list of targets, each of which is linked to the masked file.
+    """Record linkage by an intruder with a list of targets, each of which is linked to the masked file.
 
     With pi the probability that the target is in the file, t the number of records and r the likelihood ratio (4.11),
 
         P(record j is target i's) = (pi/t) r_ij / ((pi/t) sum_k r_ik + 1 - pi)        (4.10)
 
     Without measurement errors r is 1/P(known attributes of the target) for a record that agrees on all of them and 0 for others;
-    with errors it is the product of m/u and (1-m)/(1-u) of Fellegi and Sunter. A field that the attacker does not know, and a
+    with errors it is the product of m/u and (1-m)/(1-u) of Fellegi and Sunter. A field that the intruder does not know, and a
     blank cell of the file, agree with anything.
 
     >>> from discreet.testing import table
@@ -67,13 +67,13 @@ class TargetLinkage(RiskMeasure):
         "pairs_left_out",
     )
     meaning: ClassVar[Mapping[str, str]] = {
-        "targets": "targets on the attacker's list",
+        "targets": "targets on the intruder's list",
         "expected_links": "expected number of targets linked to their own record; exact where the truth is known",
         "mean": "mean probability of the best link",
         "max": "largest probability of a link",
         "over_threshold": "share of targets with a link probability above the threshold",
         "marketer": "marketer risk: expected share of targets re-identified",
-        "claimed_links": "expected number of correct links by the attacker's own model",
+        "claimed_links": "expected number of correct links by the intruder's own model",
         "guessing": "baseline: probability of a correct link by guessing",
         "gain": "marketer risk in excess of guessing, 0 to 1",
         "linked_targets": "targets with at least one candidate",
@@ -100,10 +100,10 @@ class TargetLinkage(RiskMeasure):
         default_factory=dict, description="probability of single values or intervals of values, by attribute"
     )
     targets: str | None = Field(
-        default=None, description="file or table with the attacker's list; default: every record is a target"
+        default=None, description="file or table with the intruder's list; default: every record is a target"
     )
     attributes: tuple[str, ...] = Field(
-        default=(), description="attributes that the attacker knows; default: the columns of the list, or role key"
+        default=(), description="attributes that the intruder knows; default: the columns of the list, or role key"
     )
     tolerance: dict[str, Annotated[float, Field(ge=0)]] = Field(
         default_factory=dict, description="largest difference of numbers (or dates, in days) that agree, by attribute"
@@ -165,7 +165,7 @@ class TargetLinkage(RiskMeasure):
         for name, parameter in parameter_of_name.items():
             if name not in targets.attributes:
                 raise DataError(
-                    f"target_linkage: {parameter} names '{name}', which the attacker does not use; "
+                    f"target_linkage: {parameter} names '{name}', which the intruder does not use; "
                     f"attributes used: {', '.join(targets.attributes)}"
                 )
 

@@ -30,7 +30,7 @@ _CHANCE, _INCLUSION, _JOINT = "discreet: chance", "discreet: inclusion", "discre
 
 @dataclass(frozen=True)
 class _Targets:
-    """The attacker's list: a frame with RECORD and the known attributes of each target, and its inclusion probability."""
+    """The intruder's list: a frame with RECORD and the known attributes of each target, and its inclusion probability."""
 
     frame: DataFrame
     attributes: tuple[str, ...]
@@ -84,7 +84,7 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
         frame = own.numbered
         if original is not None:
             missing = [name for name in original.named(Role.KEY) if name not in data.columns]
-            notes += [f"'{name}' is not in the release, so the attacker cannot use it" for name in missing]
+            notes += [f"'{name}' is not in the release, so the intruder cannot use it" for name in missing]
     for name in plugin.attributes:
         data.attribute(name)
         if name not in columns:
@@ -92,7 +92,7 @@ def _targets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | None)
     used = tuple(plugin.attributes) or tuple(known)
     if not used:
         raise DataError(
-            f"target_linkage needs attributes that the attacker knows: {list_name} shares no column with {data.source}"
+            f"target_linkage needs attributes that the intruder knows: {list_name} shares no column with {data.source}"
             if plugin.targets is not None
             else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
         )
@@ -130,7 +130,7 @@ def _check_names(plugin: Any, names: tuple[str, ...]) -> None:
         for name in getattr(plugin, parameter):
             if name not in names:
                 raise DataError(
-                    f"target_linkage: {parameter} names '{name}', which the attacker does not use; "
+                    f"target_linkage: {parameter} names '{name}', which the intruder does not use; "
                     f"attributes used: {', '.join(names)}"
                 )
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LinkageStatistics:
-    """Sufficient statistics over the targets on the attacker's list.
+    """Sufficient statistics over the targets on the intruder's list.
 
-    ``claimed`` is the sum of the probabilities that the attacker computes, ``correct`` the sum of the true ones (None where the
+    ``claimed`` is the sum of the probabilities that the intruder computes, ``correct`` the sum of the true ones (None where the
     truth is unknown), ``inclusion`` the mean probability that a target is in the file, ``candidates`` the number of candidate
     records summed over targets, ``left_out`` the pairs that blocking did not compare.
     """

@@ -1,4 +1,4 @@
-"""The attacker's targets: their known attributes, their probability of being in the file, and their true records."""
+"""The intruder's targets: their known attributes, their probability of being in the file, and their true records."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def find_targets(
             truth = positions_of_records(np.arange(len(original), dtype=np.int64), np.where(links < 0, -1, links))
         if original is not None:
             missing = [name for name in original.named(Role.KEY) if name not in data.columns]
-            notes += [f"'{name}' is not in the release, so the attacker cannot use it" for name in missing]
+            notes += [f"'{name}' is not in the release, so the intruder cannot use it" for name in missing]
     for name in attributes:
         data.attribute(name)
         if name not in frame.columns:
@@ -69,7 +69,7 @@ def find_targets(
     used = tuple(attributes) or tuple(known)
     if not used:
         raise DataError(
-            f"target_linkage needs attributes that the attacker knows: {list_name} shares no column with {data.source}"
+            f"target_linkage needs attributes that the intruder knows: {list_name} shares no column with {data.source}"
             if source is not None
             else f"target_linkage needs at least one attribute with the role key in {data.source}, or attributes"
         )

@@ -7,11 +7,23 @@ from fastapi import APIRouter
 from discreet.web.api.catalog import catalog_router
 from discreet.web.api.data import data_router
 from discreet.web.api.gate import gate_router
+from discreet.web.api.groups import groups_router
 from discreet.web.api.jobs import jobs_router
 from discreet.web.api.people import people_router
+from discreet.web.api.previews import previews_router
 from discreet.web.api.projects import projects_router
 from discreet.web.api.releases import releases_router
 
 router = APIRouter(prefix="/api/v1")
-for part in (people_router, catalog_router, projects_router, data_router, jobs_router, releases_router, gate_router):
+for part in (
+    people_router,
+    catalog_router,
+    projects_router,
+    groups_router,
+    data_router,
+    previews_router,
+    jobs_router,
+    releases_router,
+    gate_router,
+):
     router.include_router(part)

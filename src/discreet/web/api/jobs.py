@@ -45,16 +45,16 @@ def list_jobs(core: ServerCore, access: Caller, project_id: ProjectId) -> list[J
     """The project's jobs, newest first."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        return [JobOut.model_validate(job) for job in queue.list_jobs(connection, project)]
+        return [_describe_job(job, access) for job in queue.list_jobs(connection, project)]
 
 
 @jobs_router.post("/projects/{project_id}/jobs", response_model=JobOut, status_code=202)
 def submit_job(
     core: ServerCore, access: Caller, project_id: ProjectId, body: JobIn, key: IdempotencyKey = None
 ) -> dict[str, Any]:
-    """Submit a job: import, analyze, risk, generate, select or report."""
+    """Submit a job: preview, import, analyze, risk, generate, select or report."""
     project = authorize_project(core, access, project_id, "write", "editor")
-    if body.kind == "import" and isinstance(source := body.parameters.get("source"), str):
+    if body.kind in ("import", "preview") and isinstance(source := body.parameters.get("source"), str):
         with core.store.read() as connection:
             table = str(body.parameters.get("table", ""))
             sources.check_granted(connection, core.settings, access.user.id, source, table)
@@ -76,7 +76,15 @@ def get_job(core: ServerCore, access: Caller, project_id: ProjectId, job: JobId)
         access_log.record_original(
             core.store, access.user, project, requested_job.parameters.get("dataset"), what=f"{requested_job.kind} result"
         )
-    return JobOut.model_validate(requested_job)
+    return _describe_job(requested_job, access)
+
+
+def _describe_job(job: queue.Job, access: Caller) -> JobOut:
+    """A job as a user sees it: the name of an upload opens it, so only the one who uploaded it is told."""
+    described = JobOut.model_validate(job)
+    if job.user != access.user.name:
+        described.parameters = {name: value for name, value in job.parameters.items() if name != "upload"}
+    return described
 
 
 @jobs_router.delete("/projects/{project_id}/jobs/{job}", response_model=JobOut)
@@ -100,6 +108,10 @@ def follow_job(core: ServerCore, access: Caller, project_id: ProjectId, job: Job
     """Server-sent events with the job's state and progress, until it ends."""
     project = authorize_project(core, access, project_id)
     with core.store.read() as connection:
-        queue.get(connection, project, job)
+        followed = queue.get(connection, project, job)
+    if followed.kind in RESULTS_WITH_VALUES:  # intermediate results name values too
+        dataset = followed.parameters.get("dataset")
+        access_log.record_original(core.store, access.user, project, dataset, what=f"{followed.kind} events")
     follower = Follower(project.id, access.user.id, access.credential)
-    return StreamingResponse(events.stream_job(core.store, project, job, follower), media_type="text/event-stream")
+    stream = events.stream_job(core.store, project, job, follower)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=events.STREAM_HEADERS)

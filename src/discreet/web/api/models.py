@@ -217,7 +217,7 @@ class Rows(ResponseModel):
 class JobIn(RequestModel):
     """A job to submit."""
 
-    kind: Literal["import", "analyze", "risk", "generate", "select", "report"]
+    kind: Literal["import", "preview", "analyze", "risk", "generate", "select", "report"]
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -237,6 +237,45 @@ class JobOut(ResponseModel):
     started: float | None
     finished: float | None
     user: str
+
+
+class ReadingChoice(BaseModel):
+    """The value of a reading option, as given or as recognised, and why."""
+
+    option: str
+    value: str
+    reason: str
+    given: bool
+    alternatives: list[str]
+
+
+class PreviewColumnOut(BaseModel):
+    """A column as it would be read."""
+
+    name: str
+    type: str
+    nulls: int
+    examples: list[str]
+    date: ReadingChoice | None
+
+
+class PreviewOut(BaseModel):
+    """How a table would be read with the options ``read``; ``problem`` says why it cannot be."""
+
+    name: str
+    format: str
+    read: dict[str, Any]
+    options: list[str] = Field(description="The reading options that apply to this format.")
+    choices: list[ReadingChoice]
+    notes: list[str]
+    problem: str
+    columns: list[PreviewColumnOut]
+    column_count: int
+    rows: list[list[Any]]
+    records: int | None = Field(description="The number of records, where the whole table was read.")
+    lines: list[str] = Field(description="The first lines of a text file as they are.")
+    dropped: list[str] = Field(description="Columns that the policy's options name and the table does not have.")
+    markers: list[str] = Field(description="Texts that occur and often stand for a missing value.")
 
 
 class Transition(BaseModel):

@@ -34,7 +34,12 @@ def list_releases(core: ServerCore, access: Caller, project_id: ProjectId) -> li
     """The project's releases, newest first; release readers get those that are approved."""
     project = authorize_project(core, access, project_id, role="release_reader")
     with core.store.read() as connection:
-        return [ReleaseOut.model_validate(release) for release in releases.list_releases(connection, project)]
+        listed = releases.list_releases(connection, project)
+    # their assessments are part of the answer
+    if drafts := [release for release in listed if not release.open_to_readers]:
+        numbers = [release.number for release in drafts]
+        access_log.record_release(core.store, access.user, project, drafts[0], what="viewed", listed=numbers)
+    return [ReleaseOut.model_validate(release) for release in listed]
 
 
 @releases_router.get("/projects/{project_id}/releases/{number}", response_model=ReleaseOut)
@@ -42,7 +47,10 @@ def get_release(core: ServerCore, access: Caller, project_id: ProjectId, number:
     """One release."""
     project = authorize_project(core, access, project_id, role="release_reader")
     with core.store.read() as connection:
-        return ReleaseOut.model_validate(releases.get(connection, project, number))
+        release = releases.get(connection, project, number)
+    if not release.open_to_readers:
+        access_log.record_release(core.store, access.user, project, release, assessment="whole")
+    return ReleaseOut.model_validate(release)
 
 
 @releases_router.get("/projects/{project_id}/releases/{number}/rows", response_model=Rows)

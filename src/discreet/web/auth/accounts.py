@@ -15,10 +15,11 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from discreet.web.auth import throttle
 from discreet.web.db import audit
 from discreet.web.db.store import Store, now
-from discreet.web.db.tables import jobs, links, sessions, tokens, users
+from discreet.web.db.tables import identities, jobs, links, second_factors, sessions, tokens, users
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unauthenticated
 
 LINK_HOURS = 72
+RESCUE_MINUTES = 15
 USER_NAME = re.compile(r"[^\s/\\<>\x00-\x1f\x7f](?:[^/\\<>\x00-\x1f\x7f]{0,78}[^\s/\\<>\x00-\x1f\x7f])?")
 _hasher = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=32 * 1024, parallelism=1),))
 _hashing_slots = threading.BoundedSemaphore(4)  # each hash needs 32 MiB, so simultaneous logins are limited
@@ -59,6 +60,8 @@ def add(connection: Connection, name: str, *, admin: bool = False, by: str = "th
 def reset_password(connection: Connection, name: str, *, by: str = "the command line") -> tuple[User, str]:
     """End a user's password, sessions and tokens; returns the user and the secret of a new link that sets the password."""
     user = get_by_name(connection, name)
+    if is_linked(connection, user):
+        raise Conflict(f"'{user.name}' logs in through single sign-on and has no password here")
     connection.execute(update(users).where(users.c.id == user.id).values(password=None))
     end_all_access(connection, user)
     audit.record(connection, by, "password reset", user=user.name)
@@ -100,9 +103,37 @@ def get_by_name(connection: Connection, name: str) -> User:
     return user_from_row(row)
 
 
-def get_by_link(connection: Connection, secret: str) -> User:
+def is_linked(connection: Connection, user: User) -> bool:
+    """Whether a user logs in through the provider of single sign-on."""
+    return connection.execute(select(identities.c.subject).where(identities.c.user_id == user.id)).first() is not None
+
+
+def list_linked(connection: Connection) -> set[int]:
+    """The ids of all users who log in through the provider of single sign-on."""
+    return set(connection.execute(select(identities.c.user_id)).scalars())
+
+
+def create_rescue_link(connection: Connection, name: str) -> tuple[User, str]:
+    """The secret of a link that logs an administrator in once, for the operator of the machine when nothing else works."""
+    user = get_by_name(connection, name)
+    if user.disabled or not user.admin:
+        raise Forbidden(f"'{user.name}' is not an active administrator; a rescue link is for administrators only")
+    audit.record(connection, "the command line", "rescue link made", user=user.name)
+    return user, _create_link(connection, user, "rescue", RESCUE_MINUTES / 60)
+
+
+def use_rescue_link(connection: Connection, secret: str) -> User:
+    """The administrator whom a rescue link logs in; the link becomes invalid."""
+    user = get_by_link(connection, secret, "rescue")
+    connection.execute(delete(links).where(links.c.hash == digest(secret)))
+    audit.record(connection, user.name, "rescue link used")
+    return user
+
+
+def get_by_link(connection: Connection, secret: str, purpose: str = "password") -> User:
     """The user that a link belongs to; raises if it was used, has expired or never existed."""
-    row = connection.execute(select(links).where(links.c.hash == digest(secret), links.c.expires > now())).one_or_none()
+    valid = (links.c.hash == digest(secret), links.c.expires > now(), links.c.purpose == purpose)
+    row = connection.execute(select(links).where(*valid)).one_or_none()
     if row is None:
         raise NotFound("this link was used already or has expired; ask an administrator for a new one")
     return get(connection, row.user_id)
@@ -119,11 +150,16 @@ def set_password_with_link(connection: Connection, secret: str, password: str) -
 
 def change_password(connection: Connection, user: User, old: str, new: str) -> None:
     """Change the password of a user who knows the old one; all sessions and tokens of the user end."""
-    stored = connection.execute(select(users.c.password).where(users.c.id == user.id)).scalar()
-    if stored is None or not _verify_password(old, stored):
-        raise InvalidRequest("the old password is wrong")
+    check_password(connection, user, old, "the old password")
     _set_password(connection, user, new)
     audit.record(connection, user.name, "password changed")
+
+
+def check_password(connection: Connection, user: User, password: str, subject: str = "the password") -> None:
+    """Raise unless this is the user's password."""
+    stored = connection.execute(select(users.c.password).where(users.c.id == user.id)).scalar()
+    if stored is None or not _verify_password(password, stored):
+        raise InvalidRequest(f"{subject} is wrong")
 
 
 def log_in(store: Store, name: str, password: str, address: str) -> User:
@@ -142,7 +178,9 @@ def log_in(store: Store, name: str, password: str, address: str) -> User:
             audit.record(connection, row.name if row is not None else "somebody", "login failed", address=address)
         else:
             assert row is not None
-            throttle.forgive_attempt(connection, name, address, row.id)
+            # with a second factor, only the right code ends the count: otherwise each right password would allow more codes
+            if not _has_second_factor(connection, row.id):
+                throttle.forgive_attempt(connection, name, address, row.id)
     if not accepted:
         raise Unauthenticated("the name or the password is wrong")
     assert row is not None
@@ -184,10 +222,16 @@ def _verify_password(password: str, stored: str) -> bool:
         return _hasher.verify(password, stored)
 
 
-def _create_link(connection: Connection, user: User) -> str:
+def _has_second_factor(connection: Connection, user_id: int) -> bool:
+    query = select(second_factors.c.user_id).where(second_factors.c.user_id == user_id, second_factors.c.confirmed.is_not(None))
+    return connection.execute(query).first() is not None
+
+
+def _create_link(connection: Connection, user: User, purpose: str = "password", hours: float = LINK_HOURS) -> str:
     secret = secrets.token_urlsafe(32)
     connection.execute(delete(links).where((links.c.user_id == user.id) | (links.c.expires < now())))
-    connection.execute(insert(links).values(hash=digest(secret), user_id=user.id, expires=now() + LINK_HOURS * 3600))
+    values = {"hash": digest(secret), "user_id": user.id, "expires": now() + hours * 3600, "purpose": purpose}
+    connection.execute(insert(links).values(**values))
     return secret
 
 

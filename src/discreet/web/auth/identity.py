@@ -74,5 +74,5 @@ def _access_by_token(core: Core, header: str) -> Access:
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise Unauthenticated("the Authorization header must be 'Bearer TOKEN'")
-    user, token = tokens.find(core.store, secret.strip())
+    user, token = tokens.find(core.store, secret.strip(), None if core.settings.oidc is None else core.settings.oidc.token_days)
     return Access(user, token.scopes, token=token)

@@ -109,7 +109,7 @@ def check_same_origin(request: Request, settings: Settings) -> None:
         return
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
-    own_origins = {settings.url, f"{request.url.scheme}://{request.headers.get('host', '')}"}
+    own_origins = {settings.origin, f"{request.url.scheme}://{request.headers.get('host', '')}"}
     if site not in (None, "same-origin", "none") or (origin is not None and origin not in own_origins):
         raise Forbidden("the request was sent by a page of another site; open discreet directly and try again")
 
@@ -117,9 +117,11 @@ def check_same_origin(request: Request, settings: Settings) -> None:
 def set_session_cookie(response: Response, secret: str, settings: Settings) -> None:
     """Set the session cookie: HttpOnly, SameSite=Lax, and Secure if the server is reached over TLS."""
     max_age = int(settings.session_hours * 3600)
-    response.set_cookie(SESSION_COOKIE, secret, max_age=max_age, httponly=True, samesite="lax", secure=settings.secure, path="/")
+    response.set_cookie(
+        SESSION_COOKIE, secret, max_age=max_age, httponly=True, samesite="lax", secure=settings.secure, path=settings.path or "/"
+    )
 
 
 def delete_session_cookie(response: Response, settings: Settings) -> None:
     """Delete the session cookie."""
-    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax", secure=settings.secure, path="/")
+    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax", secure=settings.secure, path=settings.path or "/")

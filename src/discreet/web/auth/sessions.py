@@ -6,7 +6,7 @@ import hmac
 import secrets
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from discreet.web.auth.accounts import User, digest, user_from_row
 from discreet.web.db.store import Store, now, suppress_full_disk
@@ -25,6 +25,8 @@ class Session:
     user: User
     csrf: str
     hash: str
+    id_token: str | None = None
+    """Of a login through a provider, for the logout there."""
 
     def check_csrf(self, sent: str | None) -> None:
         """Raise if a form or script does not send the session's CSRF token, which other sites cannot know."""
@@ -32,8 +34,13 @@ class Session:
             raise Forbidden("this form belongs to an earlier login or to another site; reload the page and try again")
 
 
-def start(connection: Connection, user: User, settings: Settings) -> str:
-    """Start a session and return its cookie; expired sessions are deleted."""
+def start(
+    connection: Connection, user: User, settings: Settings, *, hours: float | None = None, id_token: str | None = None
+) -> str:
+    """Start a session and return its cookie; expired sessions are deleted.
+
+    With ``hours`` the session ends after them however much it is used, so that the provider is asked again.
+    """
     secret = secrets.token_urlsafe(32)
     started = now()
     connection.execute(delete(sessions).where(sessions.c.expires < started))
@@ -45,6 +52,8 @@ def start(connection: Connection, user: User, settings: Settings) -> str:
             created=started,
             seen=started,
             expires=started + settings.session_hours * 3600,
+            ends=None if hours is None else started + hours * 3600,
+            id_token=id_token,
         )
     )
     return secret
@@ -57,12 +66,13 @@ def find(store: Store, secret: str | None, settings: Settings) -> Session | None
     current_time = now()
     with store.read() as connection:
         row = connection.execute(
-            select(sessions.c.hash, sessions.c.csrf, sessions.c.seen, users)
+            select(sessions.c.hash, sessions.c.csrf, sessions.c.seen, sessions.c.id_token, users)
             .join(users, users.c.id == sessions.c.user_id)
             .where(
                 sessions.c.hash == digest(secret),
                 sessions.c.expires > current_time,
                 sessions.c.created > current_time - MAX_SESSION_SECONDS,
+                or_(sessions.c.ends.is_(None), sessions.c.ends > current_time),
             )
         ).one_or_none()
     if row is None or row.disabled:
@@ -71,7 +81,7 @@ def find(store: Store, secret: str | None, settings: Settings) -> Session | None
         with suppress_full_disk(), store.write() as connection:
             renewed = {"seen": current_time, "expires": current_time + settings.session_hours * 3600}
             connection.execute(update(sessions).where(sessions.c.hash == row.hash).values(**renewed))
-    return Session(user_from_row(row), row.csrf, row.hash)
+    return Session(user_from_row(row), row.csrf, row.hash, row.id_token)
 
 
 def end(connection: Connection, session: Session, *, everywhere: bool = True) -> None:

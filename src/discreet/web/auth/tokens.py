@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 from discreet.web.auth.accounts import User, digest, get
 from discreet.web.db import audit
 from discreet.web.db.store import Store, now, suppress_full_disk
-from discreet.web.db.tables import tokens
+from discreet.web.db.tables import identities, tokens
 from discreet.web.errors import Forbidden, InvalidRequest, NotFound, Unauthenticated
 
 SCOPES = {
@@ -99,15 +99,28 @@ def revoke(connection: Connection, user: User, token_id: int) -> None:
     audit.record(connection, user.name, "token revoked", token=token_id)
 
 
-def find(store: Store, secret: str) -> tuple[User, Token]:
-    """The user that a token belongs to, and the token with the scopes that it has now."""
+def find(store: Store, secret: str, linked_days: float | None = None) -> tuple[User, Token]:
+    """The user that a token belongs to, and the token with the scopes that it has now.
+
+    ``linked_days`` is how long ago a user who logs in through a provider may have done so: a person who has left the institution
+    does not log in again, and the provider tells nobody.
+    """
     with store.read() as connection:
-        row = connection.execute(select(tokens).where(tokens.c.hash == digest(secret))).one_or_none()
+        row = connection.execute(
+            select(tokens, identities.c.user_id.label("linked"), identities.c.confirmed)
+            .outerjoin(identities, identities.c.user_id == tokens.c.user_id)
+            .where(tokens.c.hash == digest(secret))
+        ).one_or_none()
         user = get(connection, row.user_id) if row is not None else None
     if row is None or user is None or user.disabled:
         raise Unauthenticated("the token is not valid on this server")
     if row.expires < now():
         raise Unauthenticated(f"the token '{row.name}' has expired; create a new one")
+    if row.linked is not None and linked_days is not None and (row.confirmed or 0.0) < now() - linked_days * 86400:
+        raise Unauthenticated(
+            f"the token '{row.name}' waits for its owner: log in to the server in a browser, which is needed every "
+            f"{linked_days:g} days"
+        )
     if row.used is None or now() - row.used > 60:
         with suppress_full_disk(), store.write() as connection:
             connection.execute(update(tokens).where(tokens.c.id == row.id).values(used=now()))

@@ -13,8 +13,8 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from discreet.convert.databases.address import check_address
 from discreet.engine.runtime.private_files import create_private_file
@@ -36,15 +36,16 @@ DRIVERS = {
 HEAD = "audit_head"
 """Where a connection remembers the last entry of the audit log that its transaction wrote."""
 POOL_SIZE = 40
-"""Connections kept open: one per thread that answers requests. A few more are opened when needed."""
+"""Connections kept open: one per thread that answers requests. A few more are opened when needed. Several web processes share
+twice as many, because PostgreSQL accepts 100 unless it is told otherwise."""
 
 
 class Store:
     """The database of users, projects and jobs."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, pool_size: int = POOL_SIZE) -> None:
         self.address = address
-        self.engine = _create_engine(address)
+        self.engine = _create_engine(address, pool_size)
         self._audit_key: AuditKey | None = None
         self._writing = self.engine.execution_options(writing=True)
         self._on_full_disk: Callable[[], object] = lambda: None
@@ -54,7 +55,7 @@ class Store:
     @classmethod
     def open(cls, settings: Settings) -> Self:
         """Open the database of a server, migrated, with the key of its audit log and room for it on a full disk."""
-        store = cls(settings.database)
+        store = cls(settings.database, max(8, 2 * POOL_SIZE // settings.workers - 10) if settings.workers > 1 else POOL_SIZE)
         try:
             store.migrate()
             with store.read() as connection:
@@ -65,6 +66,16 @@ class Store:
             raise
         store._on_full_disk = Ballast(settings.home).release
         return store
+
+    def count_errors(self, count: Callable[[str], None]) -> None:
+        """Report the kind of every error of the database, except conflicts of simultaneous changes, which are expected."""
+
+        def report(context: ExceptionContext) -> None:
+            error = context.sqlalchemy_exception
+            if error is not None and not isinstance(error, IntegrityError):
+                count(type(error).__name__)
+
+        event.listen(self.engine, "handle_error", report)
 
     def use_audit_key(self, key: AuditKey) -> None:
         """Sign entries of the audit log with a key."""
@@ -95,8 +106,16 @@ class Store:
                 raise DiskFull("the server's disk is full; what you did was not saved: try again, or delete something") from None
             raise
 
-    def migrate(self) -> None:
-        """Migrate the schema to the current version."""
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A read-only transaction that sees the database as it is at its first query, however long it takes."""
+        # transactions of SQLite see a snapshot anyway
+        options = {} if self.engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    def migrate(self, revision: str = "head") -> None:
+        """Migrate the schema to a revision; default: the current version."""
         from alembic import command
         from alembic.config import Config
 
@@ -110,7 +129,7 @@ class Store:
                 connection.begin(),
             ):
                 config.attributes["connection"] = connection
-                command.upgrade(config, "head")
+                command.upgrade(config, revision)
         except SQLAlchemyError as error:
             raise SourceError(f"{self.redacted_address}: the database schema cannot be migrated: {_first_line(error)}") from None
 
@@ -177,7 +196,7 @@ def now() -> float:
     return time.time()
 
 
-def _create_engine(address: str) -> Engine:
+def _create_engine(address: str, pool_size: int) -> Engine:
     check_address(address)
     try:
         url = make_url(address)
@@ -190,7 +209,11 @@ def _create_engine(address: str) -> Engine:
             raise SourceError(
                 "a database in memory would be lost when the server stops; name a file, for example sqlite:////srv/projects.db"
             )
-        options: dict[str, Any] = {"hide_parameters": True, "pool_size": POOL_SIZE, "max_overflow": 10}
+        options: dict[str, Any] = {
+            "hide_parameters": True,
+            "pool_size": pool_size,
+            "max_overflow": 10 if pool_size == POOL_SIZE else 2,
+        }
         if driver != "sqlite":  # a database server may have closed an idle connection
             options |= {"pool_pre_ping": True, "pool_recycle": 1800}
         if driver == "sqlite":  # created first, because SQLite gives -wal and -shm files the permissions of the database

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import time
-from pathlib import Path
 
 from sqlalchemy import select
 
+from discreet.web.db import staging
+from discreet.web.db.staging import list_folder
 from discreet.web.db.store import Store
 from discreet.web.db.tables import datasets, jobs, projects, releases
 from discreet.web.settings import Settings
-
-UPLOAD_LIFETIME_HOURS = 24.0
-"""Hours after which an upload that was not imported is deleted."""
 
 
 def delete_project_files(settings: Settings, project: int) -> None:
@@ -33,23 +30,22 @@ def delete_orphaned_files(settings: Settings, store: Store) -> None:
             shutil.rmtree(folder, ignore_errors=True)
             continue
         delete_unreferenced_files(settings, store, int(folder.name))
-        for file in _list_folder(folder / "uploads"):
-            if file.name.startswith(".") or time.time() - file.stat().st_mtime > UPLOAD_LIFETIME_HOURS * 3600:
+        for file in list_folder(folder / staging.UPLOADS):
+            if file.name.startswith("."):  # broken off with the server
                 file.unlink(missing_ok=True)
+    staging.delete_abandoned(settings, store)
 
 
 def delete_uploads(settings: Settings, project: int) -> None:
-    """Delete the uploads of a project that are complete and were not imported."""
-    for file in _list_folder(settings.home / "projects" / str(project) / "uploads"):
-        if not file.name.startswith("."):
-            file.unlink(missing_ok=True)
+    """Delete the uploads of a project that are complete and were not imported, and their previews."""
+    staging.delete_all_staged(settings.home / "projects" / str(project))
 
 
 def delete_unreferenced_files(settings: Settings, store: Store, project: int) -> None:
     """Delete the files of a project that belong to no row: of interrupted jobs, and of what was purged."""
     folder = settings.home / "projects" / str(project)
     # listed before the rows are read, so that the files of a job that begins meanwhile are not among them
-    data_files, release_folders = _list_folder(folder / "data"), _list_folder(folder / "releases")
+    data_files, release_folders = list_folder(folder / "data"), list_folder(folder / "releases")
     with store.read() as connection:
         dataset_files = set(connection.execute(select(datasets.c.file).where(datasets.c.project_id == project)).scalars())
         stored_releases = connection.execute(
@@ -67,7 +63,7 @@ def delete_unreferenced_files(settings: Settings, store: Store, project: int) ->
         if name not in purged_files and release_folder.name not in active_jobs:
             shutil.rmtree(release_folder, ignore_errors=True)
         elif purged_files.get(name) is not None:
-            for file in _list_folder(release_folder):
+            for file in list_folder(release_folder):
                 if file.name == "link.parquet" or "confidential" in file.name:
                     file.unlink(missing_ok=True)
 
@@ -79,13 +75,9 @@ def delete_job_leftovers(settings: Settings, store: Store, job_id: str) -> None:
     if job is None:
         return
     folder = settings.home / "projects" / str(job.project_id)
-    if job.kind == "import" and job.state == "done" and "upload" in job.parameters:
-        (folder / "uploads" / job.parameters["upload"]).unlink(missing_ok=True)
+    if job.kind == "import" and job.state == "done":
+        staging.delete_staged(folder, job.parameters)
     if job.state != "done":
         for file in (folder / "data").glob(f"*{job_id}*"):
             file.unlink(missing_ok=True)
         shutil.rmtree(folder / "releases" / job_id, ignore_errors=True)
-
-
-def _list_folder(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []

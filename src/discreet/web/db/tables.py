@@ -48,6 +48,42 @@ links = Table(
     Column("hash", String(64), primary_key=True, comment="SHA-256 of a link that sets a password, once"),
     Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), nullable=False),
     Column("expires", Double, nullable=False),
+    Column("purpose", String(20), nullable=False, server_default="password", comment="password, or rescue: logs in once"),
+)
+
+identities = Table(
+    "discreet_identities",
+    metadata,
+    Column("issuer", String(300), primary_key=True, comment="the OpenID provider"),
+    Column("subject", String(255), primary_key=True, comment="the provider's own, unchanging id of the person"),
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), nullable=False, unique=True),
+    Column("confirmed", Double, comment="the last login through the provider; null before the first"),
+)
+
+user_groups = Table(
+    "discreet_user_groups",
+    metadata,
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("group_name", String(200), primary_key=True, comment="as the provider said at the last login"),
+)
+
+second_factors = Table(
+    "discreet_second_factors",
+    metadata,
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("required", Boolean, nullable=False, default=False, comment="by an administrator"),
+    Column("secret", String(64), comment="base32; null before enrolment"),
+    Column("confirmed", Double, comment="when the first code was entered; until then it is not asked for"),
+    Column("last_step", Integer, nullable=False, default=0, comment="the time step of the last code that was used"),
+    Column("recovery", JSON, comment="SHA-256 hashes of the unused recovery codes"),
+)
+
+pending_logins = Table(
+    "discreet_pending_logins",
+    metadata,
+    Column("hash", String(64), primary_key=True, comment="SHA-256 of a cookie: the password was right, the code is missing"),
+    Column("user_id", ForeignKey(users.c.id, ondelete="CASCADE"), nullable=False),
+    Column("expires", Double, nullable=False),
 )
 
 sessions = Table(
@@ -59,6 +95,8 @@ sessions = Table(
     Column("created", Double, nullable=False),
     Column("seen", Double, nullable=False),
     Column("expires", Double, nullable=False),
+    Column("ends", Double, comment="when a login through a provider has to be repeated, however much the session is used"),
+    Column("id_token", Text, comment="of a login through a provider, for the logout there"),
 )
 
 tokens = Table(
@@ -136,6 +174,14 @@ members = Table(
     Column("role", String(20), nullable=False, comment="owner, editor, approver or release_reader"),
 )
 
+project_groups = Table(
+    "discreet_project_groups",
+    metadata,
+    Column("project_id", ForeignKey(projects.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("group_name", String(200), primary_key=True, comment="a group of the provider"),
+    Column("role", String(20), nullable=False, comment="as for members"),
+)
+
 revisions = Table(
     "discreet_revisions",
     metadata,
@@ -182,6 +228,7 @@ jobs = Table(
     Column("attempts", Integer, nullable=False, default=0),
     Column("ran", Double, nullable=False, default=0, server_default="0", comment="seconds that it ran, without pauses"),
     Column("pid", Integer),
+    Column("request_id", String(64), comment="of the request that submitted it, as in the server's log"),
     Column("created", Double, nullable=False),
     Column("started", Double),
     Column("finished", Double),

@@ -28,6 +28,8 @@ JOB_STREAM_SECONDS = 3600.0
 PROJECT_STREAM_SECONDS = 120.0
 """Seconds between queries, between keep-alive events, and until the stream of a job or project ends. Browsers then reconnect by
 themselves, and are authenticated and authorised again."""
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""Of every event stream: nobody stores it, and nginx passes events on as they come."""
 ACCESS_ENDED = "the project does not exist any more, or your access to it has ended"
 
 

@@ -3,7 +3,8 @@
 A server runs a fixed number of jobs at a time. A free place goes to the user who was served longest ago. If all places are
 taken and another user waits, the job that has run longest without a break is paused after ``SLICE_SECONDS``, and continues when
 a place is free again: a search of a day delays others by a minute, not by a day. A paused process uses no CPU time but keeps its
-memory, so there are at most as many paused jobs as places. Exports have places of their own, because somebody waits for them.
+memory, so there are at most as many paused jobs as places. Exports and previews have places of their own, because somebody
+waits for them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from discreet.web.jobs.running import RunningJob
 
 SLICE_SECONDS = 60.0
-EXPORT_KINDS = ("export",)
+EXPORT_KINDS = ("export", "preview")
 EXPORT_PLACES = 2
 
 

@@ -11,7 +11,7 @@ from discreet.web.db import audit
 from discreet.web.db.tables import datasets, projects, releases, revisions, users
 from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.jobs.generation import with_limits
-from discreet.web.projects import policy_sandbox, sources
+from discreet.web.projects import policy_sandbox, quotas, sources
 from discreet.web.projects.datasets import display_name
 from discreet.web.projects.release_states import check_publishable
 from discreet.web.settings import Settings
@@ -47,10 +47,12 @@ def gather_inputs(connection: Connection, settings: Settings, job: Row[Any]) -> 
             check_publishable(release.number, release.state)
             inputs["grants"] = list(project.grants or [])
         parameters |= {"dataset": release.dataset_id, "revision": release.revision}
-    if job.kind == "import":
+    if job.kind in ("import", "preview"):
         if "source" in parameters:
             sources.check_granted(connection, settings, job.user_id, parameters["source"], parameters["table"])
         inputs |= _resolve_source(settings, parameters, inputs)
+        if job.kind == "preview":  # many small ones would pass the quota unnoticed
+            quotas.check_room(connection, settings, project.id)
     parameters.setdefault("revision", project.revision)
     inputs["policy"] = _get_policy(connection, project, parameters["revision"])
     policy_sandbox.check_confined(inputs["policy"])

@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet import registry
 from discreet.errors import nearest
-from discreet.model.policy import explain_validation_error
+from discreet.model.policy import Reading, explain_validation_error
 from discreet.selection.objective import ObjectiveWeights
 from discreet.selection.options import PERTURBATIVE, Formula, Preference
 from discreet.web.errors import InvalidRequest
 from discreet.web.projects.projects import Project
 
-REPEATABLE = ("import", "analyze", "risk", "generate", "select", "report", "publish", "export")
+REPEATABLE = ("import", "preview", "analyze", "risk", "generate", "select", "report", "publish", "export")
 """Kinds that produce the same result when repeated, so that a job interrupted with the server can run again."""
 
 Number = Annotated[int, Field(ge=1)]
@@ -34,6 +34,13 @@ class Import(_Parameters):
     name: Annotated[str, Field(max_length=400)] = Field(default="", description="display name; default: the table's name")
     source: Annotated[str, Field(max_length=80)] | None = Field(default=None, description="a connected database")
     table: Annotated[str, Field(min_length=1, max_length=300)] | None = Field(default=None, description="a table of the source")
+    read: Reading | None = Field(
+        default=None, description="reading options, which become the section read of the policy; default: those of the policy"
+    )
+
+
+class Preview(Import):
+    """Read the beginning of a file or table to show how it would be imported; nothing is imported."""
 
 
 class Analyze(_Parameters):
@@ -109,8 +116,8 @@ class Export(_Parameters):
 
 
 PARAMETER_MODELS: dict[str, type[_Parameters]] = {
-    "import": Import, "analyze": Analyze, "risk": Risk, "generate": Generate, "select": Select, "report": Report,
-    "publish": Publish, "export": Export,
+    "import": Import, "preview": Preview, "analyze": Analyze, "risk": Risk, "generate": Generate, "select": Select,
+    "report": Report, "publish": Publish, "export": Export,
 }  # fmt: skip
 
 
@@ -124,9 +131,11 @@ def check_parameters(project: Project, kind: str, parameters: dict[str, Any]) ->
         raise InvalidRequest(f"the job {kind}: {explain_validation_error(error, PARAMETER_MODELS[kind])}") from None
     content = checked.model_dump(exclude_none=True)
     if isinstance(checked, Import) and (checked.upload is None) == (checked.source is None):
-        raise InvalidRequest("an import needs either an upload, or a connected source and its table")
+        raise InvalidRequest(f"{kind} needs either an upload, or a connected source and its table")
     if isinstance(checked, Import) and checked.source is not None and checked.table is None:
         raise InvalidRequest(f"name the table of '{checked.source}' to import")
+    if isinstance(checked, Import) and checked.read is not None:
+        content["read"] = checked.read.model_dump(mode="json", exclude_defaults=True)
     if isinstance(checked, Risk) and checked.measures is not None:
         for name in checked.measures:
             registry.load("risk", name)

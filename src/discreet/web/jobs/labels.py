@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from discreet.convert import read_source
 from discreet.convert.files.cells_file import apply_cells, read_cells
 from discreet.convert.writing.atomic import write_text
@@ -17,7 +19,7 @@ from discreet.model.policy import Policy
 
 def read_with_labels(table: Path, policy: Policy) -> Microdata:
     """Read a table under a policy, with its labels if it has any, and with what the cells of a release stand for."""
-    data = read_source(table, policy)
+    data = read_source(table, _without_unknown_columns(policy, table)).with_policy(policy)
     if cells := read_cells(table):
         data = apply_cells(data, cells)
     labels_file = _labels_path(table)
@@ -29,6 +31,17 @@ def read_with_labels(table: Path, policy: Policy) -> Microdata:
         labels={name: dict(pairs) for name, pairs in labels["values"].items() if name in data.columns},
         variable_labels={name: label for name, label in labels["variables"].items() if name in data.columns},
     )
+
+
+def _without_unknown_columns(policy: Policy, table: Path) -> Policy:
+    """The policy without reading options of columns that the table lacks: they were set for another table of the project."""
+    reading = policy.read
+    if not reading.dates and not reading.text:
+        return policy
+    columns = set(pl.scan_parquet(table, glob=False, hive_partitioning=False).collect_schema().names())
+    dates = {name: form for name, form in reading.dates.items() if name in columns}
+    text = tuple(name for name in reading.text if name in columns)
+    return policy.with_(read=reading.model_copy(update={"dates": dates, "text": text}))
 
 
 def write_labels(table: Path, labels: Mapping[str, Mapping[Any, str]], variables: Mapping[str, str]) -> None:

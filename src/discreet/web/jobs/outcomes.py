@@ -12,6 +12,7 @@ from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs, users
 from discreet.web.jobs.job_types import REPEATABLE
 from discreet.web.jobs.results import store_result
+from discreet.web.operation.logs import current_request_id
 
 if TYPE_CHECKING:
     from discreet.web.jobs.running import RunningJob
@@ -27,6 +28,7 @@ def record_outcome(connection: Connection, running: RunningJob, code: int) -> No
     job = connection.execute(select(jobs).where(*condition).with_for_update()).one_or_none()
     if job is None:
         return
+    current_request_id.set(job.request_id)  # what the result submits, such as an analysis, belongs to the same request
     values: dict[str, Any] = {"ran": running.seconds_run} | ({"partial": list(running.points)} if running.points else {})
     event = (running.final_message or {}).get("event")
     if event == "result":
@@ -73,7 +75,18 @@ def finish_job(connection: Connection, job_id: str, state: str, what: str, **val
     text = to_one_line(what)
     final = {"state": state, "what": text, "finished": now(), "cancelling": False, "pid": None}
     connection.execute(update(jobs).where(jobs.c.id == job_id).values(**final, **values))
-    log.info("job %s is %s", job_id, state)
+    log.info("job %s is %s", job_id, state, extra=describe_job(connection, job_id))
+
+
+def describe_job(connection: Connection, job_id: str) -> dict[str, Any]:
+    """The fields of a job's log line; its request id is that of the request that submitted it."""
+    row = connection.execute(select(jobs).where(jobs.c.id == job_id)).one_or_none()
+    if row is None:
+        return {"job_id": job_id}
+    return {
+        "job_id": job_id, "job_type": row.kind, "job_state": row.state, "user_id": row.user_id, "request_id": row.request_id,
+        "wait_seconds": None if row.started is None else round(row.started - row.created, 3), "run_seconds": round(row.ran, 3),
+    }  # fmt: skip
 
 
 def recover_jobs(store: Store) -> None:

@@ -28,6 +28,7 @@ def publish_release(inputs: dict[str, Any]) -> dict[str, Any]:
         raise SourceError(f"the file of release {release['number']} is not the one that was approved (its SHA-256 differs)")
     published_tables.check_grantees(published, inputs["grants"])
     published_tables.prepare(published)
+    published_tables.revoke_others(published, table_name, inputs["grants"])
     report_progress(f"publishing release {release['number']} as {table_name}", 0, 1)
     write_target(read_with_labels(file, Policy()), published_tables.table_address(published, table_name), private=True)
     published_tables.set_grants(published, table_name, inputs["grants"])

@@ -15,7 +15,8 @@ from discreet.web.db.store import now
 from discreet.web.db.tables import jobs, users
 from discreet.web.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from discreet.web.jobs import generation, job_types
-from discreet.web.projects import projects, quotas
+from discreet.web.operation.logs import current_request_id
+from discreet.web.projects import policies, projects, quotas
 from discreet.web.projects.projects import Project
 
 ACTIVE = ("queued", "running")
@@ -71,6 +72,11 @@ def submit(
         if (earlier := generation.find_earlier_job(connection, project, content["digest"])) is not None:
             return get(connection, project, earlier)
     quotas.check_jobs(connection, user.id, project.id, project.name)
+    if kind == "import" and "read" in content:
+        # the options belong to the policy, so that the command line reads the file in the same way
+        policies.edit(
+            connection, user, project, project.revision, {"read": content["read"] or None}, "reading options of an import"
+        )
     waiting = connection.execute(select(func.count()).where(jobs.c.state.in_(ACTIVE))).scalar_one()
     if waiting >= MAX_IN_TOTAL + (KEPT_FOR_ADMINISTRATORS if user.admin else 0):
         raise TooManyRequests(f"the server has {waiting} queued or running jobs already; try again later", seconds=60)
@@ -78,7 +84,7 @@ def submit(
     connection.execute(
         insert(jobs).values(
             id=job_id, project_id=project.id, user_id=user.id, kind=kind, parameters=content, state="queued", cancelling=False,
-            what="queued", done=0, total=0, attempts=0, created=now(),
+            what="queued", done=0, total=0, attempts=0, created=now(), request_id=current_request_id.get(),
         )
     )  # fmt: skip
     projects.mark_updated(connection, project.id)

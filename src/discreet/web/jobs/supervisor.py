@@ -1,13 +1,12 @@
 """The server's thread that runs jobs: takes them from the queue in turns, starts a process for each, and records the outcome.
 
-Only this thread changes the row of a running job. A database should have one server; if there are two, each job is still
-claimed by only one of them.
+Only this thread changes the row of a running job. A data directory and a database have one supervisor at a time, which holds the
+lock of both (:mod:`discreet.web.db.server_lock`); while it has lost the database's, it starts no job.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import select as sockets
@@ -18,9 +17,10 @@ from typing import Any
 from sqlalchemy import exc, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from discreet.errors import DiscreetError, SourceError
-from discreet.web.db import sweeping
+from discreet.errors import DiscreetError
+from discreet.web.db import staging, sweeping
 from discreet.web.db.ballast import Ballast
+from discreet.web.db.server_lock import ServerLock
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs
 from discreet.web.errors import DiskFull
@@ -38,14 +38,16 @@ QUEUE_POLL_SECONDS = 0.5
 PROGRESS_SECONDS = 0.3
 PARTIAL_RESULT_SECONDS = 1.0
 RETENTION_SECONDS = 3600.0
-"""Seconds between checks of the queue, between writes of progress or of intermediate results, and between purges of what is older
-than its project's retention period."""
+LOCK_SECONDS = 60.0
+"""Seconds between checks of the queue, between writes of progress or of intermediate results, between purges of what is older
+than its project's retention period, and between checks of the server's lock, whose connection an idle database may close."""
 
 
 class Supervisor:
     """Runs jobs while the server is running."""
 
-    def __init__(self, settings: Settings, store: Store) -> None:
+    def __init__(self, settings: Settings, store: Store, lock: ServerLock | None = None) -> None:
+        """``lock`` is that of the server; default: taken at the start, and released at the end."""
         self.settings = settings
         self.store = store
         self._running: dict[str, RunningJob] = {}
@@ -53,7 +55,7 @@ class Supervisor:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._wake: tuple[int, int] | None = None
-        self._lock: int | None = None
+        self._server_lock, self._own_lock = lock, lock is None
         self._turns = FairTurns(settings.jobs)
         self._ballast = Ballast(settings.home)
 
@@ -61,13 +63,13 @@ class Supervisor:
         """Recover the jobs of an earlier server process, and start the thread."""
         if self._thread is not None:
             raise RuntimeError("the supervisor is already running")
-        self._lock = self._lock_home()
+        self._server_lock = self._server_lock or ServerLock.acquire(self.settings)
         try:
             outcomes.recover_jobs(self.store)
             sweeping.delete_orphaned_files(self.settings, self.store)
             publication.drop_unpublished(self.store, self.settings)
         except BaseException:
-            self._unlock_home()
+            self._release_lock()
             raise
         self._wake = os.pipe()
         for end in self._wake:
@@ -89,7 +91,7 @@ class Supervisor:
         for end in self._wake or ():
             os.close(end)
         self._wake = None
-        self._unlock_home()
+        self._release_lock()
 
     def wake(self) -> None:
         """Check the queue now."""
@@ -99,6 +101,7 @@ class Supervisor:
 
     def _run(self) -> None:
         last_check, last_purge = -QUEUE_POLL_SECONDS, time.monotonic() - RETENTION_SECONDS
+        last_lock_check = time.monotonic()
         while not self._stopping.is_set():
             try:
                 if time.monotonic() - last_check >= QUEUE_POLL_SECONDS or self._drain_wake_pipe():
@@ -107,6 +110,10 @@ class Supervisor:
                 if time.monotonic() - last_purge >= RETENTION_SECONDS:
                     last_purge = time.monotonic()
                     purging.apply_retention(self.store, self.settings)
+                    staging.delete_abandoned(self.settings, self.store)
+                if self._server_lock is not None and time.monotonic() - last_lock_check >= LOCK_SECONDS:
+                    last_lock_check = time.monotonic()
+                    self._server_lock.is_held()
                 self._read_processes()
                 self._save_progress()
                 self._record_outcomes()
@@ -141,6 +148,9 @@ class Supervisor:
                 running.stop()
         queued = [Waiting(row.id, row.user_id, row.project_id, row.kind, row.created) for row in rows if row.state == "queued"]
         busy_projects = {row.project_id for row in running_rows.values() if row.kind not in EXPORT_KINDS}
+        if queued and (self._server_lock is None or not self._server_lock.is_held()):
+            log.warning("the database's lock is lost, perhaps to another server; no job is started until it is back")
+            return
         for step in self._turns.plan_steps(queued, list(self._running.values()), busy_projects):
             if step.pause is not None:
                 self._running[step.pause].pause()
@@ -246,20 +256,10 @@ class Supervisor:
 
     # start and stop
 
-    def _lock_home(self) -> int:
-        """Lock the data directory for this server; the system releases the lock whenever the process ends."""
-        descriptor = os.open(self.settings.home / ".server.lock", os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            raise SourceError(f"{self.settings.home}: another server is running on this data directory; stop it first") from None
-        return descriptor
-
-    def _unlock_home(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+    def _release_lock(self) -> None:
+        if self._own_lock and self._server_lock is not None:
+            self._server_lock.release()
+            self._server_lock = None
 
     def _requeue_running(self) -> None:
         for running in self._running.values():

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.convert import convert, read_source, write_target
 from discreet.convert.files.expansion import check_expansion
 from discreet.convert.files.formats import format_of
+from discreet.convert.places.archives import split_member, unpack_table
 from discreet.convert.reading.source import is_url
 from discreet.engine.runtime.private_files import create_private_folder
 from discreet.engine.runtime.progress import report_progress
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy
+from discreet.model.policy import Policy, Reading
+from discreet.web.jobs.distributions import describe_distributions
 from discreet.web.jobs.labels import read_with_labels, write_labels
 from discreet.web.jobs.messages import MessageWriter
 from discreet.web.projects.paging import describe_columns
@@ -43,19 +45,38 @@ def load_data(inputs: JobInputs, policy: Policy | None = None) -> Microdata:
     return replace(data, source=f"'{inputs['dataset']['name']}'")
 
 
+def reading_options(inputs: JobInputs, policy: Policy) -> Reading:
+    """The reading options of an import: its own, or those of the project's policy."""
+    given = inputs["parameters"].get("read")
+    return policy.read if given is None else Reading.model_validate(given)
+
+
+def preview(inputs: JobInputs, _messages: MessageWriter) -> Message:
+    """Show how a file or a database table would be read."""
+    from discreet.web.jobs.previewing import write_preview
+
+    policy = load_policy(inputs)
+    return write_preview(inputs, Policy(read=reading_options(inputs, policy), missing=policy.missing))
+
+
 def import_(inputs: JobInputs, _messages: MessageWriter) -> Message:
     """Convert a file or a database table to Parquet in the project's folder."""
     from discreet.report.provenance import sha256
 
     project_policy = load_policy(inputs)
-    policy = Policy(read=project_policy.read, missing=project_policy.missing)
+    policy = Policy(read=reading_options(inputs, project_policy), missing=project_policy.missing)
     folder = Path(inputs["folder"]) / "data"
     create_private_folder(folder)
     target = folder / f"{inputs['job']}.parquet"
     report_progress(f"reading {inputs['name']}", 0, 1)
     source: str = inputs["source"]
+    limit = (inputs.get("limits") or {}).get("expanded_bytes")
+    archive = None if is_url(source) else split_member(source)
+    member = unpack_table(*archive, inputs["name"], limit) if archive else None  # lasts until the job ends
+    if member is not None:
+        source = str(member.path)
     if not is_url(source):
-        check_expansion(Path(source), (inputs.get("limits") or {}).get("expanded_bytes"))
+        check_expansion(Path(source), limit)
     if not is_url(source) and format_of(Path(source)).streams:
         records, _ = convert(source, target, policy, overwrite=True)
         write_labels(target, {}, {})
@@ -81,6 +102,8 @@ def analyze(inputs: JobInputs, _messages: MessageWriter) -> Message:
     data = load_data(inputs, Policy(read=policy.read, missing=policy.missing))
     known = {name: attribute for name, attribute in policy.attributes.items() if name in data.columns}
     profile = verbs.analyze(data.with_policy(policy.with_(attributes=known))).to_dict()
+    for name, distribution in describe_distributions(data.frame).items():
+        profile["attributes"][name]["distribution"] = distribution
     result = {"dataset": inputs["dataset"]["id"], "profile": profile}
     return {"result": result, "sentence": f"{len(data.columns):,} attributes were analysed"}
 
@@ -167,6 +190,7 @@ def export(inputs: JobInputs, _messages: MessageWriter) -> Message:
 
 HANDLERS: dict[str, Callable[[JobInputs, MessageWriter], Message]] = {
     "import": import_,
+    "preview": preview,
     "analyze": analyze,
     "risk": risk,
     "generate": generate,

@@ -19,6 +19,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from discreet.engine.runtime.lean_start import start_lean
 from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.messages import Cancelled, MessageWriter, format_traceback
 
@@ -28,6 +29,7 @@ UNUSED_DATA_BYTES = 1 << 30
 
 def main() -> int:
     """Run one job."""
+    start_lean()
     _die_with_parent()
     messages = MessageWriter(_reserve_output())
     source = sys.stdin.buffer

@@ -21,7 +21,7 @@ from discreet.web.limits.turns import Turns
 from discreet.web.projects import projects, quotas
 
 FORM_BYTES = 1 << 20
-_FREE_PATHS = ("/static/", "/healthz")
+_FREE_PATHS = ("/static/", "/healthz", "/metrics")
 """Paths that are the same for everybody and cost next to nothing."""
 
 
@@ -48,7 +48,7 @@ class Admission:
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.turns = Turns()
+        self.turns = Turns(core.counts)
 
     @asynccontextmanager
     async def admit(self, request: Request, receive: Receive) -> AsyncIterator[Admitted]:

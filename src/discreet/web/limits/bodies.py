@@ -48,7 +48,7 @@ class BodyRule:
 
 
 RULES = (
-    BodyRule(r"POST /(login|welcome/[^/]+)", 16 << 10, 10.0, anonymous=True),
+    BodyRule(r"POST /(login|login/code|login/enrol|welcome/[^/]+|rescue/[^/]+)", 16 << 10, 10.0, anonymous=True),
     BodyRule(r"PUT /api/v1/projects/\d{1,9}/uploads", None),
     BodyRule(r"POST /projects/\d{1,9}/data", None),
     BodyRule(r"(PUT|PATCH) /api/v1/projects/\d+/policy|POST /projects/\d+/policy", 8 << 20),

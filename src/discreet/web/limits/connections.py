@@ -17,6 +17,8 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from discreet.web.limits.shared_counts import SharedCounts
+
 OTHER_FILES = 200
 """File descriptors kept for the database, job pipes, uploads and downloads."""
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -44,20 +46,25 @@ class OpenConnections:
     """The open connections of a server, by address, in the order in which they were opened."""
 
     limits: ConnectionLimits
+    counts: SharedCounts | None = None
+    """Of several web processes: the limit of an address holds for all together, the total for each process and its files."""
     by_address: dict[str, dict[BoundedProtocol, None]] = field(default_factory=dict)
     count: int = 0
 
     def admit(self, protocol: BoundedProtocol, address: str) -> bool:
         """Register a connection, closing an idle one if there are too many; False if there is no room."""
         peers = self.by_address.setdefault(address, {})
-        if len(peers) >= self.limits.per_address and not self._is_trusted(address) and not self._close_idle(address):
+        elsewhere = 0 if self.counts is None else self.counts.elsewhere(("connection", address))
+        is_full = len(peers) + elsewhere >= self.limits.per_address
+        if is_full and not self._is_trusted(address) and not self._close_idle(address):
+            self._forget_if_empty(address)
             return False
         if self.count >= self.limits.total and not self._close_idle_anywhere():
             self._forget_if_empty(address)
             return False
         peers = self.by_address.setdefault(address, {})
         peers[protocol] = None
-        self.count += 1
+        self._count(address, 1)
         return True
 
     def remove(self, protocol: BoundedProtocol, address: str) -> None:
@@ -65,8 +72,13 @@ class OpenConnections:
         peers = self.by_address.get(address, {})
         if protocol in peers:
             del peers[protocol]
-            self.count -= 1
+            self._count(address, -1)
             self._forget_if_empty(address)
+
+    def _count(self, address: str, difference: int) -> None:
+        self.count += difference
+        if self.counts is not None:
+            self.counts.add(("connection", address), difference)
 
     def _forget_if_empty(self, address: str) -> None:
         if not self.by_address.get(address, True):
@@ -159,9 +171,9 @@ class BoundedProtocol(H11Protocol):
             self._write_timer = None
 
 
-def bounded_protocol(limits: ConnectionLimits) -> type[Any]:
+def bounded_protocol(limits: ConnectionLimits, counts: SharedCounts | None = None) -> type[Any]:
     """The protocol class of one server, whose connections are counted together."""
-    return type("ServerProtocol", (BoundedProtocol,), {"open_connections": OpenConnections(limits)})
+    return type("ServerProtocol", (BoundedProtocol,), {"open_connections": OpenConnections(limits, counts)})
 
 
 def raise_file_limit(wanted: int) -> int:

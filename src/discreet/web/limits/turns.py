@@ -2,6 +2,9 @@
 
 The server answers with a fixed number of threads. Without turns, one program that sends a hundred requests at once would hold
 all of them, and everybody else would wait.
+
+Of several web processes, each has turns of its own for the requests of a user, because each has its own threads. All other turns
+are counted together (:mod:`discreet.web.limits.shared_counts`).
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from collections import deque
 from collections.abc import Hashable
 
 from discreet.web.errors import TooManyRequests
+from discreet.web.limits.shared_counts import SharedCounts
 
 PER_USER = 2
 """Few, because Python runs one thread at a time: each request at work makes all others that much slower."""
@@ -28,28 +32,41 @@ PACE_WINDOW, PACE_REQUESTS, PACE_SECONDS = 5.0, 50, 0.1
 """A person or address with more requests than this within a window keeps each further turn so many seconds longer."""
 
 MAX_REMEMBERED = 10_000
+POLL_SECONDS = 0.05
+"""Seconds between looks at the counts of other processes, which cannot wake those that wait here."""
 
 
 class Turns:
     """Counts of requests at work by key (a person, an address), and queues of those that wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, counts: SharedCounts | None = None) -> None:
+        self._counts = counts
         self._recent: dict[Hashable, tuple[float, int]] = {}
         self._at_work: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
     async def take(self, key: Hashable, at_once: int, waiting: int = WAITING) -> None:
         """Wait for a turn; raises where too many wait already, or where the turn does not come."""
-        if self._at_work.get(key, 0) < at_once:
-            self._at_work[key] = self._at_work.get(key, 0) + 1
+        if self._has_room(key, at_once):
+            self._count(key, 1)
             return
         queue = self._waiting.setdefault(key, deque())
         if len(queue) >= waiting:
             raise TooManyRequests(f"{at_once + waiting} requests at the same time are too many; send fewer at once", seconds=1)
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
         queue.append(turn)
+        deadline = loop.time() + WAITING_SECONDS
         try:
-            await asyncio.wait_for(turn, WAITING_SECONDS)
+            while not turn.done():
+                remaining = deadline - loop.time()
+                if remaining <= 0:
+                    raise TimeoutError
+                await asyncio.wait([turn], timeout=remaining if self._counts is None else min(remaining, POLL_SECONDS))
+                if not turn.done() and queue[0] is turn and self._has_room(key, at_once):
+                    queue.popleft()
+                    self._count(key, 1)
+                    turn.set_result(None)
         except BaseException as error:
             if turn.done() and not turn.cancelled():  # the turn came just as the request was given up
                 self.release(key)
@@ -80,8 +97,21 @@ class Turns:
                 turn.set_result(None)
                 return
         self._waiting.pop(key, None)
-        remaining = self._at_work.get(key, 0) - 1
-        if remaining > 0:
-            self._at_work[key] = remaining
+        self._count(key, -1)
+
+    def _has_room(self, key: Hashable, at_once: int) -> bool:
+        elsewhere = self._counts.elsewhere(key) if self._counts is not None and self._is_shared(key) else 0
+        return self._at_work.get(key, 0) + elsewhere < at_once
+
+    def _count(self, key: Hashable, difference: int) -> None:
+        at_work = self._at_work.get(key, 0) + difference
+        if at_work > 0:
+            self._at_work[key] = at_work
         else:
             self._at_work.pop(key, None)
+        if self._counts is not None and self._is_shared(key):
+            self._counts.add(key, difference)
+
+    @staticmethod
+    def _is_shared(key: Hashable) -> bool:
+        return not (isinstance(key, tuple) and key[0] == "user")

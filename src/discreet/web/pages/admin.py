@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from sqlalchemy import Connection
 
-from discreet.web.auth import accounts
+from discreet.web.auth import accounts, second_factor
 from discreet.web.auth.security import AdminSession, CheckedForm, ServerCore
 from discreet.web.db import audit
 from discreet.web.db.store import now
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.jobs import queue
+from discreet.web.pages.forms.editing import read_whole_number
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import quotas, sources
 
@@ -46,7 +49,7 @@ def reset(request: Request, core: ServerCore, session: AdminSession, form: Check
     try:
         with core.store.write() as connection:
             user, secret = accounts.reset_password(connection, str(form.get("name", "")), by=session.user.name)
-    except NotFound as error:
+    except (Conflict, NotFound) as error:
         return _page(request, core, session, status=error.status, wrong=str(error))
     return _page(request, core, session, link=core.welcome_url(secret), linked=user.name)
 
@@ -59,6 +62,21 @@ def disable(request: Request, core: ServerCore, session: AdminSession, form: Che
             name, disabled = str(form.get("name", "")), form.get("disabled") == "yes"
             accounts.disable(connection, name, by=session.user.name, disabled=disabled)
     except (Forbidden, NotFound) as error:
+        return _page(request, core, session, status=error.status, wrong=str(error))
+    return redirect("/admin/users")
+
+
+@router.post("/users/factor")
+def change_second_factor(request: Request, core: ServerCore, session: AdminSession, form: CheckedForm) -> Response:
+    """Require a second factor of a user, no longer require it, or reset that of a lost device."""
+    name, action = str(form.get("name", "")), str(form.get("action", ""))
+    try:
+        with core.store.write() as connection:
+            if action == "reset":
+                second_factor.reset(connection, name, by=session.user.name)
+            else:
+                second_factor.set_required(connection, name, action == "require", by=session.user.name)
+    except NotFound as error:
         return _page(request, core, session, status=error.status, wrong=str(error))
     return redirect("/admin/users")
 
@@ -99,25 +117,34 @@ def cancel_job(core: ServerCore, session: AdminSession, form: CheckedForm) -> Re
 
 @router.get("/limits")
 def show_limits(request: Request, core: ServerCore, session: AdminSession) -> Response:
-    """Show the quotas of all users and the tables of connected databases that were granted."""
+    """Show the quotas of all users and projects, and the tables of connected databases that were granted."""
     return _limits_page(request, core, session)
 
 
 @router.post("/limits/quota")
 def set_quota(request: Request, core: ServerCore, session: AdminSession, form: CheckedForm) -> Response:
-    """Set the quota of a user; an empty field is the server's default."""
+    """Set the quota of a user or of a project; an empty field is the server's default."""
     try:
         values = {name: _parse_number(str(form.get(name, "")), name) for name in ("gigabytes", "jobs", "hours")}
         with core.store.write() as connection:
-            user = accounts.get_by_name(connection, str(form.get("name", "")))
+            kind, subject_id = _find_subject(connection, form)
             quotas.set_quota(
-                connection, session.user, "user", user.id, hours=values["hours"],
+                connection, session.user, kind, subject_id, hours=values["hours"],
                 size=None if values["gigabytes"] is None else values["gigabytes"] * 1e9,
                 jobs=None if values["jobs"] is None else int(values["jobs"]),
             )  # fmt: skip
     except (InvalidRequest, NotFound) as error:
         return _limits_page(request, core, session, status=error.status, wrong=str(error))
-    return redirect("/admin/limits")
+    return redirect(f"/admin/limits#{'quotas' if kind == 'user' else 'projects'}")
+
+
+def _find_subject(connection: Connection, form: CheckedForm) -> tuple[str, int]:
+    """The kind and the id of the user or project that a form sets a quota of."""
+    if "project" not in form:
+        return "user", accounts.get_by_name(connection, str(form.get("name", ""))).id
+    number = read_whole_number(form, "project")
+    quotas.check_project(connection, number)
+    return "project", number
 
 
 @router.post("/limits/grant")
@@ -141,24 +168,31 @@ def _limits_page(request: Request, core: ServerCore, session: AdminSession, stat
             {"user": user, "quota": quotas.get_quota(connection, core.settings, "user", user.id)}
             for user in accounts.list_users(connection)
         ]
+        project_quotas = quotas.list_project_quotas(connection, core.settings)
         grants = sources.list_grants(connection)
     connected = sorted(core.settings.sources)
     return render_page(
-        request, "admin_limits.html", session, status=status, rows=rows, grants=grants, sources=connected, wrong=wrong
-    )
+        request, "admin_limits.html", session, status=status, rows=rows, project_quotas=project_quotas, grants=grants,
+        sources=connected, wrong=wrong,
+    )  # fmt: skip
 
 
 def _parse_number(text: str, name: str) -> float | None:
     if not text.strip():
         return None
     try:
-        return float(text.strip().replace(",", "."))
+        number = float(text.strip().replace(",", "."))
     except ValueError:
-        raise InvalidRequest(f"{name} must be a number; got '{text[:20]}'") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidRequest(f"{name} must be a number; got '{text[:20]}'")
+    return number
 
 
 def _page(request: Request, core: ServerCore, session: AdminSession, status: int = 200, **overrides: Any) -> Response:
     with core.store.read() as connection:
         all_users = accounts.list_users(connection)
-    values = {"wrong": "", "name": "", "link": "", "linked": "", **overrides}
+        linked = accounts.list_linked(connection)
+        factors = second_factor.list_factors(connection)
+    values = {"linked_users": linked, "factors": factors, "wrong": "", "name": "", "link": "", "linked": "", **overrides}
     return render_page(request, "users.html", session, status=status, users=all_users, hours=accounts.LINK_HOURS, **values)

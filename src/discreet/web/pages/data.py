@@ -1,4 +1,4 @@
-"""The initial microdata: upload a file or import a table of a connected database, then browse the records."""
+"""The initial microdata: choose a file or a table of a connected database, which is previewed first, and browse the records."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from discreet.convert.files.formats import FORMATS
+from discreet.convert.places.archives import SUFFIX as ARCHIVE_SUFFIX
 from discreet.errors import SourceError
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.errors import DiskFull, Forbidden, InvalidRequest, TooLarge, TooManyRequests, WebError
 from discreet.web.jobs import queue
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import access_log, datasets, projects, quotas, sources
+from discreet.web.projects import access_log, datasets, projects, quotas, sources, staged_imports
 from discreet.web.projects.projects import Project
 
 router = APIRouter(prefix="/projects/{number}")
@@ -32,7 +33,7 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
 
 @router.post("/data")
 def import_table(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
-    """Queue an import: of a file in the form, of a file that a script has uploaded already, or of a connected table."""
+    """Queue a preview: of a file in the form, of a file that a script has uploaded already, or of a connected table."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number, "editor")
     file = form.get("file")
@@ -52,10 +53,11 @@ def import_table(request: Request, core: ServerCore, session: CurrentSession, fo
         else:
             raise InvalidRequest("choose a file first")
         with core.store.write() as connection:
-            queue.submit(connection, session.user, project, "import", parameters)
+            job = queue.submit(connection, session.user, project, "preview", parameters)
     except (DiskFull, Forbidden, InvalidRequest, TooLarge, TooManyRequests) as error:
         return _page(request, core, session, number, status=error.status, wrong=str(error))
-    return redirect(f"/projects/{number}/data")
+    core.supervisor.wake()
+    return redirect(f"/projects/{number}/data/preview/{job.id}")
 
 
 @router.post("/data/choose")
@@ -80,19 +82,23 @@ def _page(
         import_jobs = [job for job in queue.list_jobs(connection, project, 20) if job.kind in ("import", "analyze")]
     dataset = next((candidate for candidate in all_datasets if candidate.id == project.dataset_id), None)
     last_import = next((job for job in import_jobs if job.kind == "import"), None)
+    last_preview = None
+    failed = last_import if last_import is not None and last_import.state in ("failed", "interrupted", "cancelled") else None
+    if failed is not None and project.allows("editor"):
+        with core.store.read() as connection:
+            last_preview = staged_imports.latest_preview(connection, session.user, project, failed.parameters)
     values: dict[str, Any] = {
         "dataset": dataset,
         "earlier": [candidate for candidate in all_datasets if candidate.id != project.dataset_id and candidate.purged is None],
         "active": [job for job in import_jobs if job.active],
-        "failed": last_import
-        if last_import is not None and last_import.state in ("failed", "interrupted", "cancelled")
-        else None,
+        "failed": failed,
+        "last_preview": last_preview,
         "sources": granted,
         "connected": bool(core.settings.sources),
         "limit": core.settings.upload_limit,
         "wrong": wrong,
         "table_wrong": "",
-        "formats": ", ".join(suffix for suffix in FORMATS if suffix.count(".") == 1),
+        "formats": ", ".join([*(suffix for suffix in FORMATS if suffix.count(".") == 1), ARCHIVE_SUFFIX]),
         "table": None,
     }
     values |= _connected_tables(core, session, project, values["sources"], request.query_params.get("source", ""))

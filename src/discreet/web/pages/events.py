@@ -7,10 +7,10 @@ from starlette.responses import StreamingResponse
 
 from discreet.web.auth.following import Follower
 from discreet.web.auth.security import CurrentSession, ServerCore
+from discreet.web.jobs.events import STREAM_HEADERS
 from discreet.web.projects import projects
 
 router = APIRouter(prefix="/projects/{number}")
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @router.get("/events")
@@ -21,5 +21,5 @@ def follow(core: ServerCore, session: CurrentSession, number: int) -> Response:
     return StreamingResponse(
         core.watcher.follow(project, Follower(project.id, session.user.id, session.hash)),
         media_type="text/event-stream",
-        headers=HEADERS,
+        headers=STREAM_HEADERS,
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.selection.choices import dominating_plans
+from discreet.selection.choices import PlanChoice, dominating_plans
 from discreet.selection.frontier import MapPoint, explain_domination, frontier, mark_dominated
 from discreet.selection.objective import OBJECTIVE
 from discreet.web.jobs.queue import Job
@@ -42,21 +42,6 @@ class CandidatePlan:
 
 
 @dataclass(frozen=True)
-class DisplayedChoice:
-    """One of the three plans to choose from."""
-
-    title: str
-    number: int
-    risk: float
-    loss: float
-    parts: Mapping[str, float]
-    limits: Mapping[str, float | None]
-    blank: float
-    plan: dict[str, Any]
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class PlanSearch:
     """The current state of a search."""
 
@@ -70,8 +55,10 @@ class PlanSearch:
     """Whether the chosen plan meets every limit; None while the search runs."""
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     """The hierarchies that the search added to the policy, by attribute: the plans refer to their levels."""
-    choices: list[DisplayedChoice] = field(default_factory=list)
+    choices: list[PlanChoice] = field(default_factory=list)
     """The three plans to choose from, once the search has ended."""
+    limits: list[str] = field(default_factory=list)
+    """The limits that the search had to meet, by MEASURE.FIELD."""
 
     @property
     def table_rows(self) -> list[CandidatePlan]:
@@ -130,16 +117,9 @@ def read_search(job: Job) -> PlanSearch:
         [str(reason) for reason in result.get("why", [])],
         result.get("met"),
         next((trial["hierarchies"] for trial in trials if trial.get("hierarchies")), {}),
-        [_read_choice(choice, result.get("limits_wanted", {})) for choice in result.get("choices", ())],
+        [PlanChoice.from_dict(choice) for choice in result.get("choices", ())],
+        list(result.get("limits_wanted", ())),
     )
-
-
-def _read_choice(choice: Mapping[str, Any], limits: Mapping[str, float]) -> DisplayedChoice:
-    measured = choice["measured"]
-    return DisplayedChoice(
-        choice["title"], int(choice["name"].removeprefix("plan ")), choice["risk"], choice["loss"], choice["parts"],
-        {limit: measured.get(limit) for limit in limits}, choice["blank"], choice["plan"], tuple(choice["words"]),
-    )  # fmt: skip
 
 
 def _explain_dominated(points: list[MapPoint]) -> dict[str, str]:

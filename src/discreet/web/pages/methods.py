@@ -150,11 +150,11 @@ def _change_limit(
 
 
 def _change_judge(connection: Connection, user: User, project: Project, base: int, form: FormData) -> str:
-    """Set which attackers the limits on risk are judged for; both is the default and is not written to the policy."""
+    """Set which intruders the limits on risk are judged for; both is the default and is not written to the policy."""
     judge = str(form.get("judge", ""))
     if judge not in ("both", "release"):
-        raise InvalidRequest(f"limits are judged for 'both' attackers or for the 'release' alone; got '{judge[:40]}'")
-    what = "limits are judged for both attackers" if judge == "both" else "limits are judged on the release alone"
+        raise InvalidRequest(f"limits are judged for 'both' intruders or for the 'release' alone; got '{judge[:40]}'")
+    what = "limits are judged for both intruders" if judge == "both" else "limits are judged on the release alone"
     editing.save_section(connection, user, project, base, "judge", None if judge == "both" else judge, what)
     return "limits"
 

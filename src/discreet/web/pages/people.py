@@ -8,9 +8,10 @@ from fastapi import APIRouter, Form, Request, Response
 
 from discreet.web.auth import accounts, sessions
 from discreet.web.auth.kept_forms import MAX_TEXT, KeptForm
-from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore, delete_session_cookie, set_session_cookie
+from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore, delete_session_cookie
 from discreet.web.db import audit
-from discreet.web.errors import InvalidRequest, TooManyRequests, Unauthenticated
+from discreet.web.errors import Forbidden, InvalidRequest, TooManyRequests, Unauthenticated
+from discreet.web.pages.access.login import client_address, continue_login, start_session
 from discreet.web.pages.rendering import redirect, render_page
 
 router = APIRouter()
@@ -32,27 +33,41 @@ def log_in(
     kept: Annotated[str, Form(max_length=MAX_TEXT)] = "",
 ) -> Response:
     """Start a session, or report a failure without saying whether name or password was wrong."""
+    _check_passwords(core)
     try:
-        user = accounts.log_in(core.store, name, password, _client_address(request))
+        user = accounts.log_in(core.store, name, password, client_address(request))
     except (Unauthenticated, TooManyRequests) as error:
+        core.metrics.count_failed_login("password")
         return render_page(request, "login.html", status=error.status, next=next, name=name, message=str(error), kept=kept)
-    return _start_session(request, core, user, next, KeptForm.from_text(kept))
+    return continue_login(request, core, user, next, kept)
 
 
 @router.post("/logout")
-def log_out(core: ServerCore, session: CurrentSession, _form: CheckedForm) -> Response:
-    """End all sessions of this user, in every browser."""
+def log_out(request: Request, core: ServerCore, session: CurrentSession, _form: CheckedForm) -> Response:
+    """End all sessions of this user, in every browser, and the one at the provider of single sign-on."""
     with core.store.write() as connection:
         sessions.end(connection, session)
         audit.record(connection, session.user.name, "logged out")
-    response = redirect("/login")
+    onward = None
+    if core.provider is not None and session.id_token is not None:
+        onward = core.provider.logout_url(f"{core.settings.url}/login", session.id_token)
+    # a page, not a redirect: the content security policy forbids that a form leads to another server
+    response = redirect("/login") if onward is None else render_page(request, "logging_out.html", onward=onward)
     delete_session_cookie(response, core.settings)
     return response
+
+
+@router.post("/kept")
+def show_kept_form(request: Request, session: CurrentSession, kept: Annotated[str, Form(max_length=MAX_TEXT)] = "") -> Response:
+    """Show a form that was kept while its user logged in at the provider, in another tab."""
+    form = KeptForm.from_text(kept)
+    return redirect("/") if form is None else render_page(request, "kept_form.html", session, kept=form)
 
 
 @router.get("/welcome/{secret}")
 def welcome(request: Request, core: ServerCore, secret: str) -> Response:
     """Show the form that a one-time link opens."""
+    _check_passwords(core)
     with core.store.read() as connection:
         user = accounts.get_by_link(connection, secret)
     return render_page(request, "welcome.html", name=user.name, message="")
@@ -67,6 +82,7 @@ def set_password(
     again: Annotated[str, Form(max_length=1000)] = "",
 ) -> Response:
     """Set the password, invalidate the link, and log the user in."""
+    _check_passwords(core)
     try:
         if password != again:
             raise InvalidRequest("the two passwords are not the same")
@@ -76,23 +92,25 @@ def set_password(
         with core.store.read() as connection:
             user = accounts.get_by_link(connection, secret)
         return render_page(request, "welcome.html", status=422, name=user.name, message=str(error))
-    return _start_session(request, core, user, "/")
+    return continue_login(request, core, user, "/")
 
 
-def _start_session(
-    request: Request, core: ServerCore, user: accounts.User, next_address: str, kept: KeptForm | None = None
-) -> Response:
+@router.get("/rescue/{secret}")
+def rescue_form(request: Request, core: ServerCore, secret: str) -> Response:
+    """Show the button of a rescue link: programs that preview links open addresses, but press no buttons."""
+    with core.store.read() as connection:
+        user = accounts.get_by_link(connection, secret, "rescue")
+    return render_page(request, "rescue.html", name=user.name)
+
+
+@router.post("/rescue/{secret}")
+def rescue(request: Request, core: ServerCore, secret: str) -> Response:
+    """Log an administrator in with a link that the operator of the machine has made."""
     with core.store.write() as connection:
-        secret = sessions.start(connection, user, core.settings)
-        audit.record(connection, user.name, "logged in", address=_client_address(request))
-    if kept is None:
-        response = redirect(next_address)
-    else:
-        session = sessions.find(core.store, secret, core.settings)
-        response = render_page(request, "kept_form.html", session, kept=kept)
-    set_session_cookie(response, secret, core.settings)
-    return response
+        user = accounts.use_rescue_link(connection, secret)
+    return start_session(request, core, user, "/admin/users", hours=1.0)
 
 
-def _client_address(request: Request) -> str:
-    return request.client.host if request.client else "unknown"
+def _check_passwords(core: ServerCore) -> None:
+    if not core.settings.passwords:
+        raise Forbidden("this server has no passwords; log in through single sign-on")

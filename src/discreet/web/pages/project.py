@@ -17,7 +17,7 @@ from discreet.web.jobs import queue
 from discreet.web.pages.forms import editing
 from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import datasets, policies, projects, purging, release_settings, releases, removal
+from discreet.web.projects import datasets, membership, policies, projects, purging, release_settings, releases, removal
 from discreet.web.projects.projects import Project
 from discreet.web.projects.release_states import PURGEABLE
 
@@ -35,6 +35,7 @@ def overview(request: Request, core: ServerCore, session: CurrentSession, number
 
 
 @router.get("/people")
+@router.get("/groups")
 @router.get("/policy")
 @router.get("/delete")
 @router.get("/release-settings")
@@ -53,6 +54,20 @@ def share(request: Request, core: ServerCore, session: CurrentSession, form: Che
             project = projects.get(connection, session.user, number)
             projects.set_role(connection, session.user, project, str(form.get("name", "")), None if role == "none" else role)
     except (Conflict, InvalidRequest, NotFound) as error:
+        return _page(request, core, session, number, status=error.status, people_wrong=str(error))
+    return redirect(f"/projects/{number}#people")
+
+
+@router.post("/groups")
+def share_with_group(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Share the project with a group of the provider, or no longer."""
+    role = str(form.get("role", ""))
+    try:
+        with core.store.write() as connection:
+            project = projects.get(connection, session.user, number)
+            group = str(form.get("group", ""))
+            membership.set_group_role(connection, session.user, project, group, None if role == "none" else role)
+    except InvalidRequest as error:
         return _page(request, core, session, number, status=error.status, people_wrong=str(error))
     return redirect(f"/projects/{number}#people")
 
@@ -187,6 +202,7 @@ def _page(
         project = projects.get(connection, session.user, number)
         values = {
             "people": projects.list_members(connection, project),
+            "groups": membership.list_groups(connection, project),
             "history": policies.history(connection, project, 30),
             "jobs": queue.list_jobs(connection, project, 15),
             "entries": audit.list_entries(connection, project.id, 30),

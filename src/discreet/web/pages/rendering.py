@@ -13,7 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from discreet import __version__
+from discreet.web.addresses import LinkExtension
 from discreet.web.auth.sessions import Session
+from discreet.web.operation.request_ids import request_id_of
 from discreet.web.projects import roles
 from discreet.web.projects.projects import Project
 
@@ -32,7 +34,13 @@ WORKFLOW = (
 @cache
 def environment() -> Environment:
     """The template environment; an undefined value is an error rather than an empty text."""
-    templates = Environment(loader=PackageLoader("discreet.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    templates = Environment(
+        loader=PackageLoader("discreet.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        extensions=[LinkExtension],
+    )
     templates.filters |= {
         "time": _format_time,
         "count": _format_count,
@@ -58,7 +66,11 @@ def render_page(
     **values: Any,
 ) -> Response:
     """Render a template; ``step`` is the workflow step that the navigation marks as current."""
-    shared = {"session": session, "project": project, "step": step, "path": request.url.path}
+    settings = request.app.state.core.settings
+    shared = {
+        "session": session, "project": project, "step": step, "path": request.url.path, "passwords": settings.passwords,
+        "provider_label": settings.oidc.label if settings.oidc is not None else "", "request_id": request_id_of(request.scope),
+    }  # fmt: skip
     text = environment().get_template(template).render(**shared, **values)
     return HTMLResponse(text, status_code=status)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from discreet.web.pages import (
-    account,
     admin,
     api_docs,
     assess,
@@ -18,6 +17,7 @@ from discreet.web.pages import (
     generate,
     methods,
     people,
+    preview,
     project,
     projects,
     release,
@@ -25,17 +25,21 @@ from discreet.web.pages import (
     steps,
     wizard,
 )
+from discreet.web.pages.access import account, second_factor, sso
 
 router = APIRouter(include_in_schema=False)
 for module in (
     api_docs,
     people,
     projects,
+    sso,
+    second_factor,
     account,
     admin,
     project,
     events,
     data,
+    preview,
     attributes,
     attribute,
     risk,

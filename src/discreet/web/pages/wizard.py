@@ -20,7 +20,7 @@ from discreet.web.pages.forms.search_form import read_search_form, search_form_v
 from discreet.web.pages.frontier import read_search
 from discreet.web.pages.methods import limit_rows
 from discreet.web.pages.rendering import redirect, render_page
-from discreet.web.projects import datasets, policies, projects
+from discreet.web.projects import access_log, datasets, policies, projects
 
 router = APIRouter(prefix="/projects/{number}/methods/wizard")
 
@@ -60,11 +60,13 @@ def show_search(
         search_job = _get_search_job(connection, project, job)
         policy = policies.current_policy(connection, project)
     search = read_search(search_job)
+    # groups of its hierarchies name values
+    access_log.record_original(core.store, session.user, project, search_job.parameters.get("dataset"), page="wizard")
     chosen = search.find(point) if point is not None else search.best
     return render_page(
         request, "wizard_search.html", session, project, "methods", job=search_job, search=search, chosen=chosen,
         steps=step_rows(Plan.model_validate(chosen.plan)) if chosen else [],
-        choices=[(choice, step_rows(Plan.model_validate(choice.plan))) for choice in search.choices],
+        choices=[(choice, step_rows(choice.plan)) for choice in search.choices],
         current=_is_current_plan(policy, chosen), may=project.allows("editor"),
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from discreet.web.db.tables import projects as project_table
 from discreet.web.db.tables import releases as release_table
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest
 from discreet.web.projects import projects, release_files, releases
+from discreet.web.projects.membership import list_people
 from discreet.web.projects.projects import Project
 from discreet.web.projects.release_states import SUBMITTABLE
 from discreet.web.projects.releases import Release
@@ -38,6 +39,8 @@ def approve(connection: Connection, settings: Settings, user: User, project: Pro
     """Approve a submitted release; raises if the user made it, or if a reason is needed and missing."""
     project.require_role("approver")
     release = lock(connection, project, number)
+    # read again under the lock: an owner may just have changed the limits, or the user's role
+    project = projects.get(connection, user, project.id, "approver")
     _require_state(release, ("submitted",), "approved")
     is_maker = user.name in release.makers
     if is_maker and not settings.self_approval:
@@ -99,10 +102,9 @@ def owner_limits(project: Project) -> dict[str, float]:
 
 def find_approvers(connection: Connection, settings: Settings, project: Project, release: Release) -> list[str]:
     """The members who may approve a release."""
-    members = projects.list_members(connection, project)
     return [
         member["name"]
-        for member in members
+        for member in list_people(connection, project.id)
         if member["role"] in ("owner", "approver") and (settings.self_approval or member["name"] not in release.makers)
     ]
 

@@ -6,7 +6,7 @@ so that saving a form with a hundred attributes sets only those that were change
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,10 @@ class AttributeRow:
     decided: bool
     proposed: Attribute | None
     reason: str
+    confidence: float | None = None
+    """How sure the Analyzer is of the role, from 0 to 1; None before it has run."""
+    distribution: Mapping[str, Any] | None = None
+    """Counts of values or intervals; see :mod:`discreet.web.jobs.distributions`."""
 
     @property
     def differs(self) -> bool:
@@ -56,6 +60,7 @@ def list_attributes(dataset: Dataset, document: Mapping[str, Any]) -> list[Attri
             AttributeRow(
                 number, name, str(column.get("type", "")), column.get("distinct"), column.get("nulls"),
                 saved or proposed or Attribute(), saved is not None, proposed, str(finding.get("reason", "")),
+                finding.get("confidence"), finding.get("distribution"),
             )
         )  # fmt: skip
     return attribute_rows
@@ -87,21 +92,40 @@ def to_policy_values(content: Attribute | Mapping[str, Any], name: str) -> dict[
 def changed_values(row: AttributeRow, submitted: Mapping[str, str]) -> dict[str, Any] | None:
     """The values of an attribute after a form row was submitted; None if the row was not changed."""
     shown = to_policy_values(row.attribute, row.name)
-    values: dict[str, Any] = {**shown}
-    for field in ROW_FIELDS:
-        if field in submitted:
-            values[field] = submitted[field].strip().replace(",", ".") or (None if field == "level" else 0)
-    requested = to_policy_values(values, row.name)
+    requested = to_policy_values({**shown, **_parse_fields(submitted)}, row.name)
     return None if requested == shown else requested
 
 
-def proposal_sections(dataset: Dataset, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The policy sections that accept the proposals for attributes without a saved classification and for the risk measures."""
+def bulk_values(row: AttributeRow, values: dict[str, Any] | None, common: Mapping[str, str]) -> dict[str, Any] | None:
+    """The values of one of several attributes that get common values, on top of its own changes; None if nothing changes.
+
+    ``common`` holds only fields that are to be set. A value that equals the proposal decides the attribute all the same.
+    """
+    shown = to_policy_values(row.attribute, row.name)
+    requested = to_policy_values({**(shown if values is None else values), **_parse_fields(common)}, row.name)
+    return values if row.decided and requested == shown else requested
+
+
+def _parse_fields(submitted: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        field: submitted[field].strip().replace(",", ".") or (None if field == "level" else 0)
+        for field in ROW_FIELDS
+        if field in submitted
+    }
+
+
+def proposal_sections(dataset: Dataset, document: Mapping[str, Any], names: Container[str] | None = None) -> dict[str, Any]:
+    """The policy sections that accept the proposals for attributes without a saved classification and for the risk measures.
+
+    With ``names``, only those attributes, and no measures.
+    """
     sections: dict[str, Any] = {
         f"attributes.{attribute_row.name}": to_policy_values(attribute_row.proposed, attribute_row.name)
         for attribute_row in list_attributes(dataset, document)
-        if not attribute_row.decided and attribute_row.proposed is not None
+        if not attribute_row.decided and attribute_row.proposed is not None and (names is None or attribute_row.name in names)
     }
+    if names is not None:
+        return sections
     measures = ((dataset.profile or {}).get("policy") or {}).get("risk")
     if measures and not document.get("risk"):
         sections["risk"] = measures

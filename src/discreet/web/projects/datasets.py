@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 from sqlalchemy import Connection, Row, select
 
 from discreet.convert.files.formats import FORMATS
+from discreet.convert.places.archives import SUFFIX as ARCHIVE_SUFFIX
 from discreet.engine.runtime.memory import format_size
 from discreet.engine.runtime.private_files import create_private_folder
 from discreet.web.auth.accounts import User
-from discreet.web.db import audit
+from discreet.web.db import audit, staging
 from discreet.web.db.sweeping import delete_project_files
 from discreet.web.db.tables import datasets, users
-from discreet.web.errors import Conflict, DiskFull, InvalidRequest, NotFound, TooLarge
+from discreet.web.errors import Conflict, DiskFull, InvalidRequest, NotFound, TooLarge, TooManyRequests
 from discreet.web.projects import projects
 from discreet.web.projects.paging import ComparedPage, Page, compare_rows, read_rows
 from discreet.web.projects.projects import Project
@@ -131,8 +132,13 @@ class Upload:
 
     def __init__(self, settings: Settings, project: Project, name: str, room: float = math.inf) -> None:
         project.require_role("editor")
-        folder = settings.folder(project.id) / "uploads"
+        folder = settings.folder(project.id) / staging.UPLOADS
         create_private_folder(folder)
+        if staging.count_waiting(folder.parent) >= staging.MAX_WAITING:
+            raise TooManyRequests(
+                f"{staging.MAX_WAITING} uploaded files of this project wait for their import; import or discard some of them",
+                seconds=3600,
+            )
         self.path = folder / f"{secrets.token_hex(16)}{format_suffix(name)}"
         self.limit = settings.upload_limit
         self.room = room
@@ -184,9 +190,9 @@ def receive_upload(
 def format_suffix(name: str) -> str:
     """The longest suffix of a known format that a file name ends with."""
     lowered = name.strip().lower()
-    matching = [known_suffix for known_suffix in FORMATS if lowered.endswith(known_suffix)]
+    matching = [known_suffix for known_suffix in (*FORMATS, ARCHIVE_SUFFIX) if lowered.endswith(known_suffix)]
     if not matching:
-        known = ", ".join(known_suffix for known_suffix in FORMATS if known_suffix.count(".") == 1)
+        known = ", ".join(known_suffix for known_suffix in (*FORMATS, ARCHIVE_SUFFIX) if known_suffix.count(".") == 1)
         raise InvalidRequest(f"'{display_name(name)}' does not have the suffix of a known format: {known}")
     return max(matching, key=len)
 

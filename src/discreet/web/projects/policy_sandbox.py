@@ -12,13 +12,14 @@ from typing import Any
 
 from discreet.convert.databases.address import SCHEMES
 from discreet.convert.files.formats import FORMATS
+from discreet.convert.places.object_stores import SCHEMES as OBJECT_SCHEMES
 from discreet.web.errors import InvalidRequest
 
 FOLDER = "files"
 """The subfolder of a project's folder that relative file names refer to."""
 _FILE_FIELDS = ("file", "key_file")
 """Fields that always hold a file name, whatever its suffix."""
-_URL = re.compile(rf"\s*(?:{'|'.join(SCHEMES)})(?:\+\w+)?://", re.IGNORECASE)
+_URL = re.compile(rf"\s*(?:{'|'.join((*SCHEMES, *OBJECT_SCHEMES))})(?:\+\w+)?://", re.IGNORECASE)
 
 
 def check_confined(policy: Mapping[str, Any]) -> None:

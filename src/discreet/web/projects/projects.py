@@ -16,6 +16,7 @@ from discreet.web.db.store import now
 from discreet.web.db.tables import members, projects, releases, revisions, users
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.projects import roles
+from discreet.web.projects.membership import memberships
 from discreet.web.projects.release_states import OPEN_TO_READERS, PUBLIC
 
 TABLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
@@ -129,9 +130,10 @@ def list_projects(connection: Connection, user: User) -> list[dict[str, Any]]:
         .subquery(name)
         for name, condition in (("last", true()), ("last_open", releases.c.state.in_(OPEN_TO_READERS)))
     )
+    members = memberships(user.id)
     shown_number = case((members.c.role == "release_reader", last_open.c.number), else_=last.c.number)
     query = (
-        _select_visible_to(user)
+        _select_visible_to(members)
         .add_columns(
             releases.c.number,
             releases.c.ok,
@@ -163,7 +165,11 @@ def get(connection: Connection, user: User, project_id: int, role: str = "member
     By default a release reader is refused: what release readers may see has to ask for the role ``release_reader``.
     """
     is_valid = 0 < project_id < 2**31  # larger numbers do not fit the column
-    row = connection.execute(_select_visible_to(user).where(projects.c.id == project_id)).one_or_none() if is_valid else None
+    row = (
+        connection.execute(_select_visible_to(memberships(user.id)).where(projects.c.id == project_id)).one_or_none()
+        if is_valid
+        else None
+    )
     if row is None:
         raise NotFound(f"project {project_id} does not exist or is not visible to you")
     project = _project_from_row(row)
@@ -172,7 +178,7 @@ def get(connection: Connection, user: User, project_id: int, role: str = "member
 
 
 def list_members(connection: Connection, project: Project) -> list[dict[str, str]]:
-    """The members of a project and their roles."""
+    """The people who were made members of a project one by one, and their roles; those by group come in addition."""
     query = (
         select(users.c.name, members.c.role)
         .join(users, users.c.id == members.c.user_id)
@@ -214,10 +220,10 @@ def delete_project_rows(connection: Connection, user: User, project: Project) ->
     audit.record(connection, user.name, "project deleted", project.id, name=project.name)
 
 
-def _select_visible_to(user: User) -> Any:
+def _select_visible_to(members: Any) -> Any:
     return (
         select(projects, members.c.role, users.c.name.label("owner"))
-        .join(members, (members.c.project_id == projects.c.id) & (members.c.user_id == user.id))
+        .join(members, members.c.project_id == projects.c.id)
         .join(users, users.c.id == projects.c.owner_id)
     )
 

@@ -77,6 +77,9 @@ def drop_tables(published: str, names: Sequence[str]) -> None:
         return
     with _open(published) as connection:
         connection.exec_driver_sql(_SET_LOCK_TIMEOUT[connection.dialect.name])
+        if _system(published) == "mysql":  # it keeps the rights on a table by name, for the next table of that name
+            for name in names:
+                _revoke_others(connection, published, name, [])
         _drop_each(connection, _place(published), names)
 
 
@@ -101,8 +104,14 @@ def check_grantees(published: str, accounts: Sequence[str]) -> None:
     if system == "postgresql":
         with _open(published) as connection:
             known = set(connection.execute(text("SELECT rolname FROM pg_roles")).scalars())
-        if missing := [account for account in accounts if account not in known]:
-            raise SourceError(f"the database has no account '{missing[0]}'; correct the project's release settings")
+        missing = [account for account in accounts if account not in known]
+    else:
+        with _open(published) as connection:
+            held = connection.execute(text("SELECT DISTINCT grantee FROM information_schema.user_privileges")).scalars()
+            existing = {str(grantee) for grantee in held}
+        missing = [account for account in accounts if _grantee(system, account) not in existing]
+    if missing:
+        raise SourceError(f"the database has no account '{missing[0]}'; correct the project's release settings")
 
 
 def set_grants(published: str, table: str, accounts: Sequence[str]) -> None:
@@ -116,10 +125,7 @@ def set_grants(published: str, table: str, accounts: Sequence[str]) -> None:
     wanted = [_grantee(system, account) for account in accounts]
     try:
         with _open(published) as connection:
-            holders = connection.execute(text(_PRIVILEGES[system]), {"place": place, "name": table}).scalars().all()
-            present = [str(name) if system == "mysql" else quote(str(name)) if name else "PUBLIC" for name in holders]
-            for grantee in sorted(set(present) - set(wanted)):
-                connection.exec_driver_sql(f"REVOKE ALL ON {qualified} FROM {grantee}".replace("%", "%%"))
+            _revoke_others(connection, published, table, wanted)
             for grantee in wanted:
                 if system == "postgresql":
                     connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {quote(place)} TO {grantee}".replace("%", "%%"))
@@ -129,6 +135,23 @@ def set_grants(published: str, table: str, accounts: Sequence[str]) -> None:
         raise SourceError(
             f"the right to read the table {table} could not be granted to {', '.join(accounts)}: {reason}"
         ) from None
+
+
+def revoke_others(published: str, table: str, accounts: Sequence[str]) -> None:
+    """Take the right to read a table from all accounts but these, before other rows are written into it."""
+    if _system(published) != "sqlite":
+        wanted = [_grantee(_system(published), account) for account in accounts]
+        with _open(published) as connection:
+            _revoke_others(connection, published, table, wanted)
+
+
+def _revoke_others(connection: Connection, published: str, table: str, wanted: Sequence[str]) -> None:
+    system, place = _system(published), _place(published)
+    quote = identifier_quoter(system)
+    holders = connection.execute(text(_PRIVILEGES[system]), {"place": place, "name": table}).scalars().all()
+    present = [str(name) if system == "mysql" else quote(str(name)) if name else "PUBLIC" for name in holders]
+    for grantee in sorted(set(present) - set(wanted)):
+        connection.exec_driver_sql(f"REVOKE ALL ON {quote(place, table)} FROM {grantee}".replace("%", "%%"))
 
 
 @contextmanager

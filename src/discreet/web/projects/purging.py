@@ -16,12 +16,13 @@ from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import Store, now
 from discreet.web.db.sweeping import delete_unreferenced_files, delete_uploads
-from discreet.web.db.tables import answers, datasets, jobs, members, releases
+from discreet.web.db.tables import answers, datasets, jobs, releases
 from discreet.web.db.tables import projects as project_table
 from discreet.web.errors import Conflict
 from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.queue import ACTIVE
 from discreet.web.projects import projects
+from discreet.web.projects.membership import list_people
 from discreet.web.projects.projects import Project
 from discreet.web.projects.release_states import OPEN_TO_READERS, PURGEABLE
 from discreet.web.settings import Settings
@@ -117,7 +118,7 @@ def _purge_rows(connection: Connection, project_id: int, by: str, before: float 
         connection.execute(update(releases).where(releases.c.id == row.id).values(**values))
     _delete_jobs(connection, project_id, dataset_ids, before)
     # stored answers to requests with an idempotency key may contain assessments
-    people = select(members.c.user_id).where(members.c.project_id == project_id)
+    people = [person["id"] for person in list_people(connection, project_id)]
     connection.execute(delete(answers).where(answers.c.user_id.in_(people)))
     projects.mark_updated(connection, project_id)
     return Purge(len(dataset_ids), len(drafts), len(rows) - len(drafts))

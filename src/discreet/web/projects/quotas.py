@@ -18,8 +18,8 @@ from discreet.engine.runtime.memory import format_size
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
 from discreet.web.db.store import now
-from discreet.web.db.tables import jobs, projects, quotas
-from discreet.web.errors import DiskFull, InvalidRequest, TooManyRequests
+from discreet.web.db.tables import jobs, projects, quotas, users
+from discreet.web.errors import DiskFull, InvalidRequest, NotFound, TooManyRequests
 from discreet.web.settings import Settings
 
 DAY_SECONDS = 24 * 3600.0
@@ -27,6 +27,8 @@ DEFAULT_JOBS = {"user": 20, "project": 20}
 DEFAULT_HOURS = {"user": 48.0, "project": 48.0}
 SMALL_RESULT_BYTES = 64 << 20
 """What a job may write even where a quota is exhausted: a report, an index."""
+PREVIEW_SECONDS = 300.0
+"""Seconds that a preview may run: somebody waits for it, and places for previews are few."""
 ACTIVE_STATES = ("queued", "running")
 
 
@@ -60,6 +62,27 @@ def set_quota(
     row = {"kind": kind, "subject_id": subject_id, "bytes": size, "jobs": jobs, "hours": hours}
     connection.execute(insert(quotas).values(**row))
     audit.record(connection, admin.name, "quota set", kind=kind, subject=subject_id, bytes=size, jobs=jobs, hours=hours)
+
+
+def list_project_quotas(connection: Connection, settings: Settings) -> list[dict[str, Any]]:
+    """For administrators: each project by number and owner, what it uses on disk and its quota; never its name."""
+    query = select(projects.c.id, users.c.name).join(users, users.c.id == projects.c.owner_id).order_by(projects.c.id)
+    return [
+        {
+            "id": row.id,
+            "owner": row.name,
+            "used": folder_bytes(settings.home / "projects" / str(row.id)),
+            "quota": get_quota(connection, settings, "project", row.id),
+        }
+        for row in connection.execute(query).all()
+    ]
+
+
+def check_project(connection: Connection, project_id: int) -> None:
+    """Raise if there is no such project."""
+    known = 0 < project_id < 2**31 and connection.execute(select(projects.c.id).where(projects.c.id == project_id)).scalar()
+    if not known:
+        raise NotFound(f"there is no project {project_id}")
 
 
 def folder_bytes(folder: Path) -> int:
@@ -115,6 +138,8 @@ def check_jobs(connection: Connection, user_id: int, project_id: int, project_na
 
 def job_seconds(connection: Connection, settings: Settings, job: Row[Any]) -> float:
     """Seconds that a job may run: the server's limit, or less where the user's running time of the day ends before."""
+    if job.kind == "preview":
+        return PREVIEW_SECONDS
     row = _get_row(connection, "user", job.user_id)
     left = max(0.0, _max_hours(row, "user") - _hours_used(connection, jobs.c.user_id, job.user_id))
     return float(min(settings.limits.job_hours, left + job.ran / 3600) * 3600)

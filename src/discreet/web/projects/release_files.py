@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.convert.files.formats import FORMATS
+from discreet.convert.files.formats import FORMATS, READ_ONLY
 from discreet.report.provenance import sha256
 from discreet.web.errors import Conflict, InvalidRequest, NotFound
 from discreet.web.projects.releases import Release
@@ -12,7 +12,6 @@ from discreet.web.projects.report_state import insert_approval
 from discreet.web.settings import Settings
 
 REPORT_FORMATS = ("html", "json", "pdf")
-READ_ONLY_FORMATS = (".sas7bdat",)
 
 
 def path(settings: Settings, release: Release) -> Path:
@@ -66,7 +65,7 @@ def report_name(form: str, *, internal: bool = False) -> str:
 def export_path(settings: Settings, release: Release, form: str) -> Path:
     """Where the masked table in a format (``csv``, ``xlsx``, ``sav``, …) is; a job writes it on first use, and it is kept."""
     suffix = "." + form.strip().lower().removeprefix(".")
-    if suffix not in FORMATS or suffix in READ_ONLY_FORMATS:
+    if suffix not in FORMATS or suffix in READ_ONLY:
         raise InvalidRequest(f"'{form[:20]}' is not a format that can be written; formats: {', '.join(list_formats())}")
     masked = path(settings, release)
     return masked if suffix == ".parquet" else masked.with_name(f"export{suffix}")
@@ -74,4 +73,4 @@ def export_path(settings: Settings, release: Release, form: str) -> Path:
 
 def list_formats() -> list[str]:
     """The formats in which a release can be downloaded."""
-    return [suffix[1:] for suffix in FORMATS if suffix not in READ_ONLY_FORMATS]
+    return [suffix[1:] for suffix in FORMATS if suffix not in READ_ONLY]

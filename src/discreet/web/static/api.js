@@ -31,7 +31,7 @@ for (const request of loggedIn ? document.querySelectorAll('.request[data-method
   form.append(send, output);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    let path = request.dataset.path;
+    let path = request.dataset.href;
     const query = new URLSearchParams();
     for (const input of form.elements) {
       if (input.dataset.where === "path") path = path.replace(`{${input.name}}`, encodeURIComponent(input.value));

@@ -28,17 +28,24 @@ function send(form, file) {
   request.addEventListener("load", () => {
     let response = {};
     try { response = JSON.parse(request.responseText); } catch { /* handled below */ }
-    if (request.status >= 300) return finish(response.message || `The server refused the file (${request.status}).`);
-    status.textContent = "Upload complete; starting the import";
+    if (request.status >= 300) return finish(response.message || explain(request.status));
+    status.textContent = "Upload complete; reading it";
     submitImport(form, { upload: response.upload, name: file.name });
   });
-  request.addEventListener("error", () => finish("The connection was lost; nothing was stored. Try again."));
+  request.addEventListener("error", () => finish("The connection was lost; nothing was stored. Try again. If it happens with every large file, a proxy before this server may limit their size."));
   request.addEventListener("abort", () => finish("Cancelled; nothing was stored."));
   stop.onclick = () => request.abort();
   stop.hidden = false;
   panel.hidden = false;
   button.disabled = true;
   request.send(file);
+}
+
+// an answer that is not JSON does not come from discreet but from a proxy before it
+function explain(status) {
+  if (status === 413) return "A proxy before this server refuses files of this size (413); nothing was stored. Ask its administrator to raise the limit (client_max_body_size of nginx).";
+  if ([502, 503, 504].includes(status)) return `A proxy before this server got no answer from it (${status}); nothing was stored. Try again in a moment.`;
+  return `The server refused the file (${status}).`;
 }
 
 function submitImport(form, fields) {

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from discreet.web.auth import accounts, sessions, tokens
+from discreet.web.auth import accounts, second_factor, sessions, tokens
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore, set_session_cookie
 from discreet.web.db.store import now
 from discreet.web.errors import InvalidRequest
@@ -71,6 +71,8 @@ def _parse_days(text: str) -> float:
 def _page(request: Request, core: ServerCore, session: CurrentSession, status: int = 200, **overrides: Any) -> Response:
     with core.store.read() as connection:
         user_tokens = tokens.list_tokens(connection, session.user)
+        linked = accounts.is_linked(connection, session.user)
+        factor = second_factor.get_factor(connection, session.user, core.settings)
     values = {
         "done": "",
         "wrong": "",
@@ -83,5 +85,14 @@ def _page(request: Request, core: ServerCore, session: CurrentSession, status: i
     }
     scopes = {name: meaning for name, meaning in tokens.SCOPES.items() if name != "admin" or session.user.admin}
     return render_page(
-        request, "account.html", session, status=status, tokens=user_tokens, scopes=scopes, current_time=now(), **values
+        request,
+        "account.html",
+        session,
+        status=status,
+        tokens=user_tokens,
+        scopes=scopes,
+        current_time=now(),
+        linked=linked,
+        factor=factor,
+        **values,
     )

@@ -1,0 +1,50 @@
+"""The size F of a population class, given f records of it in a sample, where the class's intensity has a gamma distribution.
+
+Records of a class are sampled with probability pi. Of the others of a sampled record's class there are Poisson(lambda) in the
+population, with lambda ~ Gamma(shape, rate) as seen from that record (size-biased). Given f, lambda has the shape
+``shape + f - 1`` and the rate ``rate + pi``, so that F - f is negative binomial (Bethlehem, Keller & Pannekoek 1990; Rinott &
+Shlomo 2006).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
+_NEGLIGIBLE = 45.0
+"""The integral ends where its terms have fallen by exp(-45)."""
+
+
+def chance_of_no_other(shape: NDArray[np.float64], miss: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(F = f): no further member of the class, ``miss`` being the success probability p of the negative binomial."""
+    return np.asarray(np.exp(shape * np.log(miss)))
+
+
+def expected_inverse(sizes: NDArray[np.float64], shape: NDArray[np.float64], miss: NDArray[np.float64]) -> NDArray[np.float64]:
+    """E(1/F) for F = f + X, where X is negative binomial with ``shape`` s and success probability ``miss`` p.
+
+    E 1/(f + X) is the integral over t in [0, 1] of t^(f-1) (p / (1 - (1-p) t))^s. With v = p / (1 - (1-p) t) it becomes
+
+        integral over v in [p, 1] of t(v)^(f-1) v^(s-2) p / (1-p) dv,      t(v) = (1 - p/v) / (1 - p)
+
+    and with v = p^x, x in [0, 1], the steep part near t = 1 is spread evenly: Gauss-Legendre with 32 nodes in x.
+    """
+    q = 1.0 - miss
+    certain = q < 1e-9
+    log_p = np.log(np.where(certain, 0.5, miss))
+    safe_q = np.where(certain, 0.5, q)
+    end = np.minimum(1.0, _NEGLIGIBLE / np.maximum(-log_p * (shape - 1), 1e-9))
+    total = np.zeros_like(miss)
+    for node, weight in zip((_NODES + 1) / 2, _NODE_WEIGHTS / 2, strict=True):
+        log_v = log_p * node * end
+        t = np.clip(-np.expm1(log_p - log_v) / safe_q, 0.0, 1.0)
+        with np.errstate(divide="ignore"):
+            log_term = np.where(sizes > 1, (sizes - 1) * np.log(t), 0.0) + (shape - 1) * log_v
+        total += weight * np.exp(log_term)
+    value = total * end * -log_p * np.exp(log_p) / safe_q
+    return np.asarray(np.where(certain, 1 / sizes, np.clip(value, 0.0, 1 / sizes)))

@@ -1,0 +1,82 @@
+"""What a group of records publishes where its values must stay true: the range of its numbers, the set of its categories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from discreet.engine.cells.hierarchies import leaf_text
+from discreet.engine.encoding.columns import Column, encode
+from discreet.model.attribute import Level
+from discreet.model.cells import Group
+from discreet.model.microdata import Microdata
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def publish_ranges(data: Microdata, name: str, groups: NDArray[np.int64]) -> pl.Series:
+    """For each record the range of its group in a column: a value, a closed interval or a set of categories.
+
+    Null stands for a group of which a value is missing, for a set of all categories, which says nothing, and for records without
+    a group (-1). A column of which every group has a single value stays as it is.
+    """
+    (column,) = encode(data, [name])
+    number = int(groups.max(initial=-1)) + 1
+    grouped = groups >= 0
+    group, codes = groups[grouped], column.codes[grouped].astype(np.int64)
+    missing = np.bincount(group, weights=column.is_null[grouped], minlength=number) > 0
+    in_order = data.level(name) in (Level.NUMERIC, Level.DATE) and data.frame.schema[name] != pl.String
+    labels = (_intervals if in_order else _sets)(column, group, codes, number, missing)
+    if grouped.all() and labels is None:
+        return data.frame[name]
+    texts = labels if labels is not None else _values(column, group, codes, number, missing)
+    published = np.where(grouped, groups, number)
+    return pl.Series(name, [*texts, None], dtype=pl.String).gather(published)
+
+
+def _intervals(
+    column: Column, group: NDArray[np.int64], codes: NDArray[np.int64], number: int, missing: NDArray[np.bool_]
+) -> list[str | None] | None:
+    """The interval of each group; None where every group has one value, and it is the whole group's."""
+    low, high = np.full(number, column.cardinality, dtype=np.int64), np.full(number, -1, dtype=np.int64)
+    np.minimum.at(low, group, codes)
+    np.maximum.at(high, group, codes)
+    if (low == high).all():
+        return None
+    texts = [leaf_text(value) for value in column.values.to_list()]
+    return [
+        None if blank else texts[first] if first == last else f"[{texts[first]}, {texts[last]}]"
+        for first, last, blank in zip(low.tolist(), high.tolist(), missing.tolist(), strict=True)
+    ]
+
+
+def _sets(
+    column: Column, group: NDArray[np.int64], codes: NDArray[np.int64], number: int, missing: NDArray[np.bool_]
+) -> list[str | None] | None:
+    """The set of the categories of each group; None where every group has one category."""
+    pairs = np.unique(group * column.cardinality + codes)
+    owners, members = pairs // column.cardinality, pairs % column.cardinality
+    if len(pairs) == number:
+        return None
+    texts = [leaf_text(value) for value in column.values.to_list()]
+    names: list[list[str]] = [[] for _ in range(number)]
+    for owner, member in zip(owners.tolist(), members.tolist(), strict=True):
+        if member < len(texts):
+            names[owner].append(texts[member])
+    return [
+        None if blank or len(own) == len(texts) > 1 else own[0] if len(own) == 1 else str(Group(frozenset(own)))
+        for own, blank in zip(names, missing.tolist(), strict=True)
+    ]
+
+
+def _values(
+    column: Column, group: NDArray[np.int64], codes: NDArray[np.int64], number: int, missing: NDArray[np.bool_]
+) -> list[str | None]:
+    """The single value of each group as text."""
+    code_of_group = np.zeros(number, dtype=np.int64)
+    code_of_group[group] = codes
+    texts = [leaf_text(value) for value in column.values.to_list()]
+    return [None if blank else texts[code] for code, blank in zip(code_of_group.tolist(), missing.tolist(), strict=True)]

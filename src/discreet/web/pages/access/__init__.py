@@ -1,0 +1,1 @@
+"""Pages on which people log in and look after their own account."""

@@ -1,0 +1,173 @@
+"""What an assessment leaves open, piece by piece: gaps in the limits, measures that could not be taken, links in doubt."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet.assessment import assess
+from discreet.assessment.assess import Covering, _cover, _Measurements
+from discreet.engine.runtime.progress import OutOfTimeError
+from discreet.errors import DataError, MemoryLimitError, UnexplainedCellError
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, RELEASE_ALONE, Verdict
+from discreet.model.score import Score
+
+
+def table(limits: dict[str, float] | None = None, persons: tuple[str, ...] = ("a", "a", "b"), **more: Any) -> Microdata:
+    attributes = {"who": {"role": "person"}, "age": {"role": "key"}}
+    frame = pl.DataFrame({"who": persons, "age": [30, 30, 40][: len(persons)]})
+    return Microdata(frame, Policy.from_dict({"attributes": attributes, "limits": limits or {}, **more}))
+
+
+@pytest.mark.parametrize(
+    ("limits", "persons", "gaps"),
+    [
+        ({}, ("a", "a", "b"), [NO_LIMITS]),
+        ({"ncp.loss": 0.1}, ("a", "a", "b"), [NO_RISK_LIMIT]),
+        ({"k_anonymity.k": 2, "ncp.loss": 0.1}, ("a", "b", "c"), []),
+        ({"k_anonymity.k": 2, "repeated_records.min_persons": 2}, ("a", "a", "b"), []),
+    ],
+)
+def test_limits_must_judge_disclosure(limits: dict[str, float], persons: tuple[str, ...], gaps: list[str]) -> None:
+    assert assess._gaps_in_limits(table(limits, persons)) == gaps
+
+
+def test_limits_that_count_records_leave_open_what_persons_risk() -> None:
+    [gap] = assess._gaps_in_limits(table({"k_anonymity.k": 2}))
+    assert gap.startswith("'who' has several records per person (3 records, 2 persons)")
+    without_persons = Policy.from_dict({"attributes": {"age": {"role": "key"}}, "limits": {"k_anonymity.k": 2}})
+    assert assess._gaps_in_limits(Microdata(pl.DataFrame({"age": [1, 1]}), without_persons)) == []
+
+
+@pytest.mark.parametrize(("share", "beyond", "worst"), [(0.99, False, False), (1.0, False, True), (1.01, True, False)])
+def test_a_limit_at_its_worst_number_judges_nothing_and_one_beyond_it_is_a_gap(share: float, beyond: bool, worst: bool) -> None:
+    policy = table({"known_sets.high_risk_share": share, "known_sets.mean": 9.0}).policy
+    assert len(assess._limits_out_of_range(policy)) == beyond
+    assert len(assess._limits_at_the_worst(policy)) == worst
+    assert all(f"known_sets.high_risk_share: {share:g}" in text for text in assess._limits_out_of_range(policy))
+
+
+@pytest.mark.parametrize(
+    ("deadline", "least", "most"), [(None, 60, 60), (1000.0, 60, 60), (20.0, 15, 20), (1.0, 2, 2), (-50.0, 2, 2)]
+)
+def test_deciding_a_limit_takes_a_minute_at_most_and_two_seconds_at_least(deadline: float | None, least: int, most: int) -> None:
+    end = None if deadline is None else time.monotonic() + deadline
+    seconds = _Measurements(table(), table(), end, patient=False, last=None)._seconds_per_decision()
+    assert least <= seconds <= most
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (DataError("no key"), "no key"),
+        (MemoryLimitError("it needs 9 GB"), "it needs 9 GB"),
+        (MemoryError(), "there is not enough memory for it"),
+        (OutOfTimeError(), "there was no time left for it; 'discreet assess' measures it"),
+    ],
+)
+def test_a_measure_that_cannot_be_taken_says_why(error: Exception, reason: str) -> None:
+    taken = _Measurements(table(), table(), None, patient=False, last=None)
+    with taken._explaining("k_anonymity"):
+        raise error
+    assert taken.missing == {"k_anonymity": reason}
+
+
+def test_a_cell_that_nobody_can_explain_ends_the_assessment() -> None:
+    taken = _Measurements(table(), table(), None, patient=False, last=None)
+    with pytest.raises(UnexplainedCellError), taken._explaining("k_anonymity"):
+        raise UnexplainedCellError("what is '??'")
+    assert taken.missing == {}
+
+
+@dataclass
+class Recorder:
+    """A measure that remembers whether it was given the original table."""
+
+    needs: bool
+    uses: bool
+    name: str = "recorder"
+    calls: list[bool] = field(default_factory=list)
+
+    def needs_original(self, data: Microdata) -> bool:
+        return self.needs
+
+    def uses_original(self, data: Microdata) -> bool:
+        return self.uses
+
+    def for_limits(self, limits: Any, seconds: float) -> Recorder:
+        return self
+
+    def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        self.calls.append(original is not None)
+        return Score(self.name, {"number": len(self.calls)})
+
+
+@pytest.mark.parametrize(
+    ("needs", "uses", "calls", "informed"),
+    [(False, False, [False], False), (False, True, [False, True], True), (True, True, [True], False)],
+)
+def test_the_informed_intruder_is_measured_once_where_originals_make_a_difference(
+    needs: bool, uses: bool, calls: list[bool], informed: bool
+) -> None:
+    measure: Any = Recorder(needs, uses)
+    taken = _Measurements(table(), table(), None, patient=False, last=None)
+    taken._measure_after(measure, None)
+    assert (measure.calls, "recorder" in taken.informed, "recorder" in taken.bound) == (calls, informed, needs)
+
+
+@pytest.mark.parametrize(
+    ("judge", "doubts", "calls", "gaps"),
+    [("both", [], [False, True], 0), ("both", ["rows are in doubt"], [False, False], 1), ("release", ["x"], [False, False], 0)],
+)
+def test_coverage_compares_masked_values_only_where_it_is_certain_which_row_is_whose(
+    judge: str, doubts: list[str], calls: list[bool], gaps: int
+) -> None:
+    measure: Any = Recorder(False, True)
+    original = table({"k_anonymity.k": 2}, judge=judge)
+    _, after = _cover(Covering(measure, table()), original, doubts)
+    assert measure.calls == calls
+    assert len(after.gaps) == gaps
+    assert all(doubts[0] in gap for gap in after.gaps)
+
+
+def verdict(limit: str, intruder: str | None, informed: float | None, status: Any = "met") -> Verdict:
+    return Verdict(limit, 2.0, 3.0, status, "k is 3", intruder, 3.0, informed)
+
+
+@pytest.mark.parametrize(
+    ("limit", "intruder", "informed", "judge", "uses"),
+    [
+        ("k_anonymity.k", KNOWS_ORIGINALS, 3.0, "release", True),
+        ("k_anonymity.k", RELEASE_ALONE, 3.0, "both", True),
+        ("k_anonymity.k", RELEASE_ALONE, 3.0, "release", False),
+        ("k_anonymity.k", RELEASE_ALONE, None, "both", False),
+        ("ncp.loss", None, None, "release", True),
+    ],
+)
+def test_verdicts_on_loss_and_on_the_informed_intruder_rest_on_the_links_of_rows(
+    limit: str, intruder: str | None, informed: float | None, judge: str, uses: bool
+) -> None:
+    assert assess._uses_links(verdict(limit, intruder, informed), judge) is uses
+
+
+def test_what_is_met_by_links_in_doubt_is_incomplete_and_what_is_not_met_stays_so() -> None:
+    doubted = assess._doubted(verdict("k_anonymity.k", None, None), "rows are in doubt")
+    assert (doubted.status, doubted.sentence) == ("incomplete", "k is 3, but rows are in doubt")
+    missed = verdict("k_anonymity.k", None, None, "not met")
+    assert assess._doubted(missed, "rows are in doubt") == missed
+
+
+def test_rows_without_an_original_are_counted() -> None:
+    data = table()
+    assert assess._count_simulated(data) == 0
+    assert assess._count_simulated(data.replace(data.frame, np.array([-2, 0, -1]))) == 2
+    elsewhere: Any = SimpleNamespace(engine="spark")
+    assert assess._count_simulated(elsewhere) == 0, "the rows of a cluster are not looked at for this"

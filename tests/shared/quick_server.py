@@ -1,0 +1,49 @@
+"""The server for tests that share it: jobs are forked from a warm process, and passwords are hashed at the lowest cost.
+
+Run as ``quick_server.py ADDRESS serve …`` with the address of ``warm_workers``. A server that a test harms is the product's own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
+from starlette.routing import BaseRoute
+from warm_workers import launch_command
+
+from discreet.web.app import make_app
+from discreet.web.auth import accounts
+from discreet.web.jobs import process
+from discreet.web.settings import Settings
+
+
+def use_cheap_hashes(patch: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Hash passwords at the lowest cost of Argon2: a hash of the real cost takes longer than most of the tests."""
+    hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+    patch(accounts, "_hasher", hasher)
+    patch(accounts, "_dummy_hash", hasher.hash("nobody has this password"))
+
+
+_ROUTES: list[BaseRoute] = []
+
+
+def make_quick_app(settings: Settings) -> FastAPI:
+    """The application with the routes of the first one of this process: FastAPI builds those of each app for half a second."""
+    app = make_app(settings)
+    if _ROUTES:
+        app.router.routes[:] = _ROUTES
+    else:
+        _ROUTES.extend(app.router.routes)
+    return app
+
+
+if __name__ == "__main__":
+    from discreet.cli import main
+
+    use_cheap_hashes()
+    process.COMMAND = launch_command(sys.argv.pop(1))
+    main()
