@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.convert.reading.growing_columns import GrowingColumn
+from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.engine.encoding.columns import Column, encode_series
 from discreet.model.attribute import Attribute
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.assessment.measures import make_measures
 from discreet.convert.reading import growing_columns
-from discreet.convert.reading.growing_columns import GrowingColumn
+from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.convert.reading.streamed import estimate_memory
 from discreet.engine.encoding import text_numbers
 from discreet.engine.encoding.columns import Column, encode_series

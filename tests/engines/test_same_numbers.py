@@ -14,6 +14,7 @@ import discreet
 from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.known_sets_spark import sums as known_sums
 from discreet.engine.spark import value_counts as dictionaries
+from discreet.risks.known_sets import spark_gather
 from discreet.testing import patients, students, table
 
 Spark = Callable[..., Any]
@@ -45,6 +46,7 @@ def _close(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
 
 
 def test_students_have_the_same_risk_by_few_shuffles(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_gather, "MOST_CELLS", 0)
     monkeypatch.setattr(known_plan, "LARGEST_TABLE", 2000)
     monkeypatch.setattr(known_sums, "ROWS_A_PARTITION", 300)
     data = students(1500, dense=True)
@@ -55,6 +57,7 @@ def test_students_have_the_same_risk_by_few_shuffles(to_spark: Spark, monkeypatc
 
 def test_a_value_with_half_the_rows_does_not_stop_the_count(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
     """The heavy values do not move, a wide attribute has more values than a dictionary may, and the numbers stay the same."""
+    monkeypatch.setattr(spark_gather, "MOST_CELLS", 0)
     monkeypatch.setattr(known_plan, "LARGEST_TABLE", 40)
     monkeypatch.setattr(known_plan, "MOST_ROWS", 20)
     monkeypatch.setattr(known_plan, "MOVED_FROM", 4)
@@ -85,7 +88,9 @@ def skewed(rows: int) -> discreet.Microdata:
     return table(content, key=list(known), confidential=["ill"], known=known, sensitivity={"ill": 1.0, "pay": 0.5})
 
 
-def test_nothing_to_learn_one_row_and_no_row(to_spark: Spark) -> None:
+@pytest.mark.parametrize("most_cells", [1 << 29, 0], ids=["on one machine", "on the cluster"])
+def test_nothing_to_learn_one_row_and_no_row(to_spark: Spark, monkeypatch: pytest.MonkeyPatch, most_cells: int) -> None:
+    monkeypatch.setattr(spark_gather, "MOST_CELLS", most_cells)
     data = students(40)
     for part in (data.replace(data.frame.head(1), data.records[:1]), data.replace(data.frame.head(0), data.records[:0])):
         same(discreet.risk(to_spark(part), "known_sets")["known_sets"], discreet.risk(part, "known_sets")["known_sets"])

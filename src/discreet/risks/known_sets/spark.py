@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.engine.cells.listed_values import check_column
+from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary
+from discreet.engine.known_sets.sums import attributes
 from discreet.engine.known_sets_spark.agreement_checks import has_nulls, has_overlapping_cells
 from discreet.engine.known_sets_spark.finish import SIZES, Summarize, distribution
 from discreet.engine.known_sets_spark.sums import SparkKnownSets, spark_known_sets
+from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
@@ -18,7 +23,9 @@ from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
+from discreet.model.encoded import Encoded
 from discreet.risks.known_sets.measure import ORIGINAL_VALUES
+from discreet.risks.known_sets.spark_gather import gather_codes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,6 +35,29 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     """Likelihood times consequence of every record, summed over the known sets."""
     if original is not None:
         ORIGINAL_VALUES.refuse(plugin, data.engine)
+    with translate_errors(data.source):
+        gathered = gather_codes(data, attributes(data.shape))
+    return _measure_on_cluster(plugin, data) if gathered is None else _measure_gathered(plugin, data, gathered)
+
+
+def _measure_gathered(plugin: Any, data: SparkMicrodata, gathered: Encoded) -> SparkScore:
+    """By the local engine, on the codes of all records; what Spark refuses is refused whatever the size of the table."""
+    names = attributes(gathered)
+    columns = encode(gathered, [name for name in names if data.attribute(name).known > 0])
+    if plugin.missing == "wildcard" and any(column.has_null for column in columns):
+        WILDCARD.refuse(plugin, data.engine)
+    if has_overlaps(gathered, columns):
+        OVERLAPPING.refuse(plugin, data.engine)
+    if data.is_initial:
+        for column in encode(gathered, [name for name in names if data.attribute(name).sensitivity > 0]):
+            check_column(column, data.attribute(column.name), data.policy.origin)
+    score = plugin.for_limits({}, seconds=0.0).measure(gathered)  # intervals are not narrowed for limits on Spark
+    note = f"{score['sets']:,} known sets: counted on one machine, from the codes of {len(gathered):,} records"
+    return _spark_score(plugin, data, score.summary, (*score.notes, note), score.bounds)
+
+
+def _measure_on_cluster(plugin: Any, data: SparkMicrodata) -> SparkScore:
+    """By tables and shuffles on the cluster: for tables that are too large for one machine."""
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
     if has_overlapping_cells(data):
@@ -42,6 +72,13 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     notes = (
         f"{len(sums.tree):,} known sets: {len(sums.counting.tables):,} counted by tables, the others by {shuffles} shuffles",
     )
+    return _spark_score(plugin, data, summary, (*doubts, *notes), bounds)
+
+
+def _spark_score(
+    plugin: Any, data: SparkMicrodata, summary: Mapping[str, Any], notes: tuple[str, ...], bounds: Bounds
+) -> SparkScore:
+    """The score with the values of the records, which stay on the cluster and are computed on demand."""
     held_results: list[SparkKnownSets] = []
 
     def release() -> None:
@@ -52,7 +89,7 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
         plugin.name,
         summary,
         lambda: _records(plugin, data, held_results),
-        notes=(*doubts, *notes),
+        notes=notes,
         bounds=bounds,
         riskiest=lambda number: _riskiest(plugin, data, number),
         release=release,

@@ -59,6 +59,18 @@ class GrowingColumn:
             self._first = None
         self._append_encoded(encoded)
 
+    def append_encoded(self, part: Column) -> None:
+        """Append the next records, which are codes already; the values may be in any order."""
+        if self._texts is None and self._has_many_known_texts():
+            self._texts = self._collect_texts()
+        if self._texts is None:
+            self._append_encoded(part)
+            return
+        numbers = self._texts.number(part.values)
+        if part.has_null:
+            numbers = np.append(numbers, np.uint32(NULL_NUMBER))
+        self._texts.append_numbers(numbers[part.codes])
+
     def _has_many_known_texts(self) -> bool:
         return self._known is not None and self._known["value"].dtype == pl.String and len(self._known) > MANY_VALUES
 
