@@ -99,11 +99,9 @@ def test_gathered_students_have_the_numbers_of_the_local_engine(to_spark: Spark,
     assert "counted on one machine" in found.notes[-1]
     for name, number in wanted.summary.items():
         assert found[name] == pytest.approx(number, rel=1e-9, abs=1e-12), name
-    assert found.bounds == pytest.approx(dict(wanted.bounds), rel=1e-9) or _same_bounds(found.bounds, wanted.bounds)
-
-
-def _same_bounds(found: Any, wanted: Any) -> bool:
-    return set(found) == set(wanted) and all(found[name] == pytest.approx(wanted[name], rel=1e-9) for name in wanted)
+    assert set(found.bounds) == set(wanted.bounds)
+    for name, ends in wanted.bounds.items():
+        assert found.bounds[name] == pytest.approx(ends, rel=1e-9, abs=1e-12), name
 
 
 def test_values_that_hardly_repeat_are_counted_on_the_cluster(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:

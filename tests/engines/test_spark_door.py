@@ -117,7 +117,9 @@ def test_an_attribute_that_the_table_lacks_is_told(to_spark: Callable[..., Any])
 def test_what_spark_cannot_do_exactly_is_refused_by_name(to_spark: Callable[..., Any]) -> None:
     data = students(30)
     on_spark = to_spark(data)
-    with pytest.raises(DataError, match="record_linkage does not run on Spark; on Spark run decision, k_anonymity, known_sets"):
+    with pytest.raises(
+        DataError, match="record_linkage does not run on Spark; on Spark run decision, delta_presence, individual_risk"
+    ):
         discreet.risk(on_spark, "record_linkage", original=on_spark)
     with pytest.raises(DataError, match="known_sets cannot do tolerance or decide on Spark"):
         discreet.risk(on_spark, {"known_sets": {"tolerance": 0.1}})

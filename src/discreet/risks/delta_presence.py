@@ -12,9 +12,11 @@ from pydantic import Field
 from discreet.engine.classes.groups import class_sizes
 from discreet.engine.encoding.columns import encode
 from discreet.engine.population.population_table import count_in_population
+from discreet.engine.spark.gaps import COLLECTED
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -38,6 +40,7 @@ class DeltaPresence(RiskMeasure):
         "Nergiz, M. E., Atzori, M. & Clifton, C. (2007). Hiding the presence of individuals from shared databases. "
         "SIGMOD, 665-676."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.collected:measure_collected", (COLLECTED,))
     better: ClassVar[Mapping[str, Direction]] = {"min": "high", "max": "low", "certain": "low"}
     worst: ClassVar[Mapping[str, float]] = {"min": 0.0, "max": 1.0}
     meaning: ClassVar[Mapping[str, str]] = {

@@ -30,6 +30,10 @@ MANY_CATEGORIES = Gap(
     "columns of more than a million values",
     "the replacement of each value is sent to every worker",
 )
+COLLECTED = Gap(
+    "tables whose keys do not fit on one machine",
+    "a population's classes are estimated or compared for all equivalence classes at once",
+)
 QUANTILES = Gap("hierarchies of quantiles", "their bounds are computed from all records, on one machine")
 
 

@@ -11,10 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, group_columns, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.spark.gaps import COLLECTED
 from discreet.engine.statistics.sampling_weights import read_sampling_weights
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.score import Score
@@ -52,6 +54,7 @@ class IndividualRisk(RiskMeasure):
         "Pre-proceedings of New Techniques and Technologies for Statistics, 225-232; Franconi, L. & Polettini, S. (2004). "
         "Individual risk estimation in mu-Argus: a review. Privacy in Statistical Databases, 262-272."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.collected:measure_collected", (COLLECTED,))
     better: ClassVar[Mapping[str, Direction]] = {
         "expected": "low", "mean": "low", "max": "low", "high_risk": "low", "household_expected": "low", "household_max": "low",
     }  # fmt: skip

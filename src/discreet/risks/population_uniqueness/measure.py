@@ -13,10 +13,12 @@ from discreet.engine.classes.distinct_classes import DistinctClasses, list_class
 from discreet.engine.encoding.columns import encode
 from discreet.engine.population.cross_fitted import estimate_sizes
 from discreet.engine.population.intervals import interval
+from discreet.engine.spark.gaps import COLLECTED
 from discreet.engine.statistics.sampling_design import sampling_fraction
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.score import Score
@@ -48,6 +50,7 @@ class PopulationUniqueness(RiskMeasure):
         "Journal of Official Statistics 17(4), 499-520; Dankar, F. K. et al. (2012). Estimating the re-identification risk "
         "of clinical data sets. BMC Medical Informatics and Decision Making 12:66."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.collected:measure_collected", (COLLECTED,))
     better: ClassVar[Mapping[str, Direction]] = {
         "population_uniques": "low", "expected_matches": "low", "share": "low", "low": "low", "high": "low",
     }  # fmt: skip

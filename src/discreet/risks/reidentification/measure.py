@@ -15,10 +15,12 @@ from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.population.cross_fitted import estimate_sizes
 from discreet.engine.population.intervals import interval
 from discreet.engine.population.population_table import count_in_population
+from discreet.engine.spark.gaps import COLLECTED
 from discreet.engine.statistics.sampling_design import sampling_fraction
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 
@@ -55,6 +57,7 @@ class Reidentification(RiskMeasure):
         "El Emam, K. (2013). Guide to the De-Identification of Personal Health Information. CRC Press; Dankar, F. K. & El Emam, "
         "K. (2010). A method for evaluating marketer re-identification risk. EDBT/ICDT Workshops."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.collected:measure_collected", (COLLECTED,))
     better: ClassVar[Mapping[str, Direction]] = {
         "prosecutor_max": "low", "prosecutor_mean": "low", "prosecutor_above": "low", "journalist_max": "low",
         "journalist_mean": "low", "journalist_above": "low", "marketer": "low", "k_map": "high", "sample_uniques": "low",

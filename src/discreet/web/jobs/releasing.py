@@ -29,7 +29,6 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report.evidence import collect, gather
 from discreet.report.page import as_json, render
-from discreet.report.provenance import sha256
 from discreet.report.public import publish as public_form
 from discreet.selection.validate import errors, validate
 from discreet.web.jobs.key_project import key_project
@@ -75,7 +74,7 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
         inputs["policy"] | {"plan": inputs["policy"].get("plan", {}) | {"key": plan.key}} | ({"cells": cells} if cells else {})
     )
     row = {
-        "file": f"releases/{inputs['job']}/{MASKED_FILE}", "sha256": sha256(masked), "records": len(table),
+        "file": f"releases/{inputs['job']}/{MASKED_FILE}", "sha256": evidence["tables"]["masked"]["sha256"], "records": len(table),
         "policy": policy,
         "ok": assessment.ok if assessment.verdicts else None,
         "assessment": _summarize_assessment(release, assessment, evidence) | {"warnings": warnings},
