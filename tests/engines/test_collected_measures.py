@@ -50,7 +50,8 @@ def test_collected_measures_have_the_numbers_of_the_local_engine(to_spark: Spark
     assert sorted(measures) == COLLECTED
     found, wanted = discreet.risk(to_spark(survey, 5), measures), discreet.risk(survey, measures)
     for name in COLLECTED:
-        assert found[name].summary == pytest.approx(wanted[name].summary, rel=1e-9), name
+        for field, number in wanted[name].summary.items():
+            assert found[name][field] == (None if number is None else pytest.approx(number, rel=1e-9)), field
         assert found[name].gaps == wanted[name].gaps
         assert found[name].notes == wanted[name].notes
         assert found[name].bounds == wanted[name].bounds

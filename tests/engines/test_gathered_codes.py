@@ -104,12 +104,12 @@ def test_gathered_students_have_the_numbers_of_the_local_engine(to_spark: Spark,
         assert found.bounds[name] == pytest.approx(ends, rel=1e-9, abs=1e-12), name
 
 
-def test_values_that_hardly_repeat_are_counted_on_the_cluster(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_that_hardly_repeat_are_counted_on_the_cluster(to_spark: Spark) -> None:
     """The workers themselves say so; the driver then has the cluster count."""
     names = [f"{number:0200d}" for number in range(6000)]
     content = {"name": names, "age": [number % 50 for number in range(6000)], "ill": ["Flu", "Cold"] * 3000}
     data = table(content, key=["name", "age"], confidential=["ill"], known={"name": 0.2, "age": 0.5}, sensitivity={"ill": 1.0})
-    found = discreet.risk(to_spark(data), "known_sets")["known_sets"]
+    found = discreet.risk(to_spark(data, 1), "known_sets")["known_sets"]
     wanted = discreet.risk(data, "known_sets")["known_sets"]
     assert "shuffles" in found.notes[-1]
     assert found["mean"] == pytest.approx(wanted["mean"], rel=1e-9)
