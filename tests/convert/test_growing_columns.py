@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.engine.encoding.columns import Column, encode_series
+from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.model.attribute import Attribute
 
 KINDS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {

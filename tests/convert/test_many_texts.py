@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.assessment.measures import make_measures
-from discreet.convert.reading import growing_columns
-from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.convert.reading.streamed import estimate_memory
-from discreet.engine.encoding import text_numbers
+from discreet.engine.encoding import growing_columns, text_numbers
 from discreet.engine.encoding.columns import Column, encode_series
+from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.engine.encoding.text_numbers import GrowingTexts
 from discreet.model.attribute import Attribute
 from discreet.model.microdata import Microdata
