@@ -23,10 +23,10 @@ from discreet.convert.places.opening import list_places, open_places
 from discreet.convert.places.several_files import check_same_columns, name_source
 from discreet.convert.places.staging import PlacedFile, named_errors
 from discreet.convert.reading.chunks import iterate_chunks, largest_chunk, row_group_sizes
-from discreet.engine.encoding.growing_columns import MANY_VALUES, GrowingColumn
 from discreet.convert.reading.memory_check import sample_across
 from discreet.convert.reading.source import format_of_existing, is_url, prepare, read_placed_files, read_source
 from discreet.engine.encoding.columns import Column, code_type, encode_series, thread_count
+from discreet.engine.encoding.growing_columns import MANY_VALUES, GrowingColumn
 from discreet.engine.encoding.text_numbers import BYTES_PER_VALUE, COPIES_OF_TEXTS
 from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_memory
 from discreet.engine.runtime.progress import report_progress

@@ -74,8 +74,8 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
         inputs["policy"] | {"plan": inputs["policy"].get("plan", {}) | {"key": plan.key}} | ({"cells": cells} if cells else {})
     )
     row = {
-        "file": f"releases/{inputs['job']}/{MASKED_FILE}", "sha256": evidence["tables"]["masked"]["sha256"], "records": len(table),
-        "policy": policy,
+        "file": f"releases/{inputs['job']}/{MASKED_FILE}", "sha256": evidence["tables"]["masked"]["sha256"],
+        "records": len(table), "policy": policy,
         "ok": assessment.ok if assessment.verdicts else None,
         "assessment": _summarize_assessment(release, assessment, evidence) | {"warnings": warnings},
     }  # fmt: skip
