@@ -25,27 +25,35 @@ def count_records(rows: Any, group: Any, codes: Any, cardinality: int, weight: A
 
 @compiled
 def add_set(
-    rows: Any, group: Any, codes: Any, cardinality: int, table: Any, kind: Any, value: Any, sums: Any, marked: Any
-) -> None:
+    rows: Any, group: Any, codes: Any, cardinality: int, table: Any, single: Any, own: Any, below: Any, column: int, sums: Any,
+    marked: Any,
+) -> None:  # fmt: skip
     """Add one known set to the sums of the rows.
 
-    ``value[kind]`` are the set's coefficients of near and far, then those of its whole subtree, which a row with a single record
-    gets at once. ``marked[key]`` is set where a row goes on to larger sets.
+    ``own`` are the set's coefficients: that of near, those of far by step (all 0 but ``column``), and, for each sensitive
+    attribute, what is taken off near and then off far, times its weight ``single[row]``. ``below`` are the same for its whole
+    subtree, which a row with a single record gets at once. ``marked[key]`` is set where a row goes on to larger sets.
     """
     step = np.uint64(cardinality)
-    width = sums.shape[1]
+    singles = single.shape[1]
+    scalars = len(own) - 2 * singles
     for at in range(np.uint64(len(group))):
         row = at if rows is None else np.uint64(rows[at])
         key = group[at] * step + codes[row]
         agreeing = table[key]
-        own = np.uint64(0) if kind is None else np.uint64(kind[row])
         if agreeing == 1:
-            for part in range(width):
-                sums[row, part] += value[own, width + part]
+            for part in range(scalars):
+                sums[row, part] += below[part]
+            for k in range(singles):
+                sums[row, scalars] += below[scalars + k] * single[row, k]
+                sums[row, scalars + 1] += below[scalars + singles + k] * single[row, k]
         else:
             inverse = 1.0 / agreeing
-            for part in range(width):
-                sums[row, part] += value[own, part] * inverse
+            sums[row, 0] += own[0] * inverse
+            sums[row, column] += own[column] * inverse
+            for k in range(singles):
+                sums[row, scalars] += own[scalars + k] * single[row, k] * inverse
+                sums[row, scalars + 1] += own[scalars + singles + k] * single[row, k] * inverse
             if marked is not None:
                 marked[key] = 1
 
@@ -69,16 +77,19 @@ def descend(rows: Any, group: Any, codes: Any, cardinality: int, table: Any, new
 def spread(slots: Any, of: Any, kind: Any, weight: Any, left: Any, sums: Any, near: Any, far: Any, start: int, stop: int) -> None:
     """Add the sums of the rows to the queries of a slice that have them (query ``at`` is record ``slots[at]``; None: ``at``).
 
-    ``sums[row]`` are the coefficients of C (``weight[kind]``) and of C less the rest (``left[kind]``); where consequences differ
-    from set to set, what these sets take off follows each.
+    ``sums[row]`` are the coefficients of C (``weight[kind]``), those of what is left at each step (``left[kind, step]``), and,
+    where the sets have sensitive attributes, what these take off near and far.
     """
-    plain = sums.shape[1] == 2
+    steps = left.shape[1]
+    has_singles = sums.shape[1] > 1 + steps
     for at in range(np.uint64(start), np.uint64(stop)):
         row = of[at if slots is None else np.uint64(slots[at])]
         own = kind[at]
-        if plain:
-            near[at] += weight[own] * sums[row, 0]
-            far[at] += left[own] * sums[row, 1]
-        else:
-            near[at] += weight[own] * sums[row, 0] + sums[row, 2]
-            far[at] += left[own] * sums[row, 1] + sums[row, 3]
+        value, total = weight[own] * sums[row, 0], 0.0
+        for number in range(steps):
+            total += left[own, number] * sums[row, 1 + number]
+        if has_singles:
+            value += sums[row, 1 + steps]
+            total += sums[row, 2 + steps]
+        near[at] += value
+        far[at] += total
