@@ -15,7 +15,7 @@ from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import consequence_classes, cover_sums, covers, finer
+from discreet.risks.known_sets import consequence_classes, cover_sums, covers, finer, row_sums
 from discreet.risks.known_sets import large as known_large
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
@@ -63,6 +63,7 @@ def test_the_large_table_method_gives_the_same_numbers(
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(known_threads, "SMALL", small)  # so small that keys are sorted and lists shared out
         monkeypatch.setattr(known_large, "_BLOCK", 3)
+        monkeypatch.setattr(row_sums, "_SORTED", small - 1)  # 0: rows are numbered block by block
         monkeypatch.setattr(cover_sums, "_WORTH", worth)  # the share of sets that are summed on distinct rows
         plain, short = both(data, KnownSets(alpha=3, epsilon=epsilon, threshold=threshold), monkeypatch)
         names = attributes(data)

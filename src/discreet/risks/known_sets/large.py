@@ -33,9 +33,10 @@ from discreet.model.threshold import Among
 from discreet.risks.known_sets import cover_kernels
 from discreet.risks.known_sets.agreeing_records import count_agreeing_records
 from discreet.risks.known_sets.consequence_classes import ConsequenceClasses, consequence_classes
-from discreet.risks.known_sets.cover_sums import CoverTable, sum_covers
+from discreet.risks.known_sets.cover_sums import sum_covers
 from discreet.risks.known_sets.covers import choose_covers, partial_tree
 from discreet.risks.known_sets.large_counter import LargeCounter
+from discreet.risks.known_sets.row_sums import CoverTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -174,9 +175,8 @@ def _sum_sets(
     steps = _left_by_step(tree, queries)
     uncovered: list[int] = []
     with KernelThreads() as kernel_threads:
-        for cover, found in sum_covers(
-            table, tree, parts, choose_covers(tree, [math.log(max(one, 1)) for one in cardinalities])
-        ):
+        covers = choose_covers(tree, [math.log(max(one, 1)) for one in cardinalities])
+        for cover, found in sum_covers(table, tree, parts, covers):
             if found is None:
                 uncovered.extend(cover.nodes)
                 continue
