@@ -1,8 +1,8 @@
 """Compiled loops that sum known sets over the rows of a cover; see :mod:`discreet.risks.known_sets.row_sums`.
 
-``keys[row]`` are the packed codes of a row and ``counts[row]`` the number of its records. ``sums[row]`` are the coefficient of near,
-those of far by step, and, where the cover has sensitive attributes, what is taken off near and far. All loops are linear in the
-rows, or the records.
+``keys[row]`` are the packed codes of a row and ``counts[row]`` the number of its records. ``sums[row]`` are the coefficient of
+near, those of far by step, and, where the cover has sensitive attributes, what is taken off near and far. All loops are linear in
+the rows, or the records.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def add_set(
 ) -> None:
     """Add one known set, whose rows these are, to its sums: ``near`` and, at its step, ``far``, divided by the counts.
 
-    Sensitive attribute k of the set has the code ``keys >> shift[k] & mask[k]`` and the weight ``weights[begin[k] + code]``, which
-    is known already and so taken off.
+    Sensitive attribute k of the set has the code ``keys >> shift[k] & mask[k]`` and the weight ``weights[begin[k] + code]``: it
+    is known already, and so taken off.
     """
     width = sums.shape[1]
     for row in range(len(keys)):

@@ -65,7 +65,9 @@ def sum_covers(
         rows = number_rows(columns, table.size, most=max(1, int(_WORTH * table.size)), of=memory)
         if rows is None:
             return None
-        return CoverSums(rows.of, *RowSums(table, rows, cover.places).add_sets(tree, terms, cover.nodes, stopped))
+        row_sums = RowSums(table, rows, cover.places)
+        del rows  # what is needed of it is in the sums and in the memory for the rows of the records
+        return CoverSums(memory, *row_sums.add_sets(tree, terms, cover.nodes, stopped))
 
     stopped = Event()
     workers = thread_count()

@@ -77,14 +77,12 @@ class RowSums:
         self.weights = {place: table.weights[place] for place in places if place in table.weights}
         self.all_singles = np.array(sorted(table.weights), dtype=np.int64)
         self.places = places
-        self._slots = np.zeros(_slots_for(len(rows)), dtype=np.int32)
-        self._keys, self._counts = np.empty(len(rows), np.uint64), np.empty(len(rows), np.int32)
         self.pivot = max(places, key=lambda place: self.cardinalities[place])
-        self.order: NDArray[np.int64] | None = None
+        self.order: NDArray[np.uint32] | None = None
         self.longest_block = len(rows)
         if len(rows) > _SORTED:
             codes = table.codes[self.pivot][rows.first]
-            self.order = np.argsort(codes, kind="stable")
+            self.order = np.argsort(codes, kind="stable").astype(np.uint32)
             self.keys, self.counts = self.keys[self.order], self.counts[self.order]
             self.longest_block = int(np.bincount(codes).max())
 
@@ -119,9 +117,9 @@ class RowSums:
         add_below(0, everything)
         if self.order is None:
             return everything.sums, steps
-        sums = np.empty_like(everything.sums)
-        sums[self.order] = everything.sums
-        return sums, steps
+        for part in range(self._width):  # one after another, so that there are never two arrays of all sums
+            everything.sums[self.order, part] = everything.sums[:, part].copy()
+        return everything.sums, steps
 
     def _sets_below(self, tree: Family, nodes: Sequence[int]) -> dict[int, list[int]]:
         """The sets that are counted on the rows of each set; 0 stands for the cover itself.
@@ -144,12 +142,12 @@ class RowSums:
         for place in places:
             most, mask = min(most * self.cardinalities[place], len(rows.keys)), mask | self.mask[place]
         block_mask = self.mask[self.pivot] if self.order is not None and self.pivot in places else 0
-        slots = self._slots[: _slots_for(min(most, self.longest_block) if block_mask else most)]
-        slots[:] = 0
-        of = np.empty(len(rows.keys), dtype=np.uint32)
-        masks = (np.uint64(mask), np.uint64(block_mask))
-        number = kernels.project(rows.keys, rows.counts, *masks, slots, self._keys, self._counts, of)
-        return of, _Rows(self._keys[:number].copy(), self._counts[:number].copy(), np.zeros((number, self._width)))
+        slots = np.zeros(_slots_for(min(most, self.longest_block) if block_mask else most), dtype=np.int32)
+        of, keys, counts = np.empty(len(rows.keys), np.uint32), np.empty(most, np.uint64), np.empty(most, np.int32)
+        number = kernels.project(rows.keys, rows.counts, np.uint64(mask), np.uint64(block_mask), slots, keys, counts, of)
+        keys.resize(number, refcheck=False)  # what is not needed is freed without a copy
+        counts.resize(number, refcheck=False)
+        return of, _Rows(keys, counts, np.zeros((number, self._width)))
 
     def _singles(self, places: Sequence[int]) -> tuple[Any, ...]:
         """Of the sensitive attributes of a set: shift and mask of their codes, and where their weights begin, in one array."""
