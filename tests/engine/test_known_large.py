@@ -86,6 +86,26 @@ def test_the_large_table_method_gives_the_same_numbers(
         alike(fields, short.summary)
 
 
+@pytest.mark.parametrize("word", [0, 5])
+def test_covers_whose_codes_do_not_fit_into_one_integer_are_counted_on_the_records(
+    word: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_sums, "_WORD", word)  # with 5 bits some covers fit, others do not
+    data = students(3000, dense=True)
+    plain, short = both(data, KnownSets(epsilon=0.001), monkeypatch)
+    alike(plain.summary, short.summary)
+
+
+def test_sensitive_attributes_that_may_be_known_are_taken_off_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_sums, "_SORTED", 100)
+    data = students(30_000, dense=True)
+    plain, short = both(data, KnownSets(epsilon=0.0005), monkeypatch)
+    assert plain["sets"] > 500
+    alike(plain.summary, short.summary)
+    for name in ("risk", "lower", "upper"):
+        np.testing.assert_allclose(plain.per_record[name], short.per_record[name], rtol=1e-9)
+
+
 @pytest.mark.parametrize("dense", [False, True])
 def test_students_have_the_same_summary_records_and_riskiest(dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     data = students(70_000, dense=dense)  # more than a thread's least

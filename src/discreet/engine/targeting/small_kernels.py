@@ -32,7 +32,7 @@ def _risks(counts: Any, weights: Any, null_weights: Any, suppressed: Any, tree: 
     inverse = 1.0 / counts.T
     records = np.arange(len(counts))
     is_suppressed = np.ascontiguousarray(suppressed.T)
-    has_suppressed = is_suppressed.any(axis=1)
+    has_suppressed = [bool(own.any()) for own in is_suppressed]
     reduced = np.zeros((len(last), len(counts)), dtype=np.int64)
     consequence = np.empty((len(last), len(counts)))
     is_same = np.ones(len(last), dtype=np.bool_)  # no record has a null in the set, so it is not reduced

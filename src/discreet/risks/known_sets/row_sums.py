@@ -83,7 +83,8 @@ class RowSums:
         if len(rows) > _SORTED:
             codes = table.codes[self.pivot][rows.first]
             self.order = np.argsort(codes, kind="stable").astype(np.uint32)
-            self.keys, self.counts = self.keys[self.order], self.counts[self.order]
+            self.keys = self.keys[self.order]
+            self.counts = self.counts[self.order]
             self.longest_block = int(np.bincount(codes).max())
 
     def add_sets(
@@ -108,6 +109,7 @@ class RowSums:
                 add_own(child, projected)
                 add_below(child, projected)
                 kernels.carry(of, projected.sums, rows.sums)
+                del of, projected  # before those of the next set are allocated
 
         everything = _Rows(self.keys, self.counts, np.zeros((len(self.keys), self._width)))
         whole = next((node for node in nodes if len(tree.sets[node]) == len(self.places)), None)
