@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _WORTH = 0.6
 """Share of the records up to which the distinct rows of a cover are worth being summed instead of the records."""
+_MANY_ROWS, _SHARE_OF_MANY = 1 << 20, 0.25
+"""More rows than so many must be at most this share of the records, because a row takes some 80 bytes on each thread."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class CoverSums:
     steps: NDArray[np.int64]
 
 
+def _most_rows(records: int) -> int:
+    worth = _WORTH * records
+    return max(1, int(min(worth, max(_MANY_ROWS, _SHARE_OF_MANY * records))))
+
+
 def sum_covers(
     table: CoverTable, tree: Family, terms: Terms, covers: Sequence[Cover]
 ) -> Iterator[tuple[Cover, CoverSums | None]]:
@@ -62,7 +69,7 @@ def sum_covers(
         if not table.can_pack(cover.places):
             return None
         columns = [(table.codes[place], table.cardinalities[place]) for place in cover.places]
-        rows = number_rows(columns, table.size, most=max(1, int(_WORTH * table.size)), of=memory)
+        rows = number_rows(columns, table.size, most=_most_rows(table.size), of=memory)
         if rows is None:
             return None
         row_sums = RowSums(table, rows, cover.places)

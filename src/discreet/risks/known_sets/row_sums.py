@@ -151,7 +151,7 @@ class RowSums:
         counts.resize(number, refcheck=False)
         return of, _Rows(keys, counts, np.zeros((number, self._width)))
 
-    def _singles(self, places: Sequence[int]) -> tuple[Any, ...]:
+    def _singles(self, places: Sequence[int]) -> tuple[Any, Any, Any, Any]:
         """Of the sensitive attributes of a set: shift and mask of their codes, and where their weights begin, in one array."""
         own = [place for place in places if place in self.weights]
         begin = np.cumsum([0, *(len(self.weights[place]) for place in own)])[:-1]
