@@ -45,8 +45,8 @@ _BLOCK = 1 << 16
 """Queries that are summarized at once: their numbers stay in the processor's cache."""
 _MOST = (1 << 31) - 1
 _BYTES_PER_RECORD = 64.0
-"""Measured: 57 where every record is a query and covers have few rows. Covers with many rows (smaller epsilons) need up to 110 more
-in tables of up to about two million records, and at most about 200 MB more in larger ones."""
+"""Measured: 57 where every record is a query and covers have few rows. Covers with many rows (smaller epsilons) need up to 110
+more in tables of up to about two million records, and at most about 200 MB more in larger ones."""
 NOT_NARROWED = 8_000_000
 """Number of records from which intervals are not narrowed for a limit: that needs more memory for each."""
 LARGE_TABLE = 20_000
