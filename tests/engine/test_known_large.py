@@ -15,7 +15,7 @@ from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import consequence_classes, cover_sums, covers, finer
+from discreet.risks.known_sets import consequence_classes, cover_sums, covers, finer, row_sums
 from discreet.risks.known_sets import large as known_large
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
@@ -63,6 +63,7 @@ def test_the_large_table_method_gives_the_same_numbers(
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(known_threads, "SMALL", small)  # so small that keys are sorted and lists shared out
         monkeypatch.setattr(known_large, "_BLOCK", 3)
+        monkeypatch.setattr(row_sums, "_SORTED", small - 1)  # 0: rows are numbered block by block
         monkeypatch.setattr(cover_sums, "_WORTH", worth)  # the share of sets that are summed on distinct rows
         plain, short = both(data, KnownSets(alpha=3, epsilon=epsilon, threshold=threshold), monkeypatch)
         names = attributes(data)
@@ -83,6 +84,26 @@ def test_the_large_table_method_gives_the_same_numbers(
     if not any(np.isclose(risk * 3, threshold, rtol=1e-9).tolist()):
         fields = {name: value for name, value in plain.summary.items() if name not in ("histogram", "undecided")}
         alike(fields, short.summary)
+
+
+@pytest.mark.parametrize("word", [0, 5])
+def test_covers_whose_codes_do_not_fit_into_one_integer_are_counted_on_the_records(
+    word: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_sums, "_WORD", word)  # with 5 bits some covers fit, others do not
+    data = students(3000, dense=True)
+    plain, short = both(data, KnownSets(epsilon=0.001), monkeypatch)
+    alike(plain.summary, short.summary)
+
+
+def test_sensitive_attributes_that_may_be_known_are_taken_off_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_sums, "_SORTED", 100)
+    data = students(30_000, dense=True)
+    plain, short = both(data, KnownSets(epsilon=0.0005), monkeypatch)
+    assert plain["sets"] > 500
+    alike(plain.summary, short.summary)
+    for name in ("risk", "lower", "upper"):
+        np.testing.assert_allclose(plain.per_record[name], short.per_record[name], rtol=1e-9)
 
 
 @pytest.mark.parametrize("dense", [False, True])

@@ -94,8 +94,7 @@ def _number_packed(
         part[:] = 0
         for bits, codes in columns:
             if bits:
-                np.left_shift(part, np.uint64(bits), out=part)
-                np.bitwise_or(part, codes[start : start + len(part)], out=part)
+                kernels.append_code(part, codes[start : start + len(part)], bits)
         done = table.number(part, start, of[start : start + len(part)])
         while done < len(part):
             if len(table.first) >= limit:

@@ -18,6 +18,14 @@ _ONE = np.uint64(1)
 
 
 @compiled
+def append_code(keys: Any, codes: Any, bits: int) -> None:
+    """Shift each key by ``bits`` and put the record's code into them. O(records)."""
+    width = np.uint64(bits)
+    for at in range(len(keys)):
+        keys[at] = (keys[at] << width) | np.uint64(codes[at])
+
+
+@compiled
 def _enter_key(slot: int, record: int, slots: Any, first: Any, counts: Any, number: int) -> int:
     """Give the key of a record the next number, at a free slot; returns how many distinct keys there are now."""
     first[number] = record

@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.compiled import compiled, compiled_unless_small
+from discreet.engine.targeting import small_kernels
 
 _TIE_TOLERANCE = 1e-12
 
@@ -56,7 +57,7 @@ def compute_risk(counts: Any, weights: Any, null_weights: Any, suppressed: Any, 
     return risk
 
 
-@compiled
+@compiled_unless_small(small_kernels.compute_risks, small_kernels.MOST_COUNTS)
 def compute_risks(
     counts: Any, weights: Any, null_weights: Any, suppressed: Any, tree: Any, risk: Any, start: int, stop: int
 ) -> None:
@@ -67,7 +68,7 @@ def compute_risks(
 
 
 # active[index]: queries that are still in the walk; counts[query] and copied[query]: counts of the current set. O(stop - start).
-@compiled
+@compiled_unless_small(small_kernels.copy_counts, small_kernels.MOST_COUNTS)
 def copy_counts(active: Any, counts: Any, copied: Any, start: int, stop: int) -> None:
     """Copy the counts of the active queries; ``copied`` starts with ones, the count of queries that left the walk (unique)."""
     for index in range(start, stop):
@@ -117,7 +118,7 @@ def _suppress_set(node: int, allowed: Any, suppressed: Any, tree: Any) -> int:
     return suppressed_count
 
 
-@compiled
+@compiled_unless_small(small_kernels.suppress_top_sets, small_kernels.MOST_COUNTS)
 def suppress_top_sets(
     counts: Any,
     weights: Any,
@@ -145,7 +146,7 @@ def suppress_top_sets(
                 break
 
 
-@compiled
+@compiled_unless_small(small_kernels.suppress_heaviest_values, small_kernels.MOST_COUNTS)
 def suppress_heaviest_values(
     counts: Any, weights: Any, null_weights: Any, nulls: Any, allowed: Any, tree: Any, limit: float, suppressed: Any,
     start: int, stop: int,
@@ -245,7 +246,7 @@ def suppress_greedily(
                 chosen[attribute] = True
 
 
-@compiled
+@compiled_unless_small(small_kernels.bound_reachable_risk, small_kernels.MOST_COUNTS)
 def bound_reachable_risk(
     counts: Any, weights: Any, null_weights: Any, allowed: Any, tree: Any, records_with_nulls: float, bound: Any,
     start: int, stop: int,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.classes.distinct import number_rows
+from discreet.engine.classes.distinct_kernels import append_code
 from discreet.engine.encoding.columns import Column
 from discreet.engine.runtime.compiled import compiled
 
@@ -33,21 +34,13 @@ def count_agreeing_records(columns: Sequence[Column], size: int) -> NDArray[np.i
     keys = np.zeros(size, dtype=np.uint64)
     for column, width in zip(columns, bits, strict=True):
         if width:
-            _append_code(keys, column.codes, width)
+            append_code(keys, column.codes, width)
     begin = np.zeros((1 << _PART_BITS) + 1, dtype=np.int64)
     part_keys, records = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.uint32)
     _distribute(keys, begin, part_keys, records)
     counts = np.empty(size, dtype=np.int32)
     _count_parts(part_keys, records, begin, counts)
     return counts
-
-
-# O(records).
-@compiled
-def _append_code(keys: Any, codes: Any, width: int) -> None:
-    """Shift each key by ``width`` bits and put the record's code into them."""
-    for at in range(len(keys)):
-        keys[at] = (keys[at] << np.uint64(width)) | np.uint64(codes[at])
 
 
 @compiled

@@ -12,17 +12,17 @@ The same sums as in :mod:`discreet.engine.known_sets.counter`, with less work an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.encoding.columns import Column, code_type, encode, thread_count
+from discreet.engine.encoding.columns import Column, encode, thread_count
 from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
 from discreet.engine.known_sets.family import Family
-from discreet.engine.known_sets.inputs import build_queries, single_pattern
+from discreet.engine.known_sets.inputs import build_queries, single_pattern, weights_of
 from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.summary import Summary
 from discreet.engine.known_sets.sums import KnownSets, build_classes, sum_in_one_walk
@@ -33,9 +33,10 @@ from discreet.model.threshold import Among
 from discreet.risks.known_sets import cover_kernels
 from discreet.risks.known_sets.agreeing_records import count_agreeing_records
 from discreet.risks.known_sets.consequence_classes import ConsequenceClasses, consequence_classes
-from discreet.risks.known_sets.cover_sums import CoverTable, sum_covers
+from discreet.risks.known_sets.cover_sums import sum_covers
 from discreet.risks.known_sets.covers import choose_covers, partial_tree
 from discreet.risks.known_sets.large_counter import LargeCounter
+from discreet.risks.known_sets.row_sums import CoverTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +45,8 @@ _BLOCK = 1 << 16
 """Queries that are summarized at once: their numbers stay in the processor's cache."""
 _MOST = (1 << 31) - 1
 _BYTES_PER_RECORD = 64.0
-"""Measured: 56 where every record is a query, 53 where few are; covers with very many rows need a little more."""
+"""Measured: 57 where every record is a query and covers have few rows. Covers with many rows (smaller epsilons) need up to 110
+more in tables of up to about two million records, and at most about 200 MB more in larger ones."""
 NOT_NARROWED = 8_000_000
 """Number of records from which intervals are not narrowed for a limit: that needs more memory for each."""
 LARGE_TABLE = 20_000
@@ -140,7 +142,9 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | N
     kind = classes.of if slots is None else classes.of[slots]
     counts = counts if slots is None else counts[slots]
     parts = terms(tree, queries.singles, queries.patterns)
-    near, far = _sum_sets(columns, slots, classes, tree, parts, queries)
+    by_code = weights_of(data, names)
+    weights = {place: by_code[name] for place, name in enumerate(ordered[: tree.width]) if name in by_code}
+    near, far = _sum_sets(columns, weights, slots, classes, tree, parts, queries)
     kept, whole = parts.kept_below[0, 0], parts.whole_below[0, 0]
     kept_mass = kept[0] * queries.weight + queries.single @ kept[1:]
     whole_mass = whole[0] * (queries.weight - queries.rest) + queries.single @ whole[1:]
@@ -150,6 +154,7 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | N
 
 def _sum_sets(
     columns: Sequence[Column],
+    by_code: Mapping[int, NDArray[np.float64]],
     slots: NDArray[np.uint32] | None,
     classes: ConsequenceClasses,
     tree: Family,
@@ -167,18 +172,16 @@ def _sum_sets(
     far = (left @ (parts.whole_below if size == 1 else parts.whole)[0, 0] / size)[kind]
     if size == 1:
         return near, far
-    single, single_kinds = np.unique(queries.single, axis=0, return_inverse=True)
-    single_kind = None if queries.plain else single_kinds.reshape(-1).astype(code_type(len(single)))[classes.of]
-    table = CoverTable(size, codes, cardinalities, single_kind, single)
+    table = CoverTable(size, codes, cardinalities, by_code)
+    steps = _left_by_step(tree, queries)
     uncovered: list[int] = []
     with KernelThreads() as kernel_threads:
-        for cover, of, sums in sum_covers(
-            table, tree, parts, choose_covers(tree, [math.log(max(one, 1)) for one in cardinalities])
-        ):
-            if of is None:
+        covers = choose_covers(tree, [math.log(max(one, 1)) for one in cardinalities])
+        for cover, found in sum_covers(table, tree, parts, covers):
+            if found is None:
                 uncovered.extend(cover.nodes)
                 continue
-            arguments = (slots, of, kind, weights[:, 0], left[:, 0], sums, near, far)
+            arguments = (slots, found.of, kind, queries.weight, np.take(steps, found.steps, axis=1), found.sums, near, far)
             kernel_threads.run_slices(cover_kernels.spread, len(near), *arguments)
     if uncovered:
         sets = partial_tree(tree, sorted(uncovered))
@@ -186,6 +189,17 @@ def _sum_sets(
         with LargeCounter(size, codes, query_codes, cardinalities, kind, everyone=slots is None) as counter:
             counter.add_sets(sets, sets.terms(parts), weights, left, near, far)
     return near, far
+
+
+def _left_by_step(tree: Family, queries: Queries) -> NDArray[np.float64]:
+    """C - rest - D_q of each consequence class, by how many sensitive attributes of kept sets stand up to place q.
+
+    D_q (:mod:`discreet.engine.known_sets.terms`) is the sum of c p / (1 + p) over the others.
+    """
+    chances = tree.probabilities[np.array(queries.singles, dtype=np.int64)]
+    behind = np.cumsum((queries.single * (chances / (1 + chances)))[:, ::-1], axis=1)[:, ::-1]
+    left = queries.weight - queries.rest
+    return np.column_stack([left[:, None] - behind, left])
 
 
 def sums_of_rows(data: Microdata, names: list[str], tree: Family, rows: NDArray[np.int64]) -> KnownSets:
