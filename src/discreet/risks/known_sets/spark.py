@@ -18,7 +18,7 @@ from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
-from discreet.risks.known_sets.measure import ORIGINAL_VALUES
+from discreet.risks.known_sets.measure import ORIGINAL_VALUES, RANGES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,6 +28,8 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     """Likelihood times consequence of every record, summed over the known sets."""
     if original is not None:
         ORIGINAL_VALUES.refuse(plugin, data.engine)
+    if data.policy.ranges:
+        RANGES.refuse(plugin, data.engine)
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
     if has_overlapping_cells(data):
