@@ -75,11 +75,11 @@ def test_best_and_worst_risks_are_those_of_the_corners(data: Microdata, epsilon:
     corners = list(data.policy.corners())
     assert len(corners) == 2**data.policy.ranges
     risks = np.array([at(data, corner, measure)["risk"].to_numpy() for corner in corners[:64]])
-    np.testing.assert_allclose(both["risk_low"], risks[0], atol=1e-12)
-    assert (both["risk_low"].to_numpy() <= risks.min(axis=0) + 1e-9).all()
+    np.testing.assert_allclose(both["risk_best"], risks[0], atol=1e-12)
+    assert (both["risk_best"].to_numpy() <= risks.min(axis=0) + 1e-9).all()
     if len(corners) <= 64:
-        np.testing.assert_allclose(both["risk_high"], risks.max(axis=0), atol=1e-12)
-    np.testing.assert_allclose(both["risk"], both["risk_high"], atol=1e-12)
+        np.testing.assert_allclose(both["risk_worst"], risks.max(axis=0), atol=1e-12)
+    np.testing.assert_allclose(both["risk"], both["risk_worst"], atol=1e-12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -130,8 +130,8 @@ def test_the_summary_has_both_ends() -> None:
     low = discreet.risk(discreet.read(FRAME, _survey(0.1)))["known_sets"]
     high = discreet.risk(discreet.read(FRAME, _survey(0.9)))["known_sets"]
     assert (score["high_risk_low"], score["high_risk_high"]) == (low["high_risk"], high["high_risk"]) == (0, 5)
-    assert score["mean_low"] == pytest.approx(low["mean"])
-    assert score["mean"] == score["mean_high"] == pytest.approx(high["mean"])
+    assert score["mean_best"] == pytest.approx(low["mean"])
+    assert score["mean"] == score["mean_worst"] == pytest.approx(high["mean"])
     assert score["effective_k_low"] == pytest.approx(high["effective_k_min"])
     assert any("ranges" in note for note in score.notes)
 

@@ -28,8 +28,8 @@ class Guess(float):
         guess.low = float(low)
         return guess
 
-    def __getnewargs__(self) -> tuple[float, float]:
-        return self.low, float(self)
+    def __reduce__(self) -> tuple[type[Guess], tuple[float, float]]:
+        return Guess, (self.low, float(self))
 
     def __repr__(self) -> str:
         return f"[{self.low!r}, {float(self)!r}]"

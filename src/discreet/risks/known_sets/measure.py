@@ -100,9 +100,10 @@ class KnownSets(RiskMeasure):
     better: ClassVar[Mapping[str, Direction]] = {
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
         "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
-        "high_risk_low": "low", "high_risk_high": "low", "mean_low": "low", "mean_high": "low", "effective_k_low": "high",
+        "high_risk_low": "low", "high_risk_high": "low", "mean_best": "low", "mean_worst": "low", "effective_k_low": "high",
     }  # fmt: skip
     worst: ClassVar[Mapping[str, float]] = {"high_risk_share": 1.0, "effective_k_min": 1.0, "effective_k_median": 1.0}
+    occasional: ClassVar[Collection[str]] = ("high_risk_low", "high_risk_high", "mean_best", "mean_worst", "effective_k_low")
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = {
@@ -118,8 +119,8 @@ class KnownSets(RiskMeasure):
         "widest": "largest width of an interval, as a share of its lower end",
         "high_risk_low": "high-risk records in the best case of the policy's ranges; only where it has ranges",
         "high_risk_high": "high-risk records in the worst case of the policy's ranges",
-        "mean_low": "average risk in the best case of the policy's ranges",
-        "mean_high": "average risk in the worst case of the policy's ranges",
+        "mean_best": "average risk in the best case of the policy's ranges",
+        "mean_worst": "average risk in the worst case of the policy's ranges",
         "effective_k_low": "smallest effective class size for any guess within the policy's ranges (certified)",
         "quantiles": "risk that this share of the records does not exceed",
         "histogram": "records with a risk of at least this power of ten, and below the next",
@@ -135,8 +136,8 @@ class KnownSets(RiskMeasure):
         "top_share": "contribution of that set",
         "likelihood": "likelihood of re-identification, summed over the known sets",
         "consequence": "consequence of disclosure",
-        "risk_low": "risk in the best case of the policy's ranges",
-        "risk_high": "risk in the worst case of the policy's ranges",
+        "risk_best": "risk in the best case of the policy's ranges",
+        "risk_worst": "risk in the worst case of the policy's ranges",
         "effective_k_low": "least effective class size for any guess within the ranges (certified)",
         "effective_k_high": "largest effective class size for any guess within the ranges (certified)",
     }

@@ -80,8 +80,8 @@ class Extremes:
         return {
             "high_risk_low": int(self._high_risk(threshold, self.best_risk, self.largest_size).sum()),
             "high_risk_high": int(self._high_risk(threshold, self.worst_risk, self.sizes.lower).sum()),
-            "mean_low": float(self.best_risk.sum()) / records if records else 0.0,
-            "mean_high": float(self.worst_risk.sum()) / records if records else 0.0,
+            "mean_best": float(self.best_risk.sum()) / records if records else 0.0,
+            "mean_worst": float(self.worst_risk.sum()) / records if records else 0.0,
             "effective_k_low": float(defined.min()) if len(defined) else None,
         }
 
@@ -98,8 +98,8 @@ class Extremes:
             return pl.Series(name, column).fill_nan(None)
 
         return [
-            spread("risk_low", self.best_risk, 0.0),
-            spread("risk_high", self.worst_risk, 0.0),
+            spread("risk_best", self.best_risk, 0.0),
+            spread("risk_worst", self.worst_risk, 0.0),
             spread("effective_k_low", self.sizes.lower, np.nan),
             spread("effective_k_high", self.largest_size, np.nan),
         ]
