@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import re
 from enum import StrEnum
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from discreet.model.cells import Interval, parse_group, parse_interval
 from discreet.model.display import facts_as_html
+from discreet.model.guess import Guess, GuessedShare
 from discreet.model.hierarchy import HierarchySpec
 
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
@@ -51,16 +53,16 @@ class Attribute(BaseModel):
     role: Role = Field(default=Role.OTHER, description="identifier, key, confidential, person, household, weight or other")
     level: Level | None = Field(default=None, description="nominal, ordinal, numeric or date; default: from the data")
     order: tuple[str, ...] | None = Field(default=None, description="the categories of an ordinal attribute, lowest first")
-    known: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="probability that an intruder knows this attribute of a person"
+    known: GuessedShare = Field(
+        default=0.0, description="probability that an intruder knows this attribute of a person, or a range such as [0.1, 0.5]"
     )
-    sensitivity: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="sensitivity: harm if an intruder learns the attribute, 0 to 1"
+    sensitivity: GuessedShare = Field(
+        default=0.0, description="sensitivity: harm if an intruder learns the attribute, 0 to 1, or a range"
     )
-    values: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
-        default_factory=dict, description="sensitivity of single values or intervals, 0 to 1"
+    values: dict[str, GuessedShare] = Field(
+        default_factory=dict, description="sensitivity of single values or intervals, 0 to 1, or ranges"
     )
-    default: Annotated[float, Field(ge=0, le=1)] | None = Field(
+    default: GuessedShare | None = Field(
         default=None, description="sensitivity of a value that is not listed; default: 0 if values are listed, else 1"
     )
     missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in this attribute")
@@ -100,6 +102,30 @@ class Attribute(BaseModel):
             twice = next(value for value in self.order if self.order.count(value) > 1)
             raise ValueError(f"order names '{twice}' twice")
         return self
+
+    @property
+    def ranges(self) -> int:
+        """How many of the probability and the sensitivities are ranges rather than one number."""
+        return sum(isinstance(value, Guess) for value in (self.known, self.sensitivity, self.default, *self.values.values()))
+
+    def at_low_end(self) -> Attribute:
+        """The attribute with the lower end of every range."""
+        return self.corners()[0] if self.ranges else self
+
+    def corners(self) -> list[Attribute]:
+        """The attribute with every choice of an end for every range: all lower ends first, all upper ends last."""
+        choices = {
+            "known": _ends(self.known),
+            "sensitivity": _ends(self.sensitivity),
+            "default": (None,) if self.default is None else _ends(self.default),
+        }
+        listed = [_ends(value) for value in self.values.values()]
+        return [
+            self.model_copy(
+                update=dict(zip(choices, ends, strict=False)) | {"values": dict(zip(self.values, ends[3:], strict=True))}
+            )
+            for ends in itertools.product(*choices.values(), *listed)
+        ]
 
     @property
     def unlisted(self) -> float:
@@ -148,6 +174,11 @@ class Attribute(BaseModel):
         inside = [weight for key, weight in self.values.items() if (n := _number(key)) is not None and n in cell]
         overlapping = [weight for listed, weight in self.intervals() if listed.overlaps(cell)]
         return max([self.unlisted, *inside, *overlapping])
+
+
+def _ends(value: float) -> tuple[float, ...]:
+    """The ends of a range as plain numbers; a single number once."""
+    return (value.low, float(value)) if isinstance(value, Guess) else (value,)
 
 
 @lru_cache(maxsize=256)

@@ -91,6 +91,9 @@ class RiskMeasure(Plugin):
     record_meaning: ClassVar[Mapping[str, str]] = {}
     """A short definition of each column of ``per_record``, with its unit; ``name*`` covers columns named by the data."""
 
+    occasional: ClassVar[Collection[str]] = ()
+    """Summary fields that only some parameters or policies give; a limit on one that is not there cannot be judged."""
+
     descriptive: ClassVar[Collection[str]] = ()
     """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""
 

@@ -8,6 +8,7 @@ module.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Iterator
@@ -292,6 +293,20 @@ class Policy(BaseModel):
         policy = self.model_copy(update=changes)
         policy._folder, policy._origin, policy._confined = self._folder, self._origin, self._confined
         return policy
+
+    @property
+    def ranges(self) -> int:
+        """How many probabilities and sensitivities are ranges."""
+        return sum(attribute.ranges for attribute in self.attributes.values())
+
+    def at_low_ends(self) -> Self:
+        """The policy with the lower end of every range; the policy itself has the upper ends, the worst case."""
+        return self.with_(attributes={name: attribute.at_low_end() for name, attribute in self.attributes.items()})
+
+    def corners(self) -> Iterator[Self]:
+        """The policy with every choice of an end for every range: all lower ends first, all upper ends last."""
+        for attributes in itertools.product(*(attribute.corners() for attribute in self.attributes.values())):
+            yield self.with_(attributes=dict(zip(self.attributes, attributes, strict=True)))
 
     def named(self, *roles: Role) -> list[str]:
         """The attributes that have one of these roles, in the policy's order."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet import registry, verbs
 from discreet.model.attribute import Attribute
+from discreet.model.guess import ends_of
 from discreet.model.microdata import Microdata
 from discreet.model.notes import public_text
 from discreet.model.policy import Policy
@@ -229,8 +230,8 @@ def _attribute(name: str, original: Microdata, redactor: Redactor) -> dict[str, 
         "attribute": name,
         "role": str(attribute.role),
         "level": str(original.level(name)),
-        "known": attribute.known,
-        "sensitivity": attribute.sensitivity,
-        "values": {(WITHHELD if text in rare else text): weight for text, weight in attribute.values.items()},
-        "default": attribute.unlisted,
+        "known": ends_of(attribute.known),
+        "sensitivity": ends_of(attribute.sensitivity),
+        "values": {(WITHHELD if text in rare else text): ends_of(weight) for text, weight in attribute.values.items()},
+        "default": ends_of(attribute.unlisted),
     }

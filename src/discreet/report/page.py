@@ -132,6 +132,8 @@ def format_number(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):  # the ends of a range
+        return " to ".join(map(format_number, value))
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
         return f"{int(value):,}"
     if isinstance(value, float):

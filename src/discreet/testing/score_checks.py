@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -52,9 +52,10 @@ def check_directions(findings: Findings, measure: RiskMeasure | LossMeasure, sco
         bool(measure.better),
         "better is empty: no limit can be set; say for a field of the summary whether 'low' or 'high' is better",
     )
+    occasional = _occasional_fields(measure)
     for field, direction in measure.better.items():
         message = f"better names '{field}', which the summary does not have; it has {', '.join(score.summary)}"
-        findings.need(field in score.summary, message)
+        findings.need(field in score.summary or field in occasional, message)
         findings.need(direction in ("low", "high"), f"better['{field}'] is {direction!r}; it must be 'low' or 'high'")
     for field, value in score.summary.items():
         if not isinstance(value, Mapping):
@@ -64,7 +65,11 @@ def check_directions(findings: Findings, measure: RiskMeasure | LossMeasure, sco
             )
     for field in measure.neutral:
         findings.need(field not in measure.better, f"'{field}' is in better and in neutral; keep one")
-        findings.need(field in score.summary, f"neutral names '{field}', which the summary does not have")
+        findings.need(field in score.summary or field in occasional, f"neutral names '{field}', which the summary does not have")
+
+
+def _occasional_fields(measure: RiskMeasure | LossMeasure) -> Collection[str]:
+    return measure.occasional if isinstance(measure, RiskMeasure) else ()
 
 
 def check_meanings(findings: Findings, measure: RiskMeasure | LossMeasure, score: Score) -> None:
@@ -79,7 +84,7 @@ def check_meanings(findings: Findings, measure: RiskMeasure | LossMeasure, score
         )
     for field in measure.meaning:
         message = f"meaning speaks of '{field}', which the summary does not have; it has {', '.join(score.summary)}"
-        findings.need(field in score.summary, message)
+        findings.need(field in score.summary or field in _occasional_fields(measure), message)
 
 
 def check_same(findings: Findings, sentence: str, first: Score, second: Score, order: Any = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -23,11 +24,13 @@ from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
 from discreet.model.score import Score
 from discreet.model.threshold import Among, Threshold
 from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
 from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows
+from discreet.risks.known_sets.ranges import MOST_CORNERED, End, extremes_over_ranges
 from discreet.risks.known_sets.refine import narrow_intervals
 from discreet.risks.known_sets.requirements import Requirements
 
@@ -39,7 +42,13 @@ _CLOSE = 1e-3
 """The width of intervals, as a share of their lower ends, to which they are narrowed for a limit on an average."""
 
 
-class _Result(NamedTuple):
+_RANGES_NOTE = (
+    "the policy has ranges: risks are those of their upper ends, the worst case, and limits are judged on the worst case; "
+    "effective class sizes are the smaller of both ends, between bounds that hold for every guess within the ranges"
+)
+
+
+class Result(NamedTuple):
     """What is told of a table: the summary's fields, between what numbers they lie, and notes."""
 
     fields: dict[str, Any]
@@ -47,7 +56,18 @@ class _Result(NamedTuple):
     notes: tuple[str, ...]
 
 
+class BoundedSums(NamedTuple):
+    """The sums of the records, the ends of their intervals over all known sets (with alpha), the summary, and notes."""
+
+    sums: Sums
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    result: Result
+    notes: tuple[str, ...]
+
+
 ORIGINAL_VALUES = Gap("original=", "coarse cells that contain original values are compared on one machine only")
+RANGES = Gap("ranges in the policy", "best and worst cases are compared record by record on one machine only")
 NARROWING = Gap(
     "tolerance or decide",
     "intervals are narrowed by counting on one machine",
@@ -75,13 +95,15 @@ class KnownSets(RiskMeasure):
         "Orooji, M. & Knapp, G. M. (2018). A novel microdata privacy disclosure risk measure. Proc. IISE Annual Conference."
     )
     spark: ClassVar[EngineWork | None] = EngineWork(
-        "discreet.risks.known_sets.spark:known_sets", (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING)
+        "discreet.risks.known_sets.spark:known_sets", (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING, RANGES)
     )
     better: ClassVar[Mapping[str, Direction]] = {
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
         "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
+        "high_risk_low": "low", "high_risk_high": "low", "mean_best": "low", "mean_worst": "low", "effective_k_low": "high",
     }  # fmt: skip
     worst: ClassVar[Mapping[str, float]] = {"high_risk_share": 1.0, "effective_k_min": 1.0, "effective_k_median": 1.0}
+    occasional: ClassVar[Collection[str]] = ("high_risk_low", "high_risk_high", "mean_best", "mean_worst", "effective_k_low")
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = {
@@ -95,6 +117,11 @@ class KnownSets(RiskMeasure):
         "effective_k_median": "median effective class size of the records with something to learn",
         "below_5": "records with an effective class size below 5",
         "widest": "largest width of an interval, as a share of its lower end",
+        "high_risk_low": "high-risk records in the best case of the policy's ranges; only where it has ranges",
+        "high_risk_high": "high-risk records in the worst case of the policy's ranges",
+        "mean_best": "average risk in the best case of the policy's ranges",
+        "mean_worst": "average risk in the worst case of the policy's ranges",
+        "effective_k_low": "smallest effective class size for any guess within the policy's ranges (certified)",
         "quantiles": "risk that this share of the records does not exceed",
         "histogram": "records with a risk of at least this power of ten, and below the next",
     }
@@ -109,6 +136,10 @@ class KnownSets(RiskMeasure):
         "top_share": "contribution of that set",
         "likelihood": "likelihood of re-identification, summed over the known sets",
         "consequence": "consequence of disclosure",
+        "risk_best": "risk in the best case of the policy's ranges",
+        "risk_worst": "risk in the worst case of the policy's ranges",
+        "effective_k_low": "least effective class size for any guess within the ranges (certified)",
+        "effective_k_high": "largest effective class size for any guess within the ranges (certified)",
     }
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
@@ -141,10 +172,65 @@ class KnownSets(RiskMeasure):
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         original = self._as_searched(data, original)
+        if any(data.attribute(name).ranges for name in attributes(data)):
+            return self._measure_ranges(data, original)
         if original is None and self._is_large(len(data)) and self.tolerance is None and not self.decide:
             score = self._measure_large(data)
             if score is not None and not self._is_narrowed(score, len(data)):
                 return score
+        bounded = self.bounded_sums(data, original)
+        result = bounded.result
+        return Score(
+            self.name,
+            result.fields,
+            lambda: self._records(data, bounded.sums, bounded.lower, bounded.upper, original),
+            notes=(*result.notes, *bounded.notes),
+            riskiest=lambda number: self._riskiest(bounded.sums, bounded.sums.per_record.risk * self.alpha, number),
+            bounds=result.bounds,
+        )
+
+    def _measure_ranges(self, data: Microdata, original: Microdata | None) -> Score:
+        """The worst case over all ranges of the policy, with the best case beside it."""
+        worst = self.bounded_sums(data, original)
+        sums, records = worst.sums, len(data)
+        end = self._end(sums, worst.lower, worst.upper, records)
+        best = self._at_corner(data, data.policy.at_low_ends(), original, sums.slots)
+        extremes = extremes_over_ranges(best, end, self.alpha, records)
+        if data.policy.ranges <= MOST_CORNERED:
+            mixtures = list(data.policy.corners())[1:-1]
+            corners = (self._at_corner(data, corner, original, sums.slots) for corner in mixtures)
+            extremes = extremes.narrowed_to_corners(chain([best, end], corners))
+        decided = bool(self.decide) and not isinstance(self.threshold, Among)
+        result = self._summarized(sums, worst.lower, worst.upper, records, decided=decided, sizes=extremes.sizes)
+        return Score(
+            self.name,
+            result.fields | extremes.fields(self.threshold, records),
+            lambda: self._records(data, sums, worst.lower, worst.upper, original).with_columns(
+                extremes.columns(sums.slots, records)
+            ),
+            notes=(_RANGES_NOTE, *result.notes, *worst.notes),
+            riskiest=lambda number: self._riskiest(sums, sums.per_record.risk * self.alpha, number),
+            bounds=result.bounds,
+        )
+
+    def _at_corner(self, data: Microdata, corner: Policy, original: Microdata | None, slots: NDArray[np.int64]) -> End:
+        """The sums under other guesses, for the records that have something to learn at the upper ends."""
+        there = data.with_policy(corner)
+        end = End.empty(len(slots))
+        if not any(there.attribute(name).known > 0 or there.attribute(name).sensitivity > 0 for name in there.columns):
+            return end
+        sums = self._sums(there, original)
+        own = self._end(sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, len(data))
+        end.fill(np.searchsorted(slots, sums.slots), own)
+        return end
+
+    def _end(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> End:
+        own, alone = sums.per_record, sums.consequence / max(records, 1)  # the empty set's part
+        sizes = self._sizes(sums, lower, upper, records)
+        return End(own.risk, sizes, own.whole_mass, lower / self.alpha - alone, upper / self.alpha - alone)
+
+    def bounded_sums(self, data: Microdata, original: Microdata | None) -> BoundedSums:
+        """The sums of the records and their intervals, narrowed as far as parameters and limits require, with the summary."""
         sums = self._sums(data, original)
         lower, upper = sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha
         result = self._summarized(sums, lower, upper, len(data))
@@ -169,14 +255,7 @@ class KnownSets(RiskMeasure):
                 original=original,
             )  # fmt: skip
             result = self._summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
-        return Score(
-            self.name,
-            result.fields,
-            lambda: self._records(data, sums, lower, upper, original),
-            notes=(*result.notes, *notes),
-            riskiest=lambda number: self._riskiest(sums, sums.per_record.risk * self.alpha, number),
-            bounds=result.bounds,
-        )
+        return BoundedSums(sums, lower, upper, result, notes)
 
     def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> KnownSets:
         made = self.model_copy()
@@ -203,10 +282,21 @@ class KnownSets(RiskMeasure):
         return required if field == "max" else None
 
     def _summarized(
-        self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int, *, decided: bool = False
-    ) -> _Result:
-        """Fields, bounds and notes; where the threshold was ``decided`` over all sets, what is still in doubt is high-risk."""
-        risk, sizes = sums.per_record.risk * self.alpha, self._sizes(sums, lower, upper, records)
+        self,
+        sums: Sums,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        records: int,
+        *,
+        decided: bool = False,
+        sizes: Sizes | None = None,
+    ) -> Result:
+        """Fields, bounds and notes; where the threshold was ``decided`` over all sets, what is still in doubt is high-risk.
+
+        ``sizes`` are the effective class sizes (default: those that follow from the sums).
+        """
+        risk = sums.per_record.risk * self.alpha
+        sizes = self._sizes(sums, lower, upper, records) if sizes is None else sizes
         summary = Summary(self.threshold)
         summary.add(risk, lower, upper, sizes)
         if decided:
@@ -216,7 +306,7 @@ class KnownSets(RiskMeasure):
         fields = summary.fields(len(sums.tree), records, quantiles(risk, records, QUANTILES), middle)
         medians = None if low is None or high is None else (low, high)
         bounds = summary.bounds(records, middle, medians)
-        return _Result(fields, bounds, summary.notes(records, bounds))
+        return Result(fields, bounds, summary.notes(records, bounds))
 
     def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
         """The effective class sizes that follow from sums and (narrowed) bounds."""

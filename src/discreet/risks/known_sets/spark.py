@@ -24,7 +24,7 @@ from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.model.encoded import Encoded
-from discreet.risks.known_sets.measure import ORIGINAL_VALUES
+from discreet.risks.known_sets.measure import ORIGINAL_VALUES, RANGES
 from discreet.risks.known_sets.spark_gather import gather_codes
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
     """Likelihood times consequence of every record, summed over the known sets."""
     if original is not None:
         ORIGINAL_VALUES.refuse(plugin, data.engine)
+    if data.policy.ranges:
+        RANGES.refuse(plugin, data.engine)
     with translate_errors(data.source):
         gathered = gather_codes(data, attributes(data.shape))
     return _measure_on_cluster(plugin, data) if gathered is None else _measure_gathered(plugin, data, gathered)

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from discreet import __version__
+from discreet.model.guess import ends_as_text
 from discreet.web.addresses import LinkExtension
 from discreet.web.auth.sessions import Session
 from discreet.web.operation.request_ids import request_id_of
@@ -49,7 +50,7 @@ def environment() -> Environment:
         "path": lambda text: quote(str(text), safe=""),
         "type_label": _describe_type,
         "role_label": roles.label,
-        "plain_number": lambda value: f"{value:.12g}",
+        "plain_number": ends_as_text,
         "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
     templates.globals |= {"version": __version__, "workflow": WORKFLOW, "role_meanings": roles.ROLES}

@@ -8,6 +8,7 @@ from typing import Any, Self
 from starlette.datastructures import FormData
 
 from discreet.model.attribute import Attribute
+from discreet.model.guess import ends_as_text
 from discreet.web.errors import InvalidRequest
 from discreet.web.pages.forms import category_order
 from discreet.web.projects import hierarchies
@@ -150,4 +151,4 @@ def _normalise_decimal(text: str) -> str:
 
 
 def _format_value(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return ends_as_text(value) if isinstance(value, float) else str(value)
