@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import DataError
-from discreet.risks.individual_risk.benedetti_franconi import household_risk, individual_risk
+from discreet.engine.population.benedetti_franconi import household_risk, individual_risk
 from discreet.risks.individual_risk.measure import IndividualRisk
 from discreet.testing import table
 
@@ -137,7 +137,9 @@ def test_values_that_are_no_sampling_weights_are_refused_by_name_and_row(weights
 
 def test_a_sample_without_weights_is_an_error_that_says_what_to_give() -> None:
     data = table({"a": [1, 2]}, key=["a"])
-    with pytest.raises(DataError, match="give an attribute the role weight, or the measure its sampling_fraction"):
+    with pytest.raises(
+        DataError, match="give an attribute the role weight, the policy a section sampling, or the measure its sampling_fraction"
+    ):
         IndividualRisk().measure(data)
     assert IndividualRisk(sampling_fraction=0.1).measure(data)["max"] == pytest.approx(math.log(10) / 9)
     with pytest.raises(DataError, match="role key"):

@@ -105,7 +105,7 @@ class PopulationUniqueness(RiskMeasure):
         if fraction is None:
             raise DataError(
                 f"population_uniqueness needs to know what share of the population {data.source} is: give sampling_fraction "
-                "or size, or an attribute the role weight"
+                "or size, the policy a section sampling, or an attribute the role weight"
             )
         classes = list_classes(encode(data, keys), len(data))
         uniques, matches, limits, alone, inverse, notes = self._estimate(classes, fraction)
