@@ -20,7 +20,7 @@ numbers of classes, taken as Poisson (delta method), and that of the continuatio
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, expm1, log, log1p, sqrt
+from math import exp, expm1, hypot, log, log1p, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,13 +30,13 @@ from discreet.engine.population.posterior import expected_inverse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MODEL_ERROR = 0.25
+_MODEL_ERROR = 0.2
 """Standard deviation of b: what the continuation may be wrong by. Set on samples of five populations (docs/benchmarks.md)."""
 _LARGER_ERROR = 0.15
 """Standard deviation of log E(1/F | f) from f = 2 on, beside that of the observed numbers."""
 _STEEPEST = -3.0
+_MOST_ERROR = 20.0
 _MOST_DISCOUNT = 1.5
-_HALF = 0.5
 
 
 class InverseSizes(NamedTuple):
@@ -71,21 +71,28 @@ def estimate_inverse_sizes(
 
 
 def _of_uniques(sizes: NDArray[np.float64], numbers: NDArray[np.float64], fraction: float) -> tuple[float, float]:
-    """E(1/F | f = 1), and the standard deviation of its logarithm."""
+    """E(1/F | f = 1), and the standard deviation of its logarithm.
+
+    Where every record is a sample unique, nothing in the sample speaks against 1; how far it may be off is what one class of two
+    would change.
+    """
+    if sizes.max() == 1:
+        value, error = _of_uniques(np.array([1.0, 2.0]), np.array([numbers.sum(), 1.0]), fraction)
+        return 1.0, hypot(log(value), error)
     with np.errstate(under="ignore"):
         empty = np.exp2(-sizes)
     # columns: all classes, sample uniques, and both expected in a random half of the sample
     functionals = np.column_stack([np.ones(len(sizes)), sizes == 1, 1 - empty, sizes * empty])
     totals = numbers @ functionals
-    value = _log_unique_risk(totals, fraction, 0.0)
+    log_value = _log_unique_risk(totals, fraction, 0.0)
     slopes = np.empty(4)
     for place in range(4):
         moved = totals.copy()
         moved[place] *= 1 + 1e-5
-        slopes[place] = (_log_unique_risk(moved, fraction, 0.0) - value) / (totals[place] * 1e-5)
-    by_model = (_log_unique_risk(totals, fraction, -1e-3) - value) / 1e-3
+        slopes[place] = (_log_unique_risk(moved, fraction, 0.0) - log_value) / (totals[place] * 1e-5)
+    by_model = (_log_unique_risk(totals, fraction, -1e-3) - log_value) / 1e-3
     sampling = float((numbers + (sizes <= 2)) @ (functionals @ slopes) ** 2)
-    return exp(min(value, 0.0)), sqrt(sampling + (by_model * _MODEL_ERROR) ** 2)
+    return exp(min(log_value, 0.0)), min(sqrt(sampling + (by_model * _MODEL_ERROR) ** 2), _MOST_ERROR)
 
 
 def _log_unique_risk(totals: NDArray[np.float64], fraction: float, shift: float) -> float:

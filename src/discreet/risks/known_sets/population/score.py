@@ -78,8 +78,8 @@ def measure_population(plugin: KnownSets, data: Microdata) -> Score:
     chance = sums.chance * alpha / max(records, 1) * float(normal_quantile((1 + plugin.confidence) / 2))
     down, up = means[0][VALUE] - means[0][LOW], means[0][HIGH] - means[0][VALUE]
     fields |= {
-        "mean_low": max(float(means[0][VALUE] - hypot(down, chance)), 0.0),
-        "mean_high": float(means[0][VALUE] + hypot(up, chance)),
+        "mean_low": min(max(float(means[0][VALUE] - hypot(down, chance)), 0.0), fields["mean"]),
+        "mean_high": max(float(means[0][VALUE] + hypot(up, chance)), fields["mean"]),
         "all_sets_low": float(means[1][VALUE]),
         "all_sets_high": float(means[2][VALUE]),
     }
