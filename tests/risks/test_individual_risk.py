@@ -158,3 +158,22 @@ def test_a_release_with_suppressed_keys_is_not_judged_on_wildcards_alone() -> No
     released = data.with_columns({"a": pl.Series([1, 1, None, None], dtype=pl.Int64)})
     assessment = discreet.assess(data, released)
     assert assessment.status == "incomplete"
+
+
+def test_the_example_of_eight_records_has_the_published_risks() -> None:
+    """Table 1 of Templ, Meindl & Kowarik, Introduction to Statistical Disclosure Control (guidelines of sdcMicro, ``francdat``)."""
+    columns = {
+        "Age": [1, 1, 1, 3, 4, 4, 6, 1], "Location": [2, 2, 2, 3, 3, 3, 2, 2], "Sex": [2, 1, 1, 1, 1, 1, 1, 2],
+        "Education": [1, 1, 1, 5, 4, 1, 5, 1], "w": [18.0, 45.5, 39.0, 17.0, 541.0, 8.0, 5.0, 92.0],
+        "household": [1, 2, 2, 3, 3, 4, 5, 1],
+    }  # fmt: skip
+    data = table(columns, key=["Age", "Location", "Sex", "Education"], weight=["w"], household=["household"])
+    found = IndividualRisk().measure(data).per_record
+    assert found["class_size"].to_list() == [2, 2, 2, 1, 1, 1, 1, 2]
+    assert found["population_size"].to_list() == [110.0, 84.5, 84.5, 17.0, 541.0, 8.0, 5.0, 110.0]
+    risks = [0.017, 0.022, 0.022, 0.177, 0.012, 0.297, 0.402, 0.017]
+    assert found["risk"].round(3).to_list() == risks
+    # the formula of household risk, 1 - prod(1 - r), on the printed risks; they have three digits
+    together = [1 - (1 - 0.017) ** 2, 1 - (1 - 0.022) ** 2, 1 - (1 - 0.177) * (1 - 0.012), 0.297, 0.402]
+    expected = [together[number - 1] for number in columns["household"]]
+    assert found["household_risk"].to_list() == pytest.approx(expected, abs=1.5e-3)

@@ -22,6 +22,7 @@ from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.few_changes import attributes_with_few_changes
 from discreet.report.histograms import histogram
+from discreet.report.population import class_size_rows, population_numbers
 from discreet.report.public import publish
 from discreet.report.redaction import WITHHELD, Redactor
 from discreet.report.riskiest import ranking_field, riskiest
@@ -109,6 +110,12 @@ def collect(
         "seed": (release.plan if release else original.policy.plan).seed if internal else None,
         "key": (release.plan if release else original.policy.plan).key,
         "assumptions": [_attribute(name, original, redactor) for name in original.columns],
+        "population": {
+            "numbers": population_numbers(assessment),
+            "classes": [
+                {"measure": name, "rows": rows} for name, score in assessment.after.items() if (rows := class_size_rows(score))
+            ],
+        },
     }  # fmt: skip
 
 

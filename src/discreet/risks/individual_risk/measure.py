@@ -126,7 +126,8 @@ class IndividualRisk(RiskMeasure):
             together = household_risk(risks, *_number_households(encode(data, households[:1])[0]))
             summary |= {"household_expected": float(together.sum()), "household_max": float(together.max(initial=0.0))}
             per_record["household_risk"] = together
-        return Score(self.name, summary, pl.DataFrame(per_record))
+        basis = "sampling weights of each class (Benedetti & Franconi); no interval: the model's error is not known"
+        return Score(self.name, summary, pl.DataFrame(per_record), basis=dict.fromkeys(summary, basis))
 
     def _read_weights(self, data: Microdata) -> NDArray[np.float64]:
         if self.sampling_fraction is not None:

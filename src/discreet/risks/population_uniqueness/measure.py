@@ -126,7 +126,8 @@ class PopulationUniqueness(RiskMeasure):
             low, high = limits["population_uniques"]
             limits["share"] = (low / len(data), high / len(data))
         # an estimate whose error is not known decides no limit
-        return Score(self.name, summary, frame, gaps=notes, bounds=limits)
+        basis = f"model {self.model} of the class sizes; " + ("level of the interval 95 %" if limits else "no interval")
+        return Score(self.name, summary, frame, gaps=notes, bounds=limits, basis=dict.fromkeys(summary, basis))
 
     def _estimate(
         self, classes: DistinctClasses, fraction: float

@@ -34,6 +34,8 @@ _BASIS = {
     "model": "class sizes of the population are estimated by a model",
 }
 
+_NOT_OF_THE_POPULATION = ("sets", "widest", "quantiles", "histogram")
+
 
 @dataclass(frozen=True)
 class _Run:
@@ -98,6 +100,7 @@ def measure_population(plugin: KnownSets, data: Microdata) -> Score:
         notes=(note, *further, *summary.notes(records, bounds)),
         riskiest=lambda number: _riskiest(plugin, data, risk, run.slots, number),
         bounds=bounds,
+        basis=dict.fromkeys((name for name in fields if name not in _NOT_OF_THE_POPULATION), note),
     )
 
 
