@@ -1,6 +1,6 @@
 """known_sets for the population on samples of populations whose truth is known, and the time of a population run.
 
-    DISCREET_DATA=folder python benchmarks/population_known_sets.py [--samples 20] [--fractions 0.01,0.05,0.1,0.2] [--tables adult]
+    DISCREET_DATA=folder python benchmarks/population_known_sets.py [--samples 20] [--fractions 0.01,0.05,0.2] [--tables adult]
     python benchmarks/population_known_sets.py --time [records]
 
 A setting is a table, what an intruder may know, what is confidential (its rarest value ten times as

@@ -13,14 +13,23 @@ from discreet.errors import DataError, DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
-ATTRIBUTES = {"age": {"role": "key", "known": 0.5}, "town": {"role": "key", "known": 0.4}, "job": {"role": "confidential", "sensitivity": 1.0, "default": 1.0}}  # fmt: skip
+ATTRIBUTES = {
+    "age": {"role": "key", "known": 0.5},
+    "town": {"role": "key", "known": 0.4},
+    "job": {"role": "confidential", "sensitivity": 1.0, "default": 1.0},
+}
 RISKS = {
     "population_uniqueness": {},
     "reidentification": {},
     "individual_risk": {},
     "known_sets": {"population": "model"},
 }
-LIMITS = {"reidentification.marketer": 1.0, "population_uniqueness.population_uniques": 1000, "known_sets.mean": 1000, "individual_risk.max": 1.0}  # fmt: skip
+LIMITS = {
+    "reidentification.marketer": 1.0,
+    "population_uniqueness.population_uniques": 1000,
+    "known_sets.mean": 1000,
+    "individual_risk.max": 1.0,
+}
 
 
 def people(size: int = 400) -> pl.DataFrame:
@@ -36,7 +45,8 @@ def people(size: int = 400) -> pl.DataFrame:
 
 
 def policy(**sections: object) -> Policy:
-    content = {"attributes": ATTRIBUTES, "risk": RISKS, "limits": LIMITS, "plan": {"seed": 1, "steps": [{"method": "sampling", "fraction": 0.25}]}}  # fmt: skip
+    plan = {"seed": 1, "steps": [{"method": "sampling", "fraction": 0.25}]}
+    content = {"attributes": ATTRIBUTES, "risk": RISKS, "limits": LIMITS, "plan": plan}
     return Policy.from_dict({**content, **sections})
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.errors import DataError
 from discreet.engine.population.benedetti_franconi import household_risk, individual_risk
+from discreet.errors import DataError
 from discreet.risks.individual_risk.measure import IndividualRisk
 from discreet.testing import table
 
@@ -161,7 +161,7 @@ def test_a_release_with_suppressed_keys_is_not_judged_on_wildcards_alone() -> No
 
 
 def test_the_example_of_eight_records_has_the_published_risks() -> None:
-    """Table 1 of Templ, Meindl & Kowarik, Introduction to Statistical Disclosure Control (guidelines of sdcMicro, ``francdat``)."""
+    """The example ``francdat`` of sdcMicro, as printed in its introduction to disclosure control (Templ, Meindl & Kowarik)."""
     columns = {
         "Age": [1, 1, 1, 3, 4, 4, 6, 1], "Location": [2, 2, 2, 3, 3, 3, 2, 2], "Sex": [2, 1, 1, 1, 1, 1, 1, 2],
         "Education": [1, 1, 1, 5, 4, 1, 5, 1], "w": [18.0, 45.5, 39.0, 17.0, 541.0, 8.0, 5.0, 92.0],

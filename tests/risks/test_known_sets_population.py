@@ -162,7 +162,8 @@ def test_a_file_that_is_the_whole_population_has_the_plain_risk(sample: list[tup
 
 def test_the_riskiest_records_are_those_of_the_table_of_all_records() -> None:
     generator = np.random.default_rng(4)
-    rows = [(int(a), str(b), str(c), 5) for a, b, c in zip(generator.integers(0, 9, 80), generator.choice(list("pqrs"), 80), generator.choice(list("xyz"), 80), strict=True)]  # fmt: skip
+    columns = generator.integers(0, 9, 80), generator.choice(list("pqrs"), 80), generator.choice(list("xyz"), 80)
+    rows: list[tuple[object, ...]] = [(int(a), str(b), str(c), 5) for a, b, c in zip(*columns, strict=True)]
     data = microdata(rows)
     score = KnownSets(population="model").measure(data)
     assert score.riskiest is not None

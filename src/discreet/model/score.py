@@ -23,8 +23,8 @@ class Score(Plottable):
     not exact, ``notes`` sentences for people, ``gaps`` sentences on what the measure could not cover (each makes an assessment
     incomplete), ``bounds`` the smallest and largest possible number of fields that are not exact: a limit is judged on the worse
     one. ``basis`` says of fields about the population what they rest on: a count, sampling weights, or a model with the level of
-    its interval. ``riskiest`` returns the first rows of ``per_record`` in order of risk, with the row's number as ``record``, where a
-    measure can compute them without the whole table.
+    its interval. ``riskiest`` returns the first rows of ``per_record`` in order of risk, with the row's number as ``record``,
+    where a measure can compute them without the whole table.
     """
 
     def __init__(

@@ -22,7 +22,8 @@ from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.few_changes import attributes_with_few_changes
 from discreet.report.histograms import histogram
-from discreet.report.population import class_size_rows, population_numbers
+from discreet.report.population.basis import population_numbers
+from discreet.report.population.class_sizes import class_size_rows
 from discreet.report.public import publish
 from discreet.report.redaction import WITHHELD, Redactor
 from discreet.report.riskiest import ranking_field, riskiest

@@ -11,7 +11,7 @@ from discreet import registry
 from discreet.model.extras import require_libraries
 from discreet.report import charts
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
-from discreet.report.population import class_size_chart
+from discreet.report.population.class_sizes import class_size_chart
 from discreet.report.public import map_coordinate
 from discreet.report.redaction import WITHHELD
 from discreet.report.search_map import risk_map
@@ -73,14 +73,18 @@ def _histogram(entry: Mapping[str, Any], index: int, collection: ChartCollection
 def _class_sizes(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
     """The chart of population class sizes by sample class sizes."""
     caption = (
-        f"{entry['measure']}: population class size by class size in the release. A bar spans 80 % of the records, the mark is the "
-        "harmonic mean (the inverse of their mean risk)."
+        f"{entry['measure']}: population class size by class size in the release. A bar spans 80 % of the records, the mark is "
+        "the harmonic mean (the inverse of their mean risk)."
     )
     description = "; ".join(
         f"{row['label']}: {format_number(row['low'])} to {format_number(row['high'])}, mean {format_number(row['mean'])}"
         for row in entry["rows"]
     )
-    return {**entry, "svg": collection.add(class_size_chart(entry["rows"]), f"classes{index}", caption, description), "caption": caption}
+    return {
+        **entry,
+        "svg": collection.add(class_size_chart(entry["rows"]), f"classes{index}", caption, description),
+        "caption": caption,
+    }
 
 
 def _describe_counts(rows: Sequence[Mapping[str, Any]]) -> str:

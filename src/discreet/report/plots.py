@@ -13,7 +13,7 @@ from discreet.model.score import Score
 from discreet.report import charts
 from discreet.report.histograms import histogram
 from discreet.report.page import format_number
-from discreet.report.population import class_size_chart, class_size_rows
+from discreet.report.population.class_sizes import class_size_chart, class_size_rows
 from discreet.report.redaction import Redactor
 from discreet.report.search_map import describe_search, risk_map
 from discreet.selection.results import Selection

@@ -102,8 +102,8 @@ class Sampling(MaskingMethod):
     def _with_design(self, sample: Microdata, drawn: NDArray[np.int64], sizes: NDArray[np.int64]) -> Microdata:
         """The sample with its share of the population, for measures of the release; it stays in memory and is never written.
 
-        With ``least``, strata have different shares: the largest is kept, which never understates a risk, because a later step may
-        change the columns that tell the strata apart.
+        With ``least``, strata have different shares: the largest is kept, which never understates a risk, because a later step
+        may change the columns that tell the strata apart.
         """
         if not sizes.sum():
             return sample

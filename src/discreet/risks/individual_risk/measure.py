@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, group_columns, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.population.benedetti_franconi import household_risk, individual_risk
 from discreet.engine.statistics.sampling_design import record_weights
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Role
@@ -18,7 +19,6 @@ from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.score import Score
-from discreet.engine.population.benedetti_franconi import household_risk, individual_risk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -228,8 +228,8 @@ class KnownSets(RiskMeasure):
     def _measure_population(self, data: Microdata, original: Microdata | None) -> Score:
         if original is not None:
             raise DataError(
-                f"known_sets: population: {self.population} measures the release alone; an intruder who knows the original values "
-                "is measured with population: none"
+                f"known_sets: population: {self.population} measures the release alone; an intruder who knows the original "
+                "values is measured with population: none"
             )
         return measure_population(self, data)
 

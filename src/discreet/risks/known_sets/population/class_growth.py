@@ -30,10 +30,10 @@ from discreet.engine.population.posterior import expected_inverse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MODEL_ERROR = 0.2
+_MODEL_ERROR = 0.15
 """Standard deviation of b: what the continuation may be wrong by. Set on samples of five populations (docs/benchmarks.md)."""
-_LARGER_ERROR = 0.15
-"""Standard deviation of log E(1/F | f) from f = 2 on, beside that of the observed numbers."""
+_LARGER_ERROR = 0.03
+"""Standard deviation of log E(1/F | f) from f = 2 on, beside that of the observed numbers, per unit of log(1 / pi)."""
 _STEEPEST = -3.0
 _MOST_ERROR = 20.0
 _MOST_DISCOUNT = 1.5
@@ -60,7 +60,7 @@ def estimate_inverse_sizes(
     single, pairs = (int(numbers[sizes == size].sum()) for size in (1, 2))
     first, first_error = _of_uniques(counts, numbers.astype(np.float64), fraction) if single else (0.5, 0.0)
     second = _of_pairs(single, pairs, first, fraction)
-    second_error = sqrt(1 / (single + 1) + 1 / (pairs + 1) + _LARGER_ERROR**2)
+    second_error = sqrt(1 / (single + 1) + 1 / (pairs + 1) + (_LARGER_ERROR * log(fraction)) ** 2)
     ends = []
     for sign in (-1, 0, 1):
         target = min(0.5, second * exp(sign * deviations * second_error))

@@ -56,7 +56,7 @@ class CountedTable:
             return counts, np.bincount(of[self.records :], minlength=number).astype(np.float64)
         if self.weights is None:
             return counts, counts.astype(np.float64)
-        return counts, np.bincount(of[: self.records], weights=self.weights, minlength=number)
+        return counts, np.asarray(np.bincount(of[: self.records], weights=self.weights, minlength=number), np.float64)
 
     def distinct_rows(self, places: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The row number of each record (and person) by the attributes at these places, and an example of each row."""
@@ -109,7 +109,7 @@ def _walk_cover(table: CountedTable, tree: Family, cover: Cover, begin: Begin) -
         ids, classes = refine_groups(*above, codes[place], table.cardinalities[place])
         if sets.node[node] >= 0:
             sizes = np.bincount(ids, weights=records, minlength=classes).astype(np.int64)
-            sums = np.bincount(ids, weights=weighted, minlength=classes)
+            sums = np.asarray(np.bincount(ids, weights=weighted, minlength=classes), np.float64)
             visit(SetClasses(int(sets.node[node]), ids, sizes, table.sizes.of_classes(sizes, sums)))
         return ids, classes
 

@@ -42,8 +42,8 @@ def build_table(plugin: KnownSets, data: Microdata, names: list[str], tree: Fami
         weights = record_weights(data, plugin.name)
         if weights is None:
             raise DataError(
-                f"known_sets: population: weights needs the sampling weights of {data.source}: give an attribute the role weight, "
-                "or the policy a section sampling"
+                f"known_sets: population: weights needs the sampling weights of {data.source}: give an attribute the role "
+                "weight, or the policy a section sampling"
             )
         persons = float(weights.sum())
         fraction = len(weights) / persons if len(weights) else 1.0

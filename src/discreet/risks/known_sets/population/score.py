@@ -52,11 +52,10 @@ class _Run:
     def sums(self) -> PopulationSums:
         return sum_population(self.table, self.tree, self.queries, self.slots)
 
-    def sizes(self, sums: PopulationSums, ends: tuple[int, int, int]) -> Sizes:
-        """Effective class sizes: the value at the second end, bounds from the upper sum of the third and the lower of the first."""
-        low, value, high = ends
+    def sizes(self, sums: PopulationSums) -> Sizes:
+        """Effective class sizes at the estimate, with bounds that hold both kinds of uncertainty."""
         return effective_sizes(
-            sums.kept[value], sums.lower[low], sums.upper[high], self.queries.weight, sums.kept_mass, sums.whole_mass,
+            sums.kept[VALUE], sums.lower[LOW], sums.upper[HIGH], self.queries.weight, sums.kept_mass, sums.whole_mass,
             round(self.table.sizes.persons),
         )  # fmt: skip
 
@@ -68,7 +67,7 @@ def measure_population(plugin: KnownSets, data: Microdata) -> Score:
     """The score with E(1/F) in place of 1/f; bounds of fields hold both what epsilon left out and the statistical error."""
     run, fraction = _start(plugin, data, None)
     sums, alpha, records = run.sums(), plugin.alpha, len(data)
-    sizes = run.sizes(sums, (LOW, VALUE, HIGH))
+    sizes = run.sizes(sums)
     summary = Summary(plugin.threshold)
     summary.add(sums.kept[VALUE] * alpha, sums.lower[LOW] * alpha, sums.upper[HIGH] * alpha, sizes)
     some = sizes.part(sizes.defined)
@@ -121,7 +120,7 @@ def _records(plugin: KnownSets, data: Microdata) -> pl.DataFrame:
     run, _ = _start(plugin, data, np.arange(len(data)))
     sums, alpha = run.sums(), plugin.alpha
     top = find_top_sets(run.table, run.tree, run.queries, run.slots)
-    sizes = run.sizes(sums, (LOW, VALUE, HIGH))
+    sizes = run.sizes(sums)
     risk = sums.kept[VALUE] * alpha
     names = pl.Series("top_set", [run.set_name(node) for node in range(len(run.tree))], dtype=pl.String)
     share = np.divide(top.part * alpha, risk, out=np.zeros_like(risk), where=risk > 0)
@@ -171,7 +170,7 @@ def explain_population(plugin: KnownSets, data: Microdata, record: int) -> list[
         members = {run.names[at] for at in run.tree.members(node)}
         return {name: weight for name, weight in weights.items() if weight > 0 and name not in members}
 
-    def begin(of: NDArray[np.int64], number: int) -> Visit:
+    def begin(of: NDArray[np.int64], _number: int) -> Visit:
         def add(found: SetClasses) -> None:
             place = found.ids[of[record]]
             inverse = float(found.inverse.value[place])
@@ -184,18 +183,17 @@ def explain_population(plugin: KnownSets, data: Microdata, record: int) -> list[
     alone = 1 / run.table.sizes.persons
     parts.append((alone * plugin.alpha * sum(weights.values()), 0, len(data), alone))
     total = sum(part[0] for part in parts)
-    sentences = [
-        f"record {record + 1:,} of {len(data):,}: risk {total:.6g} in the population over {len(run.tree):,} known sets (alpha "
-        f"{plugin.alpha:g}, epsilon {plugin.epsilon:g}, population: {plugin.population})"
-    ]
+    family_text = f"{len(run.tree):,} known sets (alpha {plugin.alpha:g}, epsilon {plugin.epsilon:g})"
+    sentences = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} in the population over {family_text}"]
     if total == 0:
         return [*sentences, "nothing sensitive would be learnt of it, so its risk is 0"]
     for value, node, size, inverse in sorted(parts, key=lambda part: (-part[0], run.tree.rank[part[1]]))[:5]:
         learnt = ", ".join(f"{name} ({weight:g})" for name, weight in learnt_beside(node).items())
+        knows = run.set_name(node).replace("+", " + ") or "nothing"
+        shared = f"{size:,} {'record' if size == 1 else 'records'} of the sample share these values"
         sentences.append(
-            f"{value / total:.1%} of it: an intruder who knows {run.set_name(node).replace('+', ' + ') or 'nothing'} (probability "
-            f"{run.tree.chance[node]:.4g}) is right with probability {inverse:.3g} ({size:,} {'record' if size == 1 else 'records'} "
-            f"of the sample share these values), and would learn {learnt}"
+            f"{value / total:.1%} of it: an intruder who knows {knows} (probability {run.tree.chance[node]:.4g}) is right with "
+            f"probability {inverse:.3g} ({shared}), and would learn {learnt}"
         )
     return sentences
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def sum_population(table: CountedTable, tree: Family, queries: Queries, slots: N
     kept, far = np.zeros((3, len(slots))), np.zeros((3, len(slots)))
     kept += weights @ parts.kept[0, 0] / table.sizes.persons
     far += left @ parts.whole[0, 0] / table.sizes.persons
-    cover: dict[str, NDArray[np.float64]] = {}
+    cover: dict[str, NDArray[Any]] = {}
     spreads: list[float] = []
 
     def begin(of: NDArray[np.int64], number: int) -> Visit:
@@ -100,7 +100,7 @@ def find_top_sets(table: CountedTable, tree: Family, queries: Queries, slots: ND
     likelihood = np.full(len(slots), 1 / table.sizes.persons)
     top = queries.weight * likelihood
 
-    def begin(of: NDArray[np.int64], number: int) -> Visit:
+    def begin(of: NDArray[np.int64], _number: int) -> Visit:
         rows = of[slots]
 
         def compare(found: SetClasses) -> None:

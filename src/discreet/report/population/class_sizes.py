@@ -1,4 +1,4 @@
-"""What a report says about the population: which number rests on what, and class sizes of sample and population."""
+"""Class sizes of the population by class sizes of the sample: rows and chart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.model.results import Assessment
 from discreet.model.score import Score
 from discreet.report import charts
 
@@ -16,19 +15,6 @@ if TYPE_CHECKING:
 
 _BANDS = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
 TITLES = ("records of the class in the sample", "persons of the class in the population, log scale")
-
-
-def population_numbers(assessment: Assessment) -> list[dict[str, Any]]:
-    """One row per number that speaks of the population: its value, its interval where it has one, and what it rests on."""
-    rows = []
-    for name, score in assessment.after.items():
-        for field, basis in score.basis.items():
-            value = score.summary.get(field)
-            if isinstance(value, Mapping):
-                continue
-            low, high = score.bounds.get(field, (None, None))
-            rows.append({"measure": name, "field": field, "value": value, "low": low, "high": high, "basis": basis})
-    return rows
 
 
 def class_size_rows(score: Score) -> list[dict[str, Any]]:
@@ -77,7 +63,8 @@ def class_size_chart(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
         x=alt.X("label:N", sort=labels, title=TITLES[0], axis=alt.Axis(labelAngle=0)),
         tooltip=[
             alt.Tooltip("label:N", title=TITLES[0]), alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("low:Q", title="10 % quantile", format=",.4~g"), alt.Tooltip("mean:Q", title="harmonic mean", format=",.4~g"),
+            alt.Tooltip("low:Q", title="10 % quantile", format=",.4~g"),
+            alt.Tooltip("mean:Q", title="harmonic mean", format=",.4~g"),
             alt.Tooltip("high:Q", title="90 % quantile", format=",.4~g"),
         ],
     )  # fmt: skip
