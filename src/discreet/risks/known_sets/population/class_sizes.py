@@ -19,8 +19,11 @@ _FACTOR = 4
 class SizeEstimate(Protocol):
     """E(1/F) of classes; ``persons`` is the size of the population, ``exact`` says that F is counted."""
 
-    persons: float
-    exact: bool
+    @property
+    def persons(self) -> float: ...
+
+    @property
+    def exact(self) -> bool: ...
 
     def of_classes(self, sizes: NDArray[np.int64], weighted: NDArray[np.float64]) -> InverseSizes:
         """E(1/F) of all classes of a set, with ``sizes`` records and sums of weights (or persons) ``weighted``."""
