@@ -114,7 +114,7 @@ def collect(
         "population": {
             "numbers": population_numbers(assessment),
             "classes": [
-                {"measure": name, "rows": rows} for name, score in assessment.after.items() if (rows := class_size_rows(score))
+                {"measure": name, "rows": bands} for name, score in assessment.after.items() if (bands := class_size_rows(score))
             ],
         },
     }  # fmt: skip

@@ -18,6 +18,7 @@ from discreet.engine.known_sets.summary import QUANTILES, Summary, median_size, 
 from discreet.engine.known_sets.sums import attributes
 from discreet.engine.statistics.normal import normal_quantile
 from discreet.model.microdata import Microdata
+from discreet.model.notes import Note, public_text
 from discreet.model.score import Score
 from discreet.risks.known_sets.population.class_walk import CountedTable, SetClasses, Visit, walk_classes
 from discreet.risks.known_sets.population.options import build_table
@@ -96,11 +97,19 @@ def measure_population(plugin: KnownSets, data: Microdata) -> Score:
         plugin.name,
         fields,
         lambda: _records(plugin, data),
-        notes=(note, *further, *summary.notes(records, bounds)),
+        notes=(note, *further, *map(_as_estimated, summary.notes(records, bounds))),
         riskiest=lambda number: _riskiest(plugin, data, risk, run.slots, number),
         bounds=bounds,
         basis=dict.fromkeys((name for name in fields if name not in _NOT_OF_THE_POPULATION), note),
     )
+
+
+def _as_estimated(note: str) -> str:
+    """A note of the summary where its bounds hold the statistical error too, and nothing can be narrowed."""
+    text = note.replace("; decide: true narrows this", "")
+    text = text.replace("over all known sets", "over all known sets and within the interval of the class sizes")
+    public = public_text(note)
+    return text if public == note else Note(text, public)
 
 
 def _start(plugin: KnownSets, data: Microdata, slots: NDArray[np.int64] | None) -> tuple[_Run, float]:
