@@ -60,7 +60,7 @@ def _plot_score(score: Score) -> alt.Chart:
         ]
         bars = charts.bar_chart(rows, f"{counts['field']} of a record ({score.measure})", log=True, legend=False)
         classes = class_size_rows(score)
-        return charts.load_altair().vconcat(bars, class_size_chart(classes)) if classes else bars
+        return charts.load_altair().vconcat(bars, class_size_chart(classes)) if len(classes) > 1 else bars
     attributes = score.per_attribute
     if attributes is not None and {"attribute", "loss"} <= set(attributes.columns):
         rows = [{"label": row["attribute"], "value": row["loss"] or 0.0} for row in attributes.iter_rows(named=True)]

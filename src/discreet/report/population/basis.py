@@ -14,7 +14,7 @@ def population_numbers(assessment: Assessment) -> list[dict[str, Any]]:
     for name, score in assessment.after.items():
         for field, basis in score.basis.items():
             value = score.summary.get(field)
-            if isinstance(value, Mapping):
+            if value is None or isinstance(value, Mapping):
                 continue
             low, high = score.bounds.get(field, (None, None))
             rows.append({"measure": name, "field": field, "value": value, "low": low, "high": high, "basis": basis})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 _BANDS = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
-TITLES = ("records of the class in the sample", "persons of the class in the population, log scale")
+TITLES = ("class size in the sample", "population class size, log scale")
 
 
 def class_size_rows(score: Score) -> list[dict[str, Any]]:

@@ -127,7 +127,7 @@ class PopulationUniqueness(RiskMeasure):
             limits["share"] = (low / len(data), high / len(data))
         # an estimate whose error is not known decides no limit
         basis = f"model {self.model} of the class sizes; " + ("level of the interval 95 %" if limits else "no interval")
-        return Score(self.name, summary, frame, gaps=notes, bounds=limits, basis=dict.fromkeys(summary, basis))
+        return Score(self.name, summary, frame, gaps=notes, bounds=limits, basis=dict.fromkeys(list(summary)[:3], basis))
 
     def _estimate(
         self, classes: DistinctClasses, fraction: float
