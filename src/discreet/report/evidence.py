@@ -114,7 +114,9 @@ def collect(
         "population": {
             "numbers": population_numbers(assessment),
             "classes": [
-                {"measure": name, "rows": bands} for name, score in assessment.after.items() if len(bands := class_size_rows(score)) > 1
+                {"measure": name, "rows": bands}
+                for name, score in assessment.after.items()
+                if len(bands := class_size_rows(score)) > 1
             ],
         },
     }  # fmt: skip
