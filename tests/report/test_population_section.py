@@ -48,6 +48,8 @@ def test_the_public_report_names_the_basis_and_withholds_numbers_and_class_sizes
     evidence = gather(data, discreet.mask(data))
     assert evidence["population"]["classes"] == []
     assert all(set(row) == {"measure", "field", "basis"} for row in evidence["population"]["numbers"])
+    assert not any("9,000 persons" in row["basis"] for row in evidence["population"]["numbers"])
+    assert not any("9,000 persons" in note for entry in evidence["adversaries"] for note in entry["notes"])
     assert "Numbers about the population" in render(evidence)
 
 

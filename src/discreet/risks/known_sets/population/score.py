@@ -88,9 +88,10 @@ def measure_population(plugin: KnownSets, data: Microdata) -> Score:
     }
     low, high = bounds["mean"]
     bounds["mean"] = float(max(low - (hypot(down, chance) - down), 0.0)), float(high + (hypot(up, chance) - up))
-    note = f"{_BASIS[plugin.population]}; {round(run.table.sizes.persons):,} persons, sampling fraction {fraction:.3g}" + (
-        "" if run.table.sizes.exact else f"; level of the interval {plugin.confidence:.0%}"
-    )
+    level = "" if run.table.sizes.exact else f"; level of the interval {plugin.confidence:.0%}"
+    persons = f"{round(run.table.sizes.persons):,} persons, sampling fraction {fraction:.3g}"
+    # the fraction is the data controller's to publish
+    note = Note(f"{_BASIS[plugin.population]}; {persons}{level}", f"{_BASIS[plugin.population]}{level}")
     further = () if run.table.sizes.exact else (
         "the risk of a single record is its expected value given the size of its classes in the sample; its 1/F may be up to 1/f",
     )  # fmt: skip
