@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
+from discreet.engine.population.benedetti_franconi import household_risk, individual_risk
 from discreet.errors import DataError
-from discreet.risks.individual_risk.benedetti_franconi import household_risk, individual_risk
 from discreet.risks.individual_risk.measure import IndividualRisk
 from discreet.testing import table
 
@@ -137,7 +137,9 @@ def test_values_that_are_no_sampling_weights_are_refused_by_name_and_row(weights
 
 def test_a_sample_without_weights_is_an_error_that_says_what_to_give() -> None:
     data = table({"a": [1, 2]}, key=["a"])
-    with pytest.raises(DataError, match="give an attribute the role weight, or the measure its sampling_fraction"):
+    with pytest.raises(
+        DataError, match="give an attribute the role weight, the policy a section sampling, or the measure its sampling_fraction"
+    ):
         IndividualRisk().measure(data)
     assert IndividualRisk(sampling_fraction=0.1).measure(data)["max"] == pytest.approx(math.log(10) / 9)
     with pytest.raises(DataError, match="role key"):
@@ -156,3 +158,22 @@ def test_a_release_with_suppressed_keys_is_not_judged_on_wildcards_alone() -> No
     released = data.with_columns({"a": pl.Series([1, 1, None, None], dtype=pl.Int64)})
     assessment = discreet.assess(data, released)
     assert assessment.status == "incomplete"
+
+
+def test_the_example_of_eight_records_has_the_published_risks() -> None:
+    """The example ``francdat`` of sdcMicro, as printed in its introduction to disclosure control (Templ, Meindl & Kowarik)."""
+    columns = {
+        "Age": [1, 1, 1, 3, 4, 4, 6, 1], "Location": [2, 2, 2, 3, 3, 3, 2, 2], "Sex": [2, 1, 1, 1, 1, 1, 1, 2],
+        "Education": [1, 1, 1, 5, 4, 1, 5, 1], "w": [18.0, 45.5, 39.0, 17.0, 541.0, 8.0, 5.0, 92.0],
+        "household": [1, 2, 2, 3, 3, 4, 5, 1],
+    }  # fmt: skip
+    data = table(columns, key=["Age", "Location", "Sex", "Education"], weight=["w"], household=["household"])
+    found = IndividualRisk().measure(data).per_record
+    assert found["class_size"].to_list() == [2, 2, 2, 1, 1, 1, 1, 2]
+    assert found["population_size"].to_list() == [110.0, 84.5, 84.5, 17.0, 541.0, 8.0, 5.0, 110.0]
+    risks = [0.017, 0.022, 0.022, 0.177, 0.012, 0.297, 0.402, 0.017]
+    assert found["risk"].round(3).to_list() == risks
+    # the formula of household risk, 1 - prod(1 - r), on the printed risks; they have three digits
+    together = [1 - (1 - 0.017) ** 2, 1 - (1 - 0.022) ** 2, 1 - (1 - 0.177) * (1 - 0.012), 0.297, 0.402]
+    expected = [together[number - 1] for number in columns["household"]]
+    assert found["household_risk"].to_list() == pytest.approx(expected, abs=1.5e-3)

@@ -163,7 +163,9 @@ def test_a_population_smaller_than_the_sample_and_no_design_at_all_are_refused_w
     data = table({"age": [1, 2, 3]}, key=["age"])
     with pytest.raises(DataError, match="the population has 2 persons, but the example has 3 records"):
         PopulationUniqueness(size=2).measure(data)
-    with pytest.raises(DataError, match="give sampling_fraction or size, or an attribute the role weight"):
+    with pytest.raises(
+        DataError, match="give sampling_fraction or size, the policy a section sampling, or an attribute the role weight"
+    ):
         PopulationUniqueness().measure(data)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet import registry
 from discreet.assessment.assess import Covering, assess
+from discreet.assessment.designs import with_designs
 from discreet.assessment.measures import default_measures, make_measures, measures_for_limits
 from discreet.assessment.row_links import check_listed, link_to_original
 from discreet.engine.runtime import dispatch
@@ -29,6 +30,8 @@ def assess_release(
 ) -> Assessment:
     """Risks before and after, losses, and the verdict against the policy's limits; see :func:`discreet.verbs.assess`."""
     table, doubts = link_to_original(masked, original)
+    plan = masked.plan if isinstance(masked, Release) else original.policy.plan
+    original, table = with_designs(original, table, plan)
     policy = original.policy
     warnings = check_listed(original)  # weights that match nothing: the risk may be too low, so they leave a gap as well
     names = [name for name in measures_for_limits("risk", policy) if name != _COVERAGE] or default_measures("risk", policy)
@@ -39,7 +42,6 @@ def assess_release(
     coverage = registry.create("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
     assessment = assess(original, table, risks, losses, deadline, doubts, covering, patient=patient, last=last)
-    plan = masked.plan if isinstance(masked, Release) else policy.plan
     if plan.seed is not None:
         from discreet.keys.choose import SEED_GAP
 

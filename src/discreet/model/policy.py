@@ -20,6 +20,7 @@ from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
 from discreet.model.cells import ColumnCells
 from discreet.model.display import SECRET_NAME, facts_as_html, format_parameter, list_names, table_as_html
+from discreet.model.sampling import SamplingDesign
 from discreet.model.yaml_text import dump_yaml, load_yaml
 
 
@@ -196,6 +197,9 @@ class Policy(BaseModel):
     cells: dict[str, ColumnCells] = Field(
         default_factory=dict,
         description="meaning of the labels of the masked table's columns; default: from the .cells.yaml file beside it",
+    )
+    sampling: SamplingDesign = Field(
+        default_factory=SamplingDesign, description="what share of the population the file is, as a whole or by stratum"
     )
     select: dict[str, Any] = Field(default_factory=dict, description="the wizard's budget, seed and cost")
     engine: Literal["local", "spark"] = Field(default="local", description="engine that processes the rows: local or spark")

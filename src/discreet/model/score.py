@@ -22,8 +22,9 @@ class Score(Plottable):
     measure gives a function), ``per_attribute`` one row per attribute, ``interval`` the bounds of the headline number where it is
     not exact, ``notes`` sentences for people, ``gaps`` sentences on what the measure could not cover (each makes an assessment
     incomplete), ``bounds`` the smallest and largest possible number of fields that are not exact: a limit is judged on the worse
-    one. ``riskiest`` returns the first rows of ``per_record`` in order of risk, with the row's number as ``record``, where a
-    measure can compute them without the whole table.
+    one. ``basis`` says of fields about the population what they rest on: a count, sampling weights, or a model with the level of
+    its interval. ``riskiest`` returns the first rows of ``per_record`` in order of risk, with the row's number as ``record``,
+    where a measure can compute them without the whole table.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Score(Plottable):
         riskiest: Callable[[int], pl.DataFrame] | None = None,
         gaps: tuple[str, ...] = (),
         bounds: Mapping[str, tuple[float, float]] | None = None,
+        basis: Mapping[str, str] | None = None,
     ) -> None:
         self.measure = measure
         self.summary = summary
@@ -46,6 +48,7 @@ class Score(Plottable):
         self.riskiest = riskiest
         self.gaps = gaps
         self.bounds = bounds or {}
+        self.basis = basis or {}
         self._per_record = per_record
 
     @property

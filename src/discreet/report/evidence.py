@@ -23,6 +23,8 @@ from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.few_changes import attributes_with_few_changes
 from discreet.report.histograms import histogram
+from discreet.report.population.basis import population_numbers
+from discreet.report.population.class_sizes import class_size_rows
 from discreet.report.public import publish
 from discreet.report.redaction import WITHHELD, Redactor
 from discreet.report.riskiest import ranking_field, riskiest
@@ -110,6 +112,14 @@ def collect(
         "seed": (release.plan if release else original.policy.plan).seed if internal else None,
         "key": (release.plan if release else original.policy.plan).key,
         "assumptions": [_attribute(name, original, redactor) for name in original.columns],
+        "population": {
+            "numbers": population_numbers(assessment),
+            "classes": [
+                {"measure": name, "rows": bands}
+                for name, score in assessment.after.items()
+                if len(bands := class_size_rows(score)) > 1
+            ],
+        },
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from discreet import registry
 from discreet.model.extras import require_libraries
 from discreet.report import charts
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
+from discreet.report.population.class_sizes import class_size_chart
 from discreet.report.public import map_coordinate
 from discreet.report.redaction import WITHHELD
 from discreet.report.search_map import risk_map
@@ -37,6 +38,7 @@ def render(evidence: Mapping[str, Any]) -> str:
             for entry in evidence["adversaries"]
         ],
         "tried": _search(evidence["tried"], collection),
+        "classes": [_class_sizes(entry, index, collection) for index, entry in enumerate(evidence["population"]["classes"])],
         "losses": [_loss(entry, index, collection) for index, entry in enumerate(evidence["losses"])],
         "distributions": [_distribution(entry, index, collection) for index, entry in enumerate(evidence["distributions"])],
     }
@@ -66,6 +68,23 @@ def _histogram(entry: Mapping[str, Any], index: int, collection: ChartCollection
     chart = charts.bar_chart(bars, x_title, log=True) if bars else None
     svg = None if chart is None else collection.add(chart, f"risk{index}", caption, _describe_counts(rows))
     return {**entry, "svg": svg, "x": x_title, "caption": caption, "informed": any("informed" in row for row in rows)}
+
+
+def _class_sizes(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
+    """The chart of population class sizes by sample class sizes."""
+    caption = (
+        f"{entry['measure']}: population class size by class size in the release. A bar spans 80 % of the records, the mark is "
+        "the harmonic mean (the inverse of their mean risk)."
+    )
+    description = "; ".join(
+        f"{row['label']}: {format_number(row['low'])} to {format_number(row['high'])}, mean {format_number(row['mean'])}"
+        for row in entry["rows"]
+    )
+    return {
+        **entry,
+        "svg": collection.add(class_size_chart(entry["rows"]), f"classes{index}", caption, description),
+        "caption": caption,
+    }
 
 
 def _describe_counts(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -13,6 +13,7 @@ from discreet.model.score import Score
 from discreet.report import charts
 from discreet.report.histograms import histogram
 from discreet.report.page import format_number
+from discreet.report.population.class_sizes import class_size_chart, class_size_rows
 from discreet.report.redaction import Redactor
 from discreet.report.search_map import describe_search, risk_map
 from discreet.selection.results import Selection
@@ -57,7 +58,9 @@ def _plot_score(score: Score) -> alt.Chart:
             {"label": row["label"], "series": "after", "records": row["before"], "shown": f"{row['before']:,}"}
             for row in counts["rows"]
         ]
-        return charts.bar_chart(rows, f"{counts['field']} of a record ({score.measure})", log=True, legend=False)
+        bars = charts.bar_chart(rows, f"{counts['field']} of a record ({score.measure})", log=True, legend=False)
+        classes = class_size_rows(score)
+        return charts.load_altair().vconcat(bars, class_size_chart(classes)) if len(classes) > 1 else bars
     attributes = score.per_attribute
     if attributes is not None and {"attribute", "loss"} <= set(attributes.columns):
         rows = [{"label": row["attribute"], "value": row["loss"] or 0.0} for row in attributes.iter_rows(named=True)]

@@ -67,8 +67,16 @@ def publish(evidence: Mapping[str, Any]) -> dict[str, Any]:
         "losses": losses,
         "distributions": [_distribution(entry, totals, few) for entry in evidence["distributions"]],
         "steps": [_step(step, totals["before"]) for step in evidence["steps"]],
+        "population": _population(evidence["population"]),
         "tried": None if search is None else _search(search, limits, digits=1 if few else 3),
     }
+
+
+def _population(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What each number about the population rests on, without the numbers, which stand in the tables of the measures."""
+    names = ("measure", "field", "basis")
+    numbers = [{name: row[name] for name in names} | {"basis": coarsen_sentence(row["basis"])} for row in found["numbers"]]
+    return {"numbers": numbers, "classes": []}
 
 
 def source_records(source: int, released: int, steps: Sequence[Mapping[str, Any]]) -> Range:

@@ -34,15 +34,7 @@ def count_in_population(
     A null is one more value, or agrees with anything on either side where ``wildcard``.
     """
     frame: pl.DataFrame = load_table(population, data.policy)
-    absent = [key for key in keys if key not in frame.columns]
-    if absent:
-        raise DataError(f"{measure}: the population has no column '{absent[0]}'; it has {', '.join(frame.columns[:12])}")
-    labelled = [key for key in keys if key in data.cells]
-    if labelled:
-        raise DataError(
-            f"{measure}: '{labelled[0]}' holds labels of a masking step, which the population does not have; give the population "
-            "with the same recoding, or measure before masking"
-        )
+    require_comparable_columns(data, frame, keys, measure)
     shared = encode_shared(data.frame, frame, [(key, key) for key in keys])
     records, persons = data.frame.height, frame.height
     if wildcard and any(column.null is not None for column in shared):
@@ -59,7 +51,26 @@ def count_in_population(
         of_records = np.bincount(ids[:records], minlength=number)
         of_persons = np.bincount(ids[records:], minlength=number)
         counts = PopulationClasses(of_persons[ids[:records]], of_records[ids[records:]], of_persons[ids[records:]])
-    lost = np.flatnonzero(counts.persons_per_record == 0)
+    refuse_strangers(data, keys, counts.persons_per_record, measure)
+    return counts
+
+
+def require_comparable_columns(data: Microdata, population: pl.DataFrame, keys: Sequence[str], measure: str) -> None:
+    """Raise DataError if the population lacks a key, or if a key of the data holds labels that the population does not have."""
+    absent = [key for key in keys if key not in population.columns]
+    if absent:
+        raise DataError(f"{measure}: the population has no column '{absent[0]}'; it has {', '.join(population.columns[:12])}")
+    labelled = [key for key in keys if key in data.cells]
+    if labelled:
+        raise DataError(
+            f"{measure}: '{labelled[0]}' holds labels of a masking step, which the population does not have; give the population "
+            "with the same recoding, or measure before masking"
+        )
+
+
+def refuse_strangers(data: Microdata, keys: Sequence[str], persons: NDArray[Any], measure: str) -> None:
+    """Raise DataError if nobody of the population has the values of some record; ``persons`` are counted by record."""
+    lost = np.flatnonzero(persons == 0)
     if len(lost):
         row = int(lost[0])
         values = ", ".join(f"{key}={data.frame[key][row]!r}" for key in keys[:6])
@@ -67,4 +78,3 @@ def count_in_population(
             f"{measure}: nobody of the population has the key values of record {row + 1:,} ({values}), nor of {len(lost) - 1:,} "
             "others; give the population that the records were drawn from, with values written alike"
         )
-    return counts

@@ -92,9 +92,20 @@ class Sampling(MaskingMethod):
         order = order[np.argsort(strata.ids[order], kind="stable")]
         position = np.arange(len(data)) - (np.cumsum(strata.sizes) - strata.sizes)[strata.ids[order]]
         rows = np.sort(order[position < sample_sizes[strata.ids[order]]])
-        sample = data.take(rows)
+        sample = self._with_design(data.take(rows), sample_sizes, strata.sizes)
         if not columns:
             return sample
         factor = (strata.sizes / np.maximum(sample_sizes, 1))[strata.ids[rows]]
         weights = {name: pl.Series(name, numbers_of(sample.frame[name]) * factor).fill_nan(None) for name in columns}
         return sample.with_columns(weights)
+
+    def _with_design(self, sample: Microdata, drawn: NDArray[np.int64], sizes: NDArray[np.int64]) -> Microdata:
+        """The sample with its share of the population, for measures of the release; it stays in memory and is never written.
+
+        With ``least``, strata have different shares: the largest is kept, which never understates a risk, because a later step
+        may change the columns that tell the strata apart.
+        """
+        if not sizes.sum():
+            return sample
+        share = float((drawn / sizes).max()) if self.least else float(drawn.sum() / sizes.sum())
+        return sample.with_policy(sample.policy.with_(sampling=sample.policy.sampling.thinned(share)))

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, group_columns, refuse_wildcards_beside_original
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.population.benedetti_franconi import household_risk, individual_risk
 from discreet.engine.spark.gaps import COLLECTED
-from discreet.engine.statistics.sampling_weights import read_sampling_weights
+from discreet.engine.statistics.sampling_design import record_weights
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Role
 from discreet.model.contracts import Direction, RiskMeasure
@@ -20,7 +21,6 @@ from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.score import Score
-from discreet.risks.individual_risk.benedetti_franconi import household_risk, individual_risk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,18 +129,19 @@ class IndividualRisk(RiskMeasure):
             together = household_risk(risks, *_number_households(encode(data, households[:1])[0]))
             summary |= {"household_expected": float(together.sum()), "household_max": float(together.max(initial=0.0))}
             per_record["household_risk"] = together
-        return Score(self.name, summary, pl.DataFrame(per_record))
+        basis = "sampling weights of each class (Benedetti & Franconi); no interval: the model's error is not known"
+        return Score(self.name, summary, pl.DataFrame(per_record), basis=dict.fromkeys(summary, basis))
 
     def _read_weights(self, data: Microdata) -> NDArray[np.float64]:
         if self.sampling_fraction is not None:
             return np.full(len(data), 1 / self.sampling_fraction)
-        named = data.named(Role.WEIGHT)
-        if not named:
+        weights = record_weights(data, self.name)
+        if weights is None:
             raise DataError(
-                f"individual_risk needs the sampling weights of {data.source}: give an attribute the role weight, or the measure "
-                "its sampling_fraction"
+                f"individual_risk needs the sampling weights of {data.source}: give an attribute the role weight, the policy a "
+                "section sampling, or the measure its sampling_fraction"
             )
-        return read_sampling_weights(data.frame[named[0]], self.name)
+        return weights
 
     def _count(self, columns: list[Column], weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The records of each record's class and the sum of their weights."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import polars as pl
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 
 from discreet.engine.cells.perturbed import with_perturbed_values
 from discreet.engine.encoding.columns import encode
@@ -21,6 +21,7 @@ from discreet.engine.known_sets.sums import KnownSets as Sums
 from discreet.engine.known_sets.sums import attributes, known_sets
 from discreet.engine.runtime.memory import PROGRAM, check_memory
 from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.errors import DataError
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
@@ -30,6 +31,8 @@ from discreet.model.threshold import Among, Threshold
 from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
 from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows
+from discreet.risks.known_sets.population.options import Population
+from discreet.risks.known_sets.population.score import explain_population, measure_population
 from discreet.risks.known_sets.ranges import MOST_CORNERED, End, extremes_over_ranges
 from discreet.risks.known_sets.refine import narrow_intervals
 from discreet.risks.known_sets.requirements import Requirements
@@ -74,6 +77,12 @@ NARROWING = Gap(
     lambda plugin: plugin.tolerance is not None or plugin.decide,
 )
 
+POPULATION = Gap(
+    "population",
+    "class sizes of the population are estimated from all classes of each set on one machine",
+    lambda plugin: plugin.population != "none",
+)
+
 
 class KnownSets(RiskMeasure):
     """Likelihood times consequence, summed over every split of the attributes into known and unknown.
@@ -95,15 +104,19 @@ class KnownSets(RiskMeasure):
         "Orooji, M. & Knapp, G. M. (2018). A novel microdata privacy disclosure risk measure. Proc. IISE Annual Conference."
     )
     spark: ClassVar[EngineWork | None] = EngineWork(
-        "discreet.risks.known_sets.spark:known_sets", (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING, RANGES)
+        "discreet.risks.known_sets.spark:known_sets", (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING, POPULATION, RANGES)
     )
     better: ClassVar[Mapping[str, Direction]] = {
         "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
         "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
         "high_risk_low": "low", "high_risk_high": "low", "mean_best": "low", "mean_worst": "low", "effective_k_low": "high",
+        "mean_low": "low", "mean_high": "low", "all_sets_low": "low", "all_sets_high": "low",
     }  # fmt: skip
     worst: ClassVar[Mapping[str, float]] = {"high_risk_share": 1.0, "effective_k_min": 1.0, "effective_k_median": 1.0}
-    occasional: ClassVar[Collection[str]] = ("high_risk_low", "high_risk_high", "mean_best", "mean_worst", "effective_k_low")
+    occasional: ClassVar[Collection[str]] = (
+        "high_risk_low", "high_risk_high", "mean_best", "mean_worst", "effective_k_low",
+        "mean_low", "mean_high", "all_sets_low", "all_sets_high",
+    )  # fmt: skip
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = {
@@ -122,6 +135,10 @@ class KnownSets(RiskMeasure):
         "mean_best": "average risk in the best case of the policy's ranges",
         "mean_worst": "average risk in the worst case of the policy's ranges",
         "effective_k_low": "smallest effective class size for any guess within the policy's ranges (certified)",
+        "mean_low": "lower end of the statistical interval of the mean (population)",
+        "mean_high": "upper end of the statistical interval of the mean (population)",
+        "all_sets_low": "least mean over all known sets, at the estimated class sizes (population)",
+        "all_sets_high": "largest mean over all known sets, at the estimated class sizes (population)",
         "quantiles": "risk that this share of the records does not exceed",
         "histogram": "records with a risk of at least this power of ten, and below the next",
     }
@@ -140,6 +157,8 @@ class KnownSets(RiskMeasure):
         "risk_worst": "risk in the worst case of the policy's ranges",
         "effective_k_low": "least effective class size for any guess within the ranges (certified)",
         "effective_k_high": "largest effective class size for any guess within the ranges (certified)",
+        "risk_low": "the risk at the lower end of the class sizes' interval (population)",
+        "risk_high": "the risk at the upper end of the class sizes' interval (population)",
     }
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
@@ -167,10 +186,41 @@ class KnownSets(RiskMeasure):
         default=60.0, description="most seconds for narrowing (tolerance, decide); what is not narrow enough then is said"
     )
 
+    population: Population = Field(
+        default="none",
+        description="class sizes: of the file (none), or of the population by sampling weights, a population table or a model",
+    )
+    population_table: str | None = Field(
+        default=None, description="population: table: file or table of the population, with the attributes as columns"
+    )
+    sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None,
+        description="population: model: share of the population that is in the file; default: size, weights, or section sampling",
+    )
+    size: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="population: model: number of persons in the population"
+    )
+    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.95, description="population: level of the interval for sampling and model error"
+    )
+
     _limits: dict[str, float] = PrivateAttr(default_factory=dict)
     _seconds: float = PrivateAttr(default=0.0)
 
+    @model_validator(mode="after")
+    def _population_is_not_narrowed(self) -> Self:
+        if self.population != "none" and (self.tolerance is not None or self.decide):
+            narrowing = "decide" if self.decide else "tolerance"
+            raise ValueError(
+                f"{narrowing} narrows counts in the file and has no meaning with population: {self.population}; leave it out"
+            )
+        if self.population_table is not None and self.population != "table":
+            raise ValueError(f"population_table needs population: table; got population: {self.population}")
+        return self
+
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
+        if self.population != "none":
+            return self._measure_population(data, original)
         original = self._as_searched(data, original)
         if any(data.attribute(name).ranges for name in attributes(data)):
             return self._measure_ranges(data, original)
@@ -256,6 +306,23 @@ class KnownSets(RiskMeasure):
             )  # fmt: skip
             result = self._summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
         return BoundedSums(sums, lower, upper, result, notes)
+
+    def _measure_population(self, data: Microdata, original: Microdata | None) -> Score:
+        if original is not None:
+            raise DataError(
+                f"known_sets: population: {self.population} measures the release alone; an intruder who knows the original "
+                "values is measured with population: none"
+            )
+        if any(data.attribute(name).ranges for name in attributes(data)):
+            raise DataError(
+                f"known_sets: population: {self.population} takes one number for each guess, but the policy has ranges; give "
+                "the upper ends, or measure with population: none"
+            )
+        return measure_population(self, data)
+
+    def uses_original(self, data: Microdata) -> bool:
+        """Class sizes of the population belong to the released values: the release alone is measured then."""
+        return self.population == "none"
 
     def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> KnownSets:
         made = self.model_copy()
@@ -365,8 +432,8 @@ class KnownSets(RiskMeasure):
         found = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
         return self._riskiest(found, found.per_record.risk * self.alpha, number)
 
-    def reads(self, data: Microdata) -> list[str]:
-        return attributes(data)
+    def reads(self, data: Microdata) -> list[str] | None:
+        return attributes(data) if self.population == "none" else None
 
     def examines(self, data: Microdata) -> list[str]:
         """An attribute known with a probability of at most epsilon is in no set that is kept, so only learning it counts."""
@@ -382,6 +449,8 @@ class KnownSets(RiskMeasure):
         return records * large.bytes_per_record(tree, 1.0 if by_record else asking, short=short)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
+        if self.population != "none":
+            return explain_population(self, data, record)
         return explain(
             data,
             record,

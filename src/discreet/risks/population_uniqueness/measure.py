@@ -108,7 +108,7 @@ class PopulationUniqueness(RiskMeasure):
         if fraction is None:
             raise DataError(
                 f"population_uniqueness needs to know what share of the population {data.source} is: give sampling_fraction "
-                "or size, or an attribute the role weight"
+                "or size, the policy a section sampling, or an attribute the role weight"
             )
         classes = list_classes(encode(data, keys), len(data))
         uniques, matches, limits, alone, inverse, notes = self._estimate(classes, fraction)
@@ -129,7 +129,8 @@ class PopulationUniqueness(RiskMeasure):
             low, high = limits["population_uniques"]
             limits["share"] = (low / len(data), high / len(data))
         # an estimate whose error is not known decides no limit
-        return Score(self.name, summary, frame, gaps=notes, bounds=limits)
+        basis = f"model {self.model} of the class sizes; " + ("level of the interval 95 %" if limits else "no interval")
+        return Score(self.name, summary, frame, gaps=notes, bounds=limits, basis=dict.fromkeys(list(summary)[:3], basis))
 
     def _estimate(
         self, classes: DistinctClasses, fraction: float

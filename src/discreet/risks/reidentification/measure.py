@@ -36,6 +36,13 @@ class _Journalist(NamedTuple):
     uniques: float
     bounds: dict[str, tuple[float, float]]
     notes: tuple[str, ...]
+    basis: str = ""
+    """What the fields of the population rest on; empty where nothing is known of it."""
+
+
+_POPULATION_FIELDS = (
+    "journalist_max", "journalist_mean", "journalist_above", "marketer", "k_map", "population_uniques",
+)  # fmt: skip
 
 
 class Reidentification(RiskMeasure):
@@ -133,14 +140,15 @@ class Reidentification(RiskMeasure):
         bounds = dict(journalist.bounds)
         if bounds:  # no model bounds a single record's 1/F, but it is never above 1/f
             bounds |= {f"journalist_{end}": (0.0, float(summary[f"prosecutor_{end}"] or 0.0)) for end in ("max", "above")}
-        return Score(self.name, summary, pl.DataFrame(fields), notes=journalist.notes, bounds=bounds)
+        basis = dict.fromkeys(_POPULATION_FIELDS, journalist.basis) if journalist.basis else {}
+        return Score(self.name, summary, pl.DataFrame(fields), notes=journalist.notes, bounds=bounds, basis=basis)
 
     def _journalist(self, data: Microdata, keys: list[str], columns: list[Column], sizes: NDArray[np.float64]) -> _Journalist:
         if self.population is not None:
             counted = count_in_population(data, self.population, keys, wildcard=self.missing == "wildcard", measure=self.name)
             persons = counted.persons_per_record.astype(np.float64)
             smallest = int(persons.min()) if len(persons) else 0
-            return _Journalist(1 / persons, smallest, int((persons == 1).sum()), {}, ())
+            return _Journalist(1 / persons, smallest, int((persons == 1).sum()), {}, (), "counted in the population table: exact")
         fraction = sampling_fraction(data, self.name, self.sampling_fraction, self.size)
         if fraction is None or fraction >= 1:
             note = (
@@ -171,4 +179,4 @@ def _estimate(columns: list[Column], records: int, fraction: float) -> _Journali
         "journalist_mean": mean,
         "marketer": mean,
     }
-    return _Journalist(risks, None, uniques, bounds, (note,))
+    return _Journalist(risks, None, uniques, bounds, (note,), "model of the class sizes; level of the interval 95 %")

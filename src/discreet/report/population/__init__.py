@@ -1,0 +1,1 @@
+"""What a report says about the population behind a sample."""
