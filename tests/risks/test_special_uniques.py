@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.engine.encoding.columns import encode
+from discreet.engine.special_uniques import kernels
 from discreet.errors import DataError
-from discreet.risks.special_uniques import kernels
 from discreet.risks.special_uniques.explain import list_minimal_uniques
+from discreet.risks.special_uniques.intrusion import probability_of_correct_match
 from discreet.risks.special_uniques.measure import SpecialUniques
-from discreet.risks.special_uniques.scores import probability_of_correct_match
 from discreet.testing import check_risk, table
 
 Rows = list[tuple[Any, ...]]
@@ -72,7 +72,9 @@ def test_minimal_sets_scores_and_dis_are_those_of_the_definition(
     rows: Rows, max_size: int, missing: Any, scores: Any, fraction: float, pairs: Any
 ) -> None:
     data, keys = _data(rows), len(rows[0])
-    measure = SpecialUniques(max_size=max_size, missing=missing, scores=scores, sampling_fraction=fraction, pairs=pairs)
+    measure = SpecialUniques(
+        max_size=max_size, missing=missing, scores=scores, sampling_fraction=fraction, pairs=pairs, threshold=2.5
+    )
     score = measure.measure(data)
     sets = [_minimal_sets(rows, record, max_size, missing) for record in range(len(rows))]
     expected = [sum(_score(scores, keys, len(part), max_size) for part in own) for own in sets]
@@ -83,6 +85,12 @@ def test_minimal_sets_scores_and_dis_are_those_of_the_definition(
     assert per_record["score"].to_list() == pytest.approx(expected)
     assert score["records"] == sum(bool(own) for own in sets)
     assert score["minimal_uniques"] == sum(map(len, sets))
+    assert score["high_risk"] == sum(own > 2.5 + 1e-9 for own in expected)
+    listed = pl.concat(list(score.record_batches()))
+    assert listed.drop("sets").equals(per_record)
+    assert [[] if text is None else text.split("; ") for text in listed["sets"]] == [
+        [" + ".join(f"k{key}" for key in part) for part in own] for own in sets
+    ]
     assert score["by_size"] == {
         str(size): sum(len(part) == size for own in sets for part in own) for size in range(1, min(max_size, keys) + 1)
     }

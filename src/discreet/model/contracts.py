@@ -163,6 +163,11 @@ class MaskingMethod(Plugin):
     :func:`discreet.registry.resolve_step`.
     """
 
+    @classmethod
+    def inherited_by(cls, parameters: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:  # noqa: ARG003 - for subclasses
+        """As ``inherits``, for a step with these parameters: a method that serves several measures asks which one."""
+        return cls.inherits
+
     @abstractmethod
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         """A masked copy of ``data``; ``columns`` are those of the step, or of ``choose`` where the step names none."""

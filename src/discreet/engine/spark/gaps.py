@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.engine.spark.microdata import SparkMicrodata
 
 MOST_STRATA = 10_000
+MOST_CLASSES = 5_000_000
 
 WILDCARD = Gap(
     "missing: wildcard where nulls occur",
@@ -29,6 +30,10 @@ MANY_STRATA = Gap(f"more than {MOST_STRATA:,} strata", "their sizes are sent to 
 MANY_CATEGORIES = Gap(
     "columns of more than a million values",
     "the replacement of each value is sent to every worker",
+)
+MANY_CLASSES = Gap(
+    f"more than {MOST_CLASSES:,} equivalence classes",
+    "the different combinations of all keys are searched on one machine",
 )
 QUANTILES = Gap("hierarchies of quantiles", "their bounds are computed from all records, on one machine")
 
