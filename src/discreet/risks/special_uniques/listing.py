@@ -14,19 +14,20 @@ from discreet.engine.special_uniques.walk import DistinctKeys, find_minimal_uniq
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BATCH = 1 << 14
-"""Records of a batch: with 500 sets of each, their names take about a hundred megabytes."""
+BATCH = 1 << 12
+"""Records of a batch: with 500 sets of each, their names take about thirty megabytes."""
 
 
 def list_sets_in_batches(names: Sequence[str], keys: DistinctKeys, max_size: int, missing: Missing) -> Iterator[pl.Series]:
     """For each record its minimal sample uniques, small sets first, as ``age + job; sex + town``; null where it has none.
 
+    At least one batch, which may be empty.
     One bit per sample unique and set is kept, whatever the number of minimal sample uniques.
     """
     found = sorted(find_minimal_uniques(keys, max_size, missing), key=lambda pair: (len(pair[0]), pair[0]))
     sets = [chosen for chosen, _ in found]
     labels = [" + ".join(names[key] for key in chosen) for chosen in sets]
-    for begin in range(0, len(keys.rows), BATCH):
+    for begin in range(0, max(1, len(keys.rows)), BATCH):
         yield _name_sets(labels, [bits for _, bits in found], keys.rows[begin : begin + BATCH], keys.candidates)
 
 
