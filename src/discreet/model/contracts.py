@@ -91,6 +91,9 @@ class RiskMeasure(Plugin):
     record_meaning: ClassVar[Mapping[str, str]] = {}
     """A short definition of each column of ``per_record``, with its unit; ``name*`` covers columns named by the data."""
 
+    contribution: ClassVar[tuple[str, str] | None] = None
+    """The column of ``per_attribute`` that says what an attribute contributes to the risk, and its meaning; drawn as a chart."""
+
     descriptive: ClassVar[Collection[str]] = ()
     """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""
 

@@ -18,6 +18,7 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.model.yaml_text import dump_yaml
 from discreet.report import provenance
+from discreet.report.contributions import contributions
 from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.few_changes import attributes_with_few_changes
@@ -91,6 +92,11 @@ def collect(
         "verdict": _verdict(assessment, release, redactor),
         "coverage": coverage_rows(assessment),
         "histograms": _histograms(assessment),
+        "contributions": [
+            entry
+            for name, after in assessment.after.items()
+            if (entry := contributions(assessment.before[name], after)) is not None
+        ],
         "adversaries": [_adversary(name, assessment, original, redactor) for name in assessment.after],
         "not_measured": [name for name in registry.installed_names("risk") if name not in assessment.after],
         "riskiest": [_riskiest(name, assessment, original, table, redactor, rows) for name in measured] if rows else [],

@@ -10,6 +10,7 @@ from typing import Any
 from discreet import registry
 from discreet.model.extras import require_libraries
 from discreet.report import charts
+from discreet.report.contributions import describe_contributions
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.public import map_coordinate
 from discreet.report.redaction import WITHHELD
@@ -35,6 +36,9 @@ def render(evidence: Mapping[str, Any]) -> str:
         "adversaries": [
             {**entry, "informed": any(field["informed"] is not None for field in entry["fields"])}
             for entry in evidence["adversaries"]
+        ],
+        "contributions": [
+            _contributions(entry, index, collection) for index, entry in enumerate(evidence.get("contributions", ()))
         ],
         "tried": _search(evidence["tried"], collection),
         "losses": [_loss(entry, index, collection) for index, entry in enumerate(evidence["losses"])],
@@ -83,6 +87,18 @@ def _bars(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[
         for name in names
         if (height := chart_height(row.get(name))) is not None
     ]
+
+
+def _contributions(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
+    caption = f"{entry['measure']}: {entry['meaning']}, before and after."
+    bars = [
+        {"label": row["label"], "series": series, "records": row[series], "shown": format_number(row[series])}
+        for row in entry["rows"]
+        for series in ("before", "after")
+    ]
+    chart = charts.horizontal_bar_chart(bars, width=480, legend=True)
+    svg = collection.add(chart, f"contributions{index}", caption, describe_contributions(entry))
+    return {**entry, "svg": svg, "caption": caption}
 
 
 def _search(search: Mapping[str, Any] | None, collection: ChartCollection) -> dict[str, Any] | None:

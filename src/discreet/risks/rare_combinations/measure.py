@@ -54,6 +54,7 @@ class RareCombinations(RiskMeasure):
         "fewest": "records that share its rarest combination; empty where every combination has a null that is no value",
         "sets": "the sets of keys whose combination is rare in the record; the first five, and how many more",
     }
+    contribution: ClassVar[tuple[str, str] | None] = ("records", "records with a rare combination that contains the attribute")
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(default=(), description="quasi-identifiers for dimension; default: role key")

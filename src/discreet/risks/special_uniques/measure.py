@@ -73,6 +73,10 @@ class SpecialUniques(RiskMeasure):
         "smallest": "number of keys of its smallest minimal sample unique; empty where it has none",
         "sets": "its minimal sample uniques, small sets first; in files only",
     }
+    contribution: ClassVar[tuple[str, str] | None] = (
+        "contribution",
+        "sum of the scores of minimal sample uniques with the attribute",
+    )
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(default=(), description="quasi-identifiers whose sets are searched; default: role key")
