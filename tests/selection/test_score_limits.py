@@ -51,7 +51,8 @@ def test_without_a_limit_on_scores_no_plan_suppresses_by_score() -> None:
     ("risk", "limit"),
     [
         ({"special_uniques": {}}, "special_uniques.score_max"),
-        ({"rare_combinations": {"sets": [["a", "b"], ["c"]], "threshold": 2}}, "rare_combinations.records"),
+        ({"rare_combinations": {"sets": [["a", "b"], ["c"]]}}, "rare_combinations.records"),
+        ({"rare_combinations": {"dimension": 2, "threshold": 4}}, "rare_combinations.combinations"),
     ],
 )
 def test_the_search_finds_a_plan(risk: dict[str, Any], limit: str) -> None:
