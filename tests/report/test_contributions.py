@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import discreet
-from discreet.report.contributions import contributions
 from discreet.report.evidence import gather
+from discreet.report.histograms import contributions
 from discreet.report.page import render
 from discreet.report.public import publish
 from discreet.testing import table

@@ -18,11 +18,10 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.model.yaml_text import dump_yaml
 from discreet.report import provenance
-from discreet.report.contributions import contributions
 from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.few_changes import attributes_with_few_changes
-from discreet.report.histograms import histogram
+from discreet.report.histograms import contributions, histogram
 from discreet.report.public import publish
 from discreet.report.redaction import WITHHELD, Redactor
 from discreet.report.riskiest import ranking_field, riskiest

@@ -10,7 +10,7 @@ from typing import Any
 from discreet import registry
 from discreet.model.extras import require_libraries
 from discreet.report import charts
-from discreet.report.contributions import describe_contributions
+from discreet.report.histograms import describe_contributions
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.public import map_coordinate
 from discreet.report.redaction import WITHHELD

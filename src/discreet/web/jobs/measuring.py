@@ -16,8 +16,7 @@ from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.report.contributions import contributions
-from discreet.report.histograms import histogram
+from discreet.report.histograms import contributions, histogram
 from discreet.report.riskiest import riskiest
 
 TOP_RECORDS = 10

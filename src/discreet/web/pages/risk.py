@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from discreet.assessment.adversaries import ADVERSARIES
 from discreet.report import charts
-from discreet.report.contributions import describe_contributions
+from discreet.report.histograms import describe_contributions
 from discreet.report.maps import standalone_svg
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.errors import InvalidRequest, NotFound
