@@ -70,7 +70,7 @@ def list_distinct_keys(columns: Sequence[Column], size: int) -> DistinctKeys:
 
 def order_classes(classes: DistinctClasses, nulls: list[int | None]) -> DistinctKeys:
     """Equivalence classes as rows, those of one record first; ``nulls``: the code of null of each key."""
-    order = np.argsort(classes.counts > 1, kind="stable")
+    order = np.argsort(_sorting_keys(classes), kind="stable")  # of 16 bits, so that it takes linear time
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     narrow = all(cardinality < 1 << 16 for cardinality in classes.cardinalities)
@@ -78,6 +78,18 @@ def order_classes(classes: DistinctClasses, nulls: list[int | None]) -> Distinct
     codes = [column[order].astype(np.uint16 if narrow else np.uint32) for column in classes.codes]
     records = np.minimum(classes.counts[order], 2).astype(np.uint8)
     return DistinctKeys(place[classes.ids], codes, classes.cardinalities, nulls, records, int((classes.counts == 1).sum()))
+
+
+def _sorting_keys(classes: DistinctClasses) -> NDArray[np.uint16]:
+    """Sample uniques first; then by the keys with most values, whose small groups are so next to each other in memory."""
+    keys = np.zeros(len(classes.counts), dtype=np.uint16)
+    combinations = 2
+    for key in sorted(range(len(classes.codes)), key=lambda key: -classes.cardinalities[key]):
+        if combinations * classes.cardinalities[key] > 1 << 16:
+            break
+        combinations *= classes.cardinalities[key]
+        keys = keys * np.uint16(classes.cardinalities[key]) + classes.codes[key].astype(np.uint16)
+    return keys + np.uint16(combinations // 2) * (classes.counts > 1).astype(np.uint16)
 
 
 def find_minimal_uniques(keys: DistinctKeys, max_size: int, missing: Missing) -> Iterator[tuple[KeySet, NDArray[np.uint8]]]:
