@@ -102,15 +102,15 @@ class Inherited:
     named: bool
 
 
-def inherited_parameters(method: str, policy: Policy) -> dict[str, Inherited]:
-    """The parameters that a step of this method inherits from the risk measures that the policy uses.
+def inherited_parameters(step: Step, policy: Policy) -> dict[str, Inherited]:
+    """The parameters that a step inherits from the risk measures that the policy uses.
 
     A measure is used where the ``risk`` section or a limit names it. All its parameters apply then, including those at their
     defaults, so a step inherits these too.
     """
     limited = {limit.split(".")[0] for limit in policy.limits}
     inherited: dict[str, Inherited] = {}
-    for parameter, sources in load("masking", method).inherits.items():
+    for parameter, sources in load("masking", step.method).inherited_by(step.parameters).items():
         candidates: list[Inherited] = []
         for source in sources:
             name, field = source.split(".")
@@ -129,7 +129,7 @@ def resolve_step(step: Step, policy: Policy, *, origin: str = "the policy") -> t
     A default that the policy does not name is dropped where the method does not accept it together with the step's own
     parameters.
     """
-    inherited = inherited_parameters(step.method, policy) if step.method in _points("masking") else {}
+    inherited = inherited_parameters(step, policy) if step.method in _points("masking") else {}
     columns = inherited.pop("columns", None)
     named = {name: parameter.value for name, parameter in inherited.items() if parameter.named} | step.parameters
     with_defaults = {name: parameter.value for name, parameter in inherited.items()} | step.parameters
@@ -150,7 +150,7 @@ def conflicting_parameters(step: Step, policy: Policy) -> list[str]:
     return [
         f"it uses {name} {_format_value(used[name])}, but risk.{inherited.source.split('.')[0]} "
         f"{'says' if inherited.named else 'has the default'} {_format_value(inherited.value)}"
-        for name, inherited in inherited_parameters(step.method, policy).items()
+        for name, inherited in inherited_parameters(step, policy).items()
         if name in used and used[name] != inherited.value
     ]
 

@@ -17,6 +17,8 @@ import pytest
 from command_line import run_command
 from patience import patient
 
+import discreet
+
 Run = Callable[..., tuple[int, str, str]]
 
 TABLE = """Name,SSN,Age,State,Diagnosis,Income
@@ -79,6 +81,23 @@ def test_one_measure_can_be_selected(run: Run) -> None:
     code, out, _ = run("risk", "table.csv", "-p", "policy.yaml", "-m", "k_anonymity", "--json")
     assert code == 0
     assert list(json.loads(out)["measures"]) == ["k_anonymity"]
+
+
+@pytest.mark.parametrize("target", ["records.parquet", "records.csv", "records.xlsx"])
+def test_minimal_sets_of_each_record_are_written_beside_other_measures(
+    run: Run, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.setattr("discreet.risks.special_uniques.listing.BATCH", 2)
+    monkeypatch.setattr("discreet.cli.records._ROWS", 3)
+    words = ("risk", "table.csv", "-p", "policy.yaml", "-m", "k_anonymity", "-m", "special_uniques", "--records", target)
+    assert run(*words)[0] == 0
+    records = discreet.read(target).frame
+    assert records["k_anonymity.class_size"].to_list() == [3, 3, 2, 3, 2]
+    data = discreet.read("table.csv", "policy.yaml")
+    score = discreet.risk(data, "special_uniques")["special_uniques"]
+    assert records["special_uniques.minimal_uniques"].to_list() == score.per_record["minimal_uniques"].to_list()
+    for text, number in zip(records["special_uniques.sets"], score.per_record["minimal_uniques"], strict=True):
+        assert len(text.split("; ") if text else []) == number
 
 
 def test_records_are_written_in_the_order_of_the_source(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from polars.testing import assert_frame_equal
 import discreet
 from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.known_sets_spark import sums as known_sums
+from discreet.engine.spark import collected_classes
 from discreet.engine.spark import value_counts as dictionaries
+from discreet.errors import DataError
 from discreet.risks.known_sets import spark_gather
 from discreet.testing import patients, students, table
 
@@ -112,6 +115,36 @@ def test_classes_and_persons_have_the_same_numbers(to_spark: Spark) -> None:
     scores = discreet.risk(to_spark(data, 3))
     for name, score in discreet.risk(data).items():
         same(scores[name], score)
+
+
+@pytest.mark.parametrize("missing", ["category", "wildcard", "ignore"])
+def test_special_uniques_and_rare_combinations_are_those_of_one_machine(to_spark: Spark, missing: str) -> None:
+    data = skewed(150)
+    requested = {
+        "special_uniques": {"max_size": 4, "missing": missing, "threshold": 3},
+        "rare_combinations": {"sets": [["zip", "age"], ["pay"], ["age", "pay", "name"]], "missing": missing},
+    }
+    scores = discreet.risk(to_spark(data, 3), requested)
+    for name, score in discreet.risk(data, requested).items():
+        same(scores[name], score)
+
+
+def test_dates_and_flags_are_keys_of_special_uniques_too(to_spark: Spark) -> None:
+    days = [date(1950, 1, 1), date(1950, 1, 1), None, date(1990, 5, 6), date(1990, 5, 6)]
+    content = {"born on": days, "owns": [True, False, True, None, True], "a b": ["x", "x", "y", "y", None]}
+    data = table(content, key=list(content))
+    requested = {"special_uniques": {}, "rare_combinations": {"dimension": 2, "threshold": 2}}
+    scores = discreet.risk(to_spark(data, 2), requested)
+    for name, score in discreet.risk(data, requested).items():
+        same(scores[name], score)
+
+
+def test_more_classes_than_one_machine_searches_are_refused_by_name(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collected_classes, "MOST_CLASSES", 20)
+    data = to_spark(skewed(60))
+    for name in ("special_uniques", "rare_combinations"):
+        with pytest.raises(DataError, match=f"{name} cannot do more than 5,000,000 equivalence classes on Spark"):
+            discreet.risk(data, name)
 
 
 def test_the_other_intruders_of_repeated_records(to_spark: Spark) -> None:

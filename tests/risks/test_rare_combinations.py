@@ -141,3 +141,53 @@ def test_sets_of_local_suppression_that_cannot_be_kept_are_refused_with_the_reas
     data = _data([(1, 2), (1, 2)])
     with pytest.raises(ParameterError, match=r"local_suppression\.sets names 'k9', which is not a key"):
         LocalSuppression(k=2, sets=(("k9",),)).mask(data, data.columns, KeyedDraw(1))
+
+
+@settings(max_examples=60)
+@given(ROWS.filter(lambda rows: len(rows) > 2), st.integers(1, 4), st.integers(2, 3))
+def test_local_suppression_by_dimension_leaves_no_rare_combination_of_so_many_keys(rows: Rows, dimension: int, k: int) -> None:
+    data = _data(rows)
+    masked = LocalSuppression(k=k, dimension=dimension).mask(data, data.columns, KeyedDraw(1))
+    assert RareCombinations(dimension=dimension, threshold=k, missing="wildcard").measure(masked)["records"] == 0
+
+
+@settings(max_examples=80)
+@given(ROWS.filter(lambda rows: len(rows[0]) > 1), st.sampled_from(["match", "discount", "category"]))
+def test_local_suppression_within_strata_is_that_of_each_stratum_alone(rows: Rows, blanks: Any) -> None:
+    data = _data(rows)
+    keys = list(data.columns)[1:]
+    step = LocalSuppression(k=2, strata=("k0",), blanks=blanks)
+    assert step.choose(data) == keys
+    strata = {row[0]: [index for index, other in enumerate(rows) if other[0] == row[0]] for row in rows}
+    if min(map(len, strata.values())) < 2:
+        with pytest.raises(DataError, match=r"1 records in the stratum k0 = .* cannot form a class of 2"):
+            step.mask(data, keys, KeyedDraw(1))
+        return
+    released = list(step.mask(data, keys, KeyedDraw(1)).frame.iter_rows())
+    for members in strata.values():
+        part = _data([rows[index] for index in members])
+        alone = LocalSuppression(k=2, blanks=blanks).mask(part, keys, KeyedDraw(1))
+        assert [released[index] for index in members] == list(alone.frame.iter_rows())
+
+
+def test_a_change_of_stratum_that_leaves_a_record_alone_is_named() -> None:
+    data = _data([(1, 1), (1, 1), (2, 2), (2, 2)])
+    step = LocalSuppression(k=2, strata=("k0",))
+    masked = step.mask(data, ["k1"], KeyedDraw(1))
+    assert step.broken(data, masked, masked, ["k1"]) == []
+    moved = masked.with_columns({"k0": pl.Series([1, 1, 1, 2])})
+    assert step.broken(data, masked, moved, ["k1"]) == ["2 records of the final table agree with fewer than 2 records"]
+
+
+def test_a_step_without_k_takes_threshold_and_sets_of_the_policy() -> None:
+    frame = pl.DataFrame({"a": [1, 1, 1, 2, 2, 2, 3], "b": [1, 1, 1, 2, 2, 2, 2], "c": [1, 2, 3, 4, 5, 6, 7]})
+    policy = {
+        "attributes": {name: {"role": "key"} for name in frame.columns},
+        "risk": {"rare_combinations": {"sets": [["a", "b"]], "threshold": 3, "missing": "wildcard"}},
+        "plan": {"steps": [{"method": "local_suppression"}]},
+    }
+    release = discreet.mask(discreet.read(frame, policy))
+    assert release.masked.frame["a"].to_list() == [1, 1, 1, 2, 2, 2, None]
+    assert discreet.risk(release.masked)["rare_combinations"]["records"] == 0
+    with pytest.raises(ParameterError, match="a policy that uses rare_combinations"):
+        discreet.mask(discreet.read(frame, {**policy, "risk": {}}))

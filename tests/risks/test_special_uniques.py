@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.engine.encoding.columns import encode
+from discreet.engine.special_uniques import kernels
 from discreet.errors import DataError
-from discreet.risks.special_uniques import kernels
 from discreet.risks.special_uniques.explain import list_minimal_uniques
+from discreet.risks.special_uniques.intrusion import probability_of_correct_match
 from discreet.risks.special_uniques.measure import SpecialUniques
-from discreet.risks.special_uniques.scores import probability_of_correct_match
 from discreet.testing import check_risk, table
 
 Rows = list[tuple[Any, ...]]
@@ -72,7 +72,9 @@ def test_minimal_sets_scores_and_dis_are_those_of_the_definition(
     rows: Rows, max_size: int, missing: Any, scores: Any, fraction: float, pairs: Any
 ) -> None:
     data, keys = _data(rows), len(rows[0])
-    measure = SpecialUniques(max_size=max_size, missing=missing, scores=scores, sampling_fraction=fraction, pairs=pairs)
+    measure = SpecialUniques(
+        max_size=max_size, missing=missing, scores=scores, sampling_fraction=fraction, pairs=pairs, threshold=2.5
+    )
     score = measure.measure(data)
     sets = [_minimal_sets(rows, record, max_size, missing) for record in range(len(rows))]
     expected = [sum(_score(scores, keys, len(part), max_size) for part in own) for own in sets]
@@ -83,6 +85,12 @@ def test_minimal_sets_scores_and_dis_are_those_of_the_definition(
     assert per_record["score"].to_list() == pytest.approx(expected)
     assert score["records"] == sum(bool(own) for own in sets)
     assert score["minimal_uniques"] == sum(map(len, sets))
+    assert score["high_risk"] == sum(own > 2.5 + 1e-9 for own in expected)
+    listed = pl.concat(list(score.record_batches()))
+    assert listed.drop("sets").equals(per_record)
+    assert [[] if text is None else text.split("; ") for text in listed["sets"]] == [
+        [" + ".join(f"k{key}" for key in part) for part in own] for own in sets
+    ]
     assert score["by_size"] == {
         str(size): sum(len(part) == size for own in sets for part in own) for size in range(1, min(max_size, keys) + 1)
     }
@@ -219,3 +227,29 @@ def test_the_explanation_names_the_sets_with_the_largest_scores_first() -> None:
 @pytest.mark.parametrize("missing", ["category", "wildcard", "ignore"])
 def test_the_measure_conforms(missing: Any) -> None:
     check_risk(SpecialUniques(missing=missing))
+
+
+GUIDE = [  # the example of the IHSN's practice guide, table 4.5
+    ("urban", "f", "secondary incomplete", "employed"), ("urban", "f", "secondary incomplete", "employed"),
+    ("urban", "f", "primary incomplete", "non-LF"), ("urban", "m", "secondary complete", "employed"),
+    ("rural", "f", "secondary complete", "unemployed"), ("urban", "m", "secondary complete", "employed"),
+    ("urban", "f", "primary complete", "non-LF"), ("urban", "m", "post-secondary", "unemployed"),
+    ("urban", "f", "secondary incomplete", "non-LF"), ("urban", "f", "secondary incomplete", "non-LF"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [("factorial", [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]), ("sdcmicro", [0, 0, 1.75, 0, 3.25, 0, 1.75, 2.75, 0, 0])],
+)
+def test_the_practice_guide_and_the_scaling_of_sdcmicro_have_these_scores(scores: Any, expected: list[float]) -> None:
+    """The guide prints the scores of the paper; sdcMicro up to 5.0.2 those of its own scaling (sdcMicro issue 227)."""
+    data = table({f"k{key}": [row[key] for row in GUIDE] for key in range(4)}, key=["k0", "k1", "k2", "k3"])
+    score = SpecialUniques(max_size=4, scores=scores).measure(data)
+    assert score.per_record["score"].to_list() == pytest.approx(expected)
+
+
+def test_contributions_of_keys_that_occur_together_are_all_counted() -> None:
+    """sdcMicro 5.3.0 left out a minimal set of the third key (sdcMicro issue 275)."""
+    score = SpecialUniques(max_size=3, scores="factorial").measure(_data([(2, 0, 0), (1, 3, 6), (1, 0, 0)]))
+    assert score.per_attribute["share"].to_list() == pytest.approx([0.5, 0.375, 0.375])

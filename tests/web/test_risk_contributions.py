@@ -33,3 +33,10 @@ def test_the_contribution_of_each_attribute_is_a_bar(store: Store, project: Proj
     for name, share in shares.items():
         assert f'<meter min="0" max="1" value="{share}" aria-label="Share of {name}">' in page.text
     assert page.text.count('aria-label="Share of') == len(shares)
+    for index, bars in ((0, {"age": 2, "sex": 3, "job": 3}), (1, {"age": 4, "sex": 4, "job": 4})):
+        address = f"/projects/{project.id}/risk/{row['id']}/{index}/attributes.svg"
+        assert address in page.text
+        drawn = logged_in.get(address)
+        assert drawn.status_code == 200
+        assert all(f"{name}: {value}" in drawn.text for name, value in bars.items())
+    assert logged_in.get(f"/projects/{project.id}/risk/{row['id']}/2/attributes.svg").status_code == 404

@@ -94,6 +94,9 @@ class RiskMeasure(Plugin):
     occasional: ClassVar[Collection[str]] = ()
     """Summary fields that only some parameters or policies give; a limit on one that is not there cannot be judged."""
 
+    contribution: ClassVar[tuple[str, str] | None] = None
+    """The column of ``per_attribute`` that says what an attribute contributes to the risk, and its meaning; drawn as a chart."""
+
     descriptive: ClassVar[Collection[str]] = ()
     """Summary fields that describe the computation or the evidence, not disclosure: a limit on them alone judges nothing."""
 
@@ -165,6 +168,11 @@ class MaskingMethod(Plugin):
     Each has its sources ``MEASURE.FIELD``; the first one that the policy uses counts. See
     :func:`discreet.registry.resolve_step`.
     """
+
+    @classmethod
+    def inherited_by(cls, parameters: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:  # noqa: ARG003 - for subclasses
+        """As ``inherits``, for a step with these parameters: a method that serves several measures asks which one."""
+        return cls.inherits
 
     @abstractmethod
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -24,7 +24,8 @@ class Score(Plottable):
     incomplete), ``bounds`` the smallest and largest possible number of fields that are not exact: a limit is judged on the worse
     one. ``basis`` says of fields about the population what they rest on: a count, sampling weights, or a model with the level of
     its interval. ``riskiest`` returns the first rows of ``per_record`` in order of risk, with the row's number as ``record``,
-    where a measure can compute them without the whole table.
+    where a measure can compute them without the whole table. ``record_batches`` yields ``per_record`` in batches of rows, with
+    columns that would not fit into memory for all records; files are written from it.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Score(Plottable):
         gaps: tuple[str, ...] = (),
         bounds: Mapping[str, tuple[float, float]] | None = None,
         basis: Mapping[str, str] | None = None,
+        record_batches: Callable[[], Iterator[pl.DataFrame]] | None = None,
     ) -> None:
         self.measure = measure
         self.summary = summary
@@ -49,6 +51,7 @@ class Score(Plottable):
         self.gaps = gaps
         self.bounds = bounds or {}
         self.basis = basis or {}
+        self.record_batches = record_batches
         self._per_record = per_record
 
     @property
@@ -59,7 +62,7 @@ class Score(Plottable):
 
     def __getstate__(self) -> dict[str, Any]:
         """The score with its values per record computed, because the function that computes them cannot be pickled."""
-        return vars(self) | {"_per_record": self.per_record, "riskiest": None}
+        return vars(self) | {"_per_record": self.per_record, "riskiest": None, "record_batches": None}
 
     def __getitem__(self, name: str) -> Any:
         return self.summary[name]

@@ -73,19 +73,20 @@ def bar_chart(
     )
 
 
-def horizontal_bar_chart(rows: Sequence[dict[str, Any]], width: int = 270) -> alt.Chart:
+def horizontal_bar_chart(rows: Sequence[dict[str, Any]], width: int = 270, *, legend: bool = False) -> alt.Chart:
     """Grouped horizontal bars, for long labels."""
     alt = load_altair()
     labels = list(dict.fromkeys(row["label"] for row in rows))
     names = [name for name in SERIES if any(row["series"] == name for row in rows)]
+    number_format = ",.0f" if max((row["records"] for row in rows), default=0) >= 4 else "~g"
     return (
         alt.Chart(alt.Data(values=list(rows)), width=width, height=alt.Step(9))
         .mark_bar()
         .encode(
             y=alt.Y("label:N", sort=labels, title=None, axis=_label_axis(alt, labels), scale=alt.Scale(paddingInner=0.25)),
             yOffset=alt.YOffset("series:N", sort=names),
-            x=alt.X("records:Q", title=None, axis=alt.Axis(format=",.0f", tickCount=4)),
-            color=_colour_encoding(alt, names, legend=False),
+            x=alt.X("records:Q", title=None, axis=alt.Axis(format=number_format, tickCount=4)),
+            color=_colour_encoding(alt, names, legend=legend),
             **_tooltip_encoding(alt, "value"),
         )
     )

@@ -22,7 +22,7 @@ from discreet.report import provenance
 from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.few_changes import attributes_with_few_changes
-from discreet.report.histograms import histogram
+from discreet.report.histograms import contributions, histogram
 from discreet.report.population.basis import population_numbers
 from discreet.report.population.class_sizes import class_size_rows
 from discreet.report.public import publish
@@ -94,6 +94,11 @@ def collect(
         "verdict": _verdict(assessment, release, redactor),
         "coverage": coverage_rows(assessment),
         "histograms": _histograms(assessment),
+        "contributions": [
+            entry
+            for name, after in assessment.after.items()
+            if (entry := contributions(assessment.before[name], after)) is not None
+        ],
         "adversaries": [_adversary(name, assessment, original, redactor) for name in assessment.after],
         "not_measured": [name for name in registry.installed_names("risk") if name not in assessment.after],
         "riskiest": [_riskiest(name, assessment, original, table, redactor, rows) for name in measured] if rows else [],

@@ -1,4 +1,4 @@
-"""Records by risk before and after masking, in the same intervals for both."""
+"""Records by risk before and after masking, in the same intervals for both; and what each attribute contributes to a risk."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet import registry
 from discreet.model.score import Score
 from discreet.report.riskiest import ranking_field
 
 _SIZES = (1, 2, 3, 5, 10, 100, 1_000, 10_000)
 """Lower ends of the intervals of class sizes."""
+_MOST_ATTRIBUTES = 40
 _LOWEST = -9
 """The lowest decade of risk: all positive risks below 1e-9 are counted in it."""
 
@@ -83,3 +85,42 @@ def _class_size_label(key: float) -> str:
         return f"{_SIZES[index]:,} and more"
     largest = _SIZES[index + 1] - 1
     return f"{_SIZES[index]:,}" if largest == _SIZES[index] else f"{_SIZES[index]:,} to {largest:,}"
+
+
+def contributions(before: Score, after: Score | None = None) -> dict[str, Any] | None:
+    """The attributes by falling contribution before masking; None where the measure has none.
+
+    ``after`` is 0 where an attribute contributes nothing to the release, or is not in it.
+    """
+    declared = registry.load("risk", before.measure).contribution
+    if declared is None or before.per_attribute is None:
+        return None
+    field, meaning = declared
+    tables = [_by_attribute(score, field) for score in (before, after) if score is not None]
+    names = sorted(tables[0], key=lambda name: -tables[0][name])  # of equal ones in the order of the table
+    if not any(value for table in tables for value in table.values()):
+        return None
+    series = ("before", "after")[: len(tables)]
+    rows = [
+        {"label": name, **{label: table.get(name, 0.0) for label, table in zip(series, tables, strict=True)}} for name in names
+    ]
+    return {
+        "measure": before.measure,
+        "field": field,
+        "meaning": meaning,
+        "rows": rows[:_MOST_ATTRIBUTES],
+        "attributes": len(rows),
+    }
+
+
+def _by_attribute(score: Score, field: str) -> dict[str, float]:
+    table = score.per_attribute
+    return {} if table is None else {row["attribute"]: float(row[field]) for row in table.iter_rows(named=True)}
+
+
+def describe_contributions(entry: Mapping[str, Any]) -> str:
+    """The text alternative of the chart."""
+    return "; ".join(
+        f"{row['label']}: {row['before']:,.6g}" + (f" before, {row['after']:,.6g} after" if "after" in row else "")
+        for row in entry["rows"]
+    )

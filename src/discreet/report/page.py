@@ -10,6 +10,7 @@ from typing import Any
 from discreet import registry
 from discreet.model.extras import require_libraries
 from discreet.report import charts
+from discreet.report.histograms import describe_contributions
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.population.class_sizes import class_size_chart
 from discreet.report.public import map_coordinate
@@ -36,6 +37,9 @@ def render(evidence: Mapping[str, Any]) -> str:
         "adversaries": [
             {**entry, "informed": any(field["informed"] is not None for field in entry["fields"])}
             for entry in evidence["adversaries"]
+        ],
+        "contributions": [
+            _contributions(entry, index, collection) for index, entry in enumerate(evidence.get("contributions", ()))
         ],
         "tried": _search(evidence["tried"], collection),
         "classes": [_class_sizes(entry, index, collection) for index, entry in enumerate(evidence["population"]["classes"])],
@@ -102,6 +106,18 @@ def _bars(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[
         for name in names
         if (height := chart_height(row.get(name))) is not None
     ]
+
+
+def _contributions(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
+    caption = f"{entry['measure']}: {entry['meaning']}, before and after."
+    bars = [
+        {"label": row["label"], "series": series, "records": row[series], "shown": format_number(row[series])}
+        for row in entry["rows"]
+        for series in ("before", "after")
+    ]
+    chart = charts.horizontal_bar_chart(bars, width=480, legend=True)
+    svg = collection.add(chart, f"contributions{index}", caption, describe_contributions(entry))
+    return {**entry, "svg": svg, "caption": caption}
 
 
 def _search(search: Mapping[str, Any] | None, collection: ChartCollection) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ from discreet.report.small_counts import (
 )
 
 SERIES = ("before", "after", "informed")
-_CONFIDENTIAL = ("riskiest", "seed", "marking", "few_changes")
+_CONFIDENTIAL = ("riskiest", "seed", "marking", "few_changes", "contributions")
 
 
 def publish(evidence: Mapping[str, Any]) -> dict[str, Any]:

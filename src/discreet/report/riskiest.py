@@ -20,6 +20,7 @@ RANKING_FIELDS: Mapping[str, tuple[str, Direction]] = {
     "known_sets": ("risk", "low"),
     "record_linkage": ("correct", "low"),
     "repeated_records": ("probability", "low"),
+    "special_uniques": ("score", "low"),
     "t_closeness": ("t", "low"),
     "target_linkage": ("probability", "low"),
 }

@@ -11,7 +11,7 @@ from discreet.engine.encoding.columns import encode
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
-from discreet.selection.space import CODED_SHARE, TARGETED_GENERALIZATION, Point, Space
+from discreet.selection.space import CODED_SHARE, SCORE_TARGET, TARGETED_GENERALIZATION, Point, Space
 
 _MDAV_RECORDS, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
 """MDAV takes time that grows with the square of the records, so it works on parts of the table: of this many records, but of at
@@ -32,7 +32,9 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
     finish = str(point["finish"])
     if finish == "given":
         policy_steps = [step for step in data.policy.plan.steps if step.method != "remove_identifiers" or not steps]
-        return data.policy.plan.model_copy(update={"steps": (*steps, *policy_steps, *_targeted_steps(point, space.protected))})
+        return data.policy.plan.model_copy(
+            update={"steps": (*steps, *policy_steps, *_targeted_steps(data.policy, point, space.protected))}
+        )
     over = space.known if point.get("over") == "all" and finish in space.finishes_over_known else space.keys
     levels, dropped = _choose_recoding_levels(space, point, finish, over)
     k = scaled_count(int(point.get("k", 2)), scale)
@@ -53,7 +55,7 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
     class_steps = _class_steps(data, point, finish, in_classes, k, space.protected)
     # targeted generalization starts from original values, and no method that builds classes takes its cells further
     clash = point.get("target") == TARGETED_GENERALIZATION and finish not in ("none", "local_suppression")
-    targeted_steps = [] if clash else _targeted_steps(point, space.protected)
+    targeted_steps = [] if clash else _targeted_steps(data.policy, point, space.protected)
     steps += [*targeted_steps, *class_steps] if point.get("order") == "first" else [*class_steps, *targeted_steps]
     return data.policy.plan.model_copy(update={"steps": tuple(steps)})
 
@@ -196,7 +198,7 @@ def _diversity_parameters(data: Microdata, limits: Mapping[str, float]) -> dict[
     return parameters | ({"sensitive": tuple(sensitive)} if parameters and sensitive else {})
 
 
-def _targeted_steps(point: Point, protected: Sequence[str]) -> list[Step]:
+def _targeted_steps(policy: Policy, point: Point, protected: Sequence[str]) -> list[Step]:
     """The step that lowers the risk of the records above the threshold.
 
     It names no parameters of the risk, so it takes those of the policy's ``risk`` section.
@@ -205,8 +207,18 @@ def _targeted_steps(point: Point, protected: Sequence[str]) -> list[Step]:
     if method == "none":
         return []
     step: dict[str, Any] = {"method": method} | ({"protect": tuple(protected)} if protected else {})
+    if point["target"] == SCORE_TARGET:
+        return [Step.model_validate(step | {"risk": "special_uniques"} | _score_threshold(policy))]
     if side:
         step["side"] = side
         # the cost of a blank is unknown where a blank is a category of its own; a wildcard is a good approximation
         step |= {"missing": "wildcard", "choose": "fewest"} if side == "cheapest" else {}
     return [Step.model_validate(step)]
+
+
+def _score_threshold(policy: Policy) -> dict[str, float]:
+    """The largest score that the limits on special_uniques allow; the policy's own threshold where a limit counts by that."""
+    limits = {limit.split(".")[1]: value for limit, value in policy.limits.items() if limit.startswith("special_uniques.")}
+    if set(limits) <= {"high_risk"}:
+        return {}
+    return {"threshold": limits["score_max"] if set(limits) == {"score_max"} else 0.0}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet import registry
 from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, level_codes
 from discreet.engine.encoding.columns import encode
 from discreet.model.microdata import Microdata
@@ -44,6 +45,10 @@ def needed_class_size(policy: Policy) -> int:
     sizes += [1 / chance - 1e-9 for chance in linkage if 0 < chance < 1]
     if "known_sets.below_5" in limits:
         sizes.append(_CLASS_SIZE_OF_BELOW_5)
+    sizes.append(limits.get("rare_combinations.fewest", 2.0))
+    if any(f"rare_combinations.{field}" in limits for field in ("records", "combinations")):
+        measure = registry.create("risk", "rare_combinations", policy.risk.get("rare_combinations"), origin=policy.origin)
+        sizes.append(float(measure.parameters["threshold"]))
     return math.ceil(max(sizes))
 
 

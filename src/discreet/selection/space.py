@@ -6,7 +6,8 @@ A point holds one choice per dimension; :mod:`discreet.selection.build` turns it
                   scale, missing, blanks, weight:NAME per column, its weight in the distance of records or the cost of a
                   suppressed value, and weight, common to all numbers where near records are grouped)
     over          whether the classes are built over the keys, or over every attribute that an intruder may know
-    target        the method that lowers the risk of single records where known_sets has a limit, and its order in the plan
+    target        the method that lowers the risk of single records where known_sets or special_uniques has a limit, and its
+                  order in the plan
     level:NAME    the hierarchy level that an attribute is recoded to: 0 is unchanged, the last level is a single value
     numbers:KEY   the treatment of a numeric key that is not recoded
     hide          the number of sensitive attributes that are blanked, those of the riskiest records first
@@ -42,6 +43,8 @@ _TARGETS = (
     TARGETED_GENERALIZATION,
 )
 """Targeted methods, each with the side that it changes: sensitive values, known values, or whichever costs less."""
+SCORE_TARGET = "targeted_suppression special_uniques"
+"""The method that lowers the scores of special uniques, where these have a limit."""
 _K_MULTIPLES = (1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 480, 640)
 """Factors for the required k: limits on known_sets need classes much larger than k."""
 _K_FRACTIONS = (0.25, 0.34, 0.5, 0.75)
@@ -130,8 +133,7 @@ def build_space(data: Microdata, options: SelectOptions | None = None, *, top: S
         choices |= _class_choices(data, known, numeric, finishes, weighted=known if over_known else keys)
     if over_known:
         choices["over"] = ["keys", "all"]
-    if limits_known_sets:
-        choices |= _target_choices(data)
+    choices |= _target_choices(data, limited)
     choices |= _recoding_choices(keys, known, _treatments(data, numeric), heights, options.protect)
     if blankable and limits_known_sets:
         choices["hide"] = list(range(len(blankable) + 1))
@@ -187,9 +189,11 @@ def _class_sizes(required: int, records: int, *, smaller: bool = False) -> list[
     return list(dict.fromkeys(sorted([*fractions, required, required + 1, required + 2, *multiples])))
 
 
-def _target_choices(data: Microdata) -> dict[str, Sequence[Choice]]:
-    """The methods that lower the risk of single records, before or after classes are built; empty if none can."""
-    targets = [target for target in _TARGETS if _can_target(target, data)]
+def _target_choices(data: Microdata, limited: Collection[str]) -> dict[str, Sequence[Choice]]:
+    """The methods that lower a limited risk of single records, before or after classes are built; empty if none can."""
+    targets = [target for target in _TARGETS if "known_sets" in limited and _can_target(target, data)]
+    if "special_uniques" in limited and _can_target(SCORE_TARGET, data):
+        targets.append(SCORE_TARGET)
     return {"target": ["none", *targets], "order": ["last", "first"]} if targets else {}
 
 

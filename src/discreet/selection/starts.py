@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from discreet.selection.space import (
     LIGHT_NUMERIC_WEIGHTS,
+    SCORE_TARGET,
     STARTING_NUMERIC_WEIGHTS,
     TARGETED_GENERALIZATION,
     Choice,
@@ -46,6 +47,7 @@ def starting_points(space: Space, top: Sequence[str] = (), recodings: Sequence[M
     starts = _Starts(space)
     starts.add_quick_plan()
     starts.add_unchanged()
+    starts.add_score_target()
     starts.add_classes_with_target(recodings)
     starts.add_targeted_generalization()
     starts.add_clusters(("range",))
@@ -117,6 +119,10 @@ class _Starts:
     def add_unchanged(self) -> None:
         """Nothing but the removal of identifiers, which may be enough, and is the end of the frontier without loss."""
         self.add()
+
+    def add_score_target(self) -> None:
+        """Only the values that make records special, which is often enough for a limit on their scores."""
+        self.add(target=SCORE_TARGET)
 
     def add_classes_with_target(self, recodings: Sequence[Mapping[str, int]]) -> None:
         """Classes of the required size, then a target: where known_sets is limited, few plans without one meet its limits.

@@ -15,9 +15,9 @@ def scan(path: Path, _policy: Policy) -> Iterator[pl.LazyFrame]:
     yield pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
-def sink(lazy: pl.LazyFrame, path: Path) -> None:
+def sink(lazy: pl.LazyFrame, path: Path, rows_per_group: int | None = None) -> None:
     """Write as Parquet (zstd)."""
-    lazy.sink_parquet(path)
+    lazy.sink_parquet(path, row_group_size=rows_per_group)
 
 
 def count(path: Path) -> int:

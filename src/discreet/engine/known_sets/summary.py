@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
-POPULATION_FIELDS = ("mean_low", "mean_high", "all_sets_low", "all_sets_high")
-"""Fields that only a measurement for the population has."""
 Bounds = dict[str, tuple[float, float]]
 _TIGHT = 1e-3
 """Bounds that differ by a smaller share are not mentioned."""
@@ -127,7 +125,6 @@ class Summary:
             "effective_k_median": median,
             "below_5": self.few,
             "widest": self.widest,
-            **dict.fromkeys(POPULATION_FIELDS),
             "quantiles": dict(zip(map(str, QUANTILES), quantiles, strict=True)),
             "histogram": self._histogram(records),
         }

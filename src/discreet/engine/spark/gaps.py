@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.engine.spark.microdata import SparkMicrodata
 
 MOST_STRATA = 10_000
+MOST_CLASSES = 5_000_000
 
 WILDCARD = Gap(
     "missing: wildcard where nulls occur",
@@ -33,6 +34,10 @@ MANY_CATEGORIES = Gap(
 COLLECTED = Gap(
     "tables whose keys do not fit on one machine",
     "a population's classes are estimated or compared for all equivalence classes at once",
+)
+MANY_CLASSES = Gap(
+    f"more than {MOST_CLASSES:,} equivalence classes",
+    "the different combinations of all keys are searched on one machine",
 )
 QUANTILES = Gap("hierarchies of quantiles", "their bounds are computed from all records, on one machine")
 

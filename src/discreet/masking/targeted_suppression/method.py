@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
+from discreet.engine.classes.key_sets import Missing
 from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.engine.special_uniques.scores import Scores
 from discreet.errors import DataError, ParameterError, nearest
+from discreet.masking.targeted_suppression.score_step import check_columns, check_parameters, count_above, keys_of, mask_by_score
 from discreet.model.attribute import Role
 from discreet.model.contracts import Draw, MaskingMethod, Scope
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
-from discreet.model.notes import Note
-from discreet.model.threshold import Among, Threshold
+from discreet.model.threshold import Threshold
 
 if TYPE_CHECKING:
     from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
-
-_MAX_LISTED = 10
 
 MAX_COUNTS = 1 << 29
 MANY_ABOVE = Gap(
@@ -29,8 +29,15 @@ MANY_ABOVE = Gap(
 )
 
 
+SPECIAL_UNIQUES = Gap(
+    "risk: special_uniques",
+    "each pass searches the minimal sample uniques of the whole table again, on one machine",
+    lambda step: step.risk == "special_uniques",
+)
+
+
 class TargetedSuppression(MaskingMethod):
-    """Suppresses values of the records whose known_sets risk is above a threshold, until no record is above it.
+    """Suppresses values of the records whose risk (known_sets, special_uniques) is above a threshold, until none is above it.
 
     With ``missing: wildcard`` a null agrees with any value, so suppression never raises a risk; with ``category`` it can, and
     some thresholds cannot be reached. ``passes: 1`` is the algorithm of Orooji & Knapp (2018b), Figure 1.
@@ -49,7 +56,7 @@ class TargetedSuppression(MaskingMethod):
         "Proc. IISE Annual Conference."
     )
     spark: ClassVar[EngineWork | None] = EngineWork(
-        "discreet.masking.targeted_suppression.spark:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING)
+        "discreet.masking.targeted_suppression.spark:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING, SPECIAL_UNIQUES)
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of the records that are not high-risk, and every value that is not suppressed."
@@ -57,12 +64,20 @@ class TargetedSuppression(MaskingMethod):
         name: (f"known_sets.{name}",) for name in ("threshold", "alpha", "epsilon", "missing", "max_sets")
     }
 
+    inherits_by_score: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        name: (f"special_uniques.{name}",) for name in ("threshold", "keys", "max_size", "scores", "missing")
+    }
+
     # the parameter 'choose' has another name in Python, because every masking method has a method 'choose'
     model_config = ConfigDict(populate_by_name=True)
 
+    risk: Literal["known_sets", "special_uniques"] = Field(
+        default="known_sets", description="the measure whose high-risk records are targeted"
+    )
     threshold: Threshold = Field(
         default=0.01,
-        description="a record is high-risk if its risk is greater; {among: 20}: if its effective class size is below 20",
+        description="a record is high-risk if its risk is greater; {among: 20}: if its effective class size is below 20; "
+        "with special_uniques its score, default: 0",
     )
     alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
         default=100.0, description="consequence coefficient of known_sets"
@@ -70,8 +85,10 @@ class TargetedSuppression(MaskingMethod):
     epsilon: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.01, description="only known sets with a probability greater than this are taken into account"
     )
-    missing: Literal["category", "wildcard"] = Field(
-        default="wildcard", description="category: a null is a value of its own; wildcard: it agrees with any value"
+    missing: Missing = Field(
+        default="wildcard",
+        description="category: a null is a value of its own (default of special_uniques); wildcard: it agrees with any value; "
+        "ignore: it agrees with nothing (special_uniques only)",
     )
     passes: Literal[1, "until_safe"] = Field(
         default="until_safe", description="one pass, or until no record is above the threshold"
@@ -89,10 +106,28 @@ class TargetedSuppression(MaskingMethod):
     limit: Annotated[float, Field(ge=0, le=1)] = Field(
         default=1.0, description="largest share of the columns' values that may be suppressed"
     )
+    keys: tuple[str, ...] = Field(default=(), description="with special_uniques: keys that are searched; default: role key")
+    max_size: Annotated[int, Field(ge=1)] = Field(
+        default=3, description="with special_uniques: largest number of keys of a minimal sample unique"
+    )
+    scores: Scores = Field(default="elliot", description="with special_uniques: the score of a set of k of m keys")
     max_sets: Annotated[int, Field(ge=1)] = Field(default=1_000_000, description="largest number of known sets")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_defaults_of_risk(cls, values: Any) -> Any:
+        """The defaults of special_uniques, where a step targets it."""
+        if isinstance(values, Mapping) and values.get("risk") == "special_uniques":
+            return {"threshold": 0.0, "missing": "category", **values}
+        return values
+
+    @classmethod
+    def inherited_by(cls, parameters: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+        return cls.inherits_by_score if parameters.get("risk") == "special_uniques" else cls.inherits
 
     @model_validator(mode="after")
     def _check_missing(self) -> Self:
+        check_parameters(self)
         if self.missing == "category" and (self.choice == "fewest" or self.side == "cheapest"):
             option = "choose: fewest" if self.choice == "fewest" else "side: cheapest"
             raise ValueError(
@@ -102,6 +137,8 @@ class TargetedSuppression(MaskingMethod):
         return self
 
     def choose(self, data: Microdata) -> list[str]:
+        if self.risk == "special_uniques":
+            return [name for name in keys_of(self, data) if name not in self.protect]
         return [name for name in data.columns if name not in self.protect and self._can_suppress(data, name)]
 
     def _can_suppress(self, data: Microdata, name: str) -> bool:
@@ -120,6 +157,9 @@ class TargetedSuppression(MaskingMethod):
                     raise ParameterError(
                         f"targeted_suppression.{parameter} names '{name}', which is not a column; {nearest(name, data.columns)}"
                     )
+        if self.risk == "special_uniques":
+            check_columns(self, data, columns)
+            return
         if not any(self._can_suppress(data, name) for name in columns if name not in self.protect):
             requirements = {
                 "known": "known > epsilon", "sensitive": "a sensitivity", "cheapest": "known > epsilon or a sensitivity",
@@ -139,8 +179,12 @@ class TargetedSuppression(MaskingMethod):
         self.check(data, columns)
         if not len(data):
             return data
+        if self.risk == "special_uniques":
+            masked, outcome = mask_by_score(self, data, columns)
+            masked.cache[self.name] = outcome
+            return masked
         table = TargetingState.of(
-            data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share_of(self.threshold)
+            data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self._missing, share=share_of(self.threshold)
         )
         rule = self.rule(table.names, data, columns)
         if self.passes == 1:
@@ -178,52 +222,17 @@ class TargetedSuppression(MaskingMethod):
             )
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
-        outcome: TargetingOutcome | None = after.cache.get(self.name)
-        if outcome is None:
-            return []
-        first = outcome.passes[0][0] if outcome.passes else 0
-        passes = (
-            f"one pass, over {first:,} records"
-            if len(outcome.passes) == 1
-            else f"{len(outcome.passes)} passes, the first over {first:,} records"
-        )
-        notes = [f"{outcome.values_changed:,} values suppressed in {passes}"]
-        if outcome.cost_bound is not None:
-            notes.append(f"this cost {outcome.cost:,.6g}, and no choice of values could cost less than {outcome.cost_bound:,.6g}")
-        if len(outcome.cascaded):
-            public = f"{len(outcome.cascaded):,} records became high-risk because values of other records were suppressed"
-            notes.append(Note(f"{public}: {_list_records(before, outcome, outcome.cascaded)}", public))
-        if len(outcome.remaining):
-            public, detail = self._describe_remaining(outcome)
-            notes.append(Note(f"{public}{detail}: {_list_records(before, outcome, outcome.remaining)}", public))
-        if outcome.unreachable:
-            requirement = (
-                f"at least {outcome.nulls_needed:,} records with nulls to agree with"
-                if outcome.nulls_needed
-                else f"more records with nulls than the {outcome.cluster_records or len(before):,} records of the table"
-            )
-            notes.append(
-                f"no suppression can bring {outcome.unreachable:,} of them below the threshold while a null is a value of its "
-                f"own: the nearest would need {requirement}; use missing: wildcard, side: sensitive or a higher threshold"
-            )
-        return notes
+        from discreet.masking.targeted_suppression.notes import describe_outcome
 
-    def _describe_remaining(self, outcome: TargetingOutcome) -> tuple[str, str]:
-        """The number of records that remain high-risk, which is public, and their risks, which are not."""
-        count = len(outcome.remaining)
-        if isinstance(self.threshold, Among):
-            detail = " with everything suppressed that could help" if self.missing == "wildcard" else ""
-            return f"{count:,} records still have an effective class size below {self.threshold.among:g}", detail
-        lowest, highest = outcome.remaining_risk.min() * self.alpha, outcome.remaining_risk.max() * self.alpha
-        if self.missing == "wildcard":
-            detail = f"; with everything suppressed that could help, their risk is {lowest:.4g} to {highest:.4g}"
-            return f"{count:,} records cannot be brought below {self.threshold:g}", detail
-        return f"{count:,} records stay above {self.threshold:g}", f", with risks of {lowest:.4g} to {highest:.4g}"
+        outcome: TargetingOutcome | None = after.cache.get(self.name)
+        return [] if outcome is None else describe_outcome(self, before, outcome)
 
     def broken(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
         from discreet.engine.known_sets.excess import excess_over, level_of, share_of
         from discreet.engine.known_sets.sums import attributes, known_sets
 
+        if self.risk == "special_uniques":
+            return self._broken_by_score(before, after, final, columns)
         try:
             names = attributes(after)
         except DataError:
@@ -233,7 +242,7 @@ class TargetedSuppression(MaskingMethod):
         if len(final) == len(after) and all(final.frame[name].equals(after.frame[name]) for name in names):
             return []
         level = level_of(self.threshold, self.alpha)
-        sums = known_sets(final, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing)
+        sums = known_sets(final, epsilon=self.epsilon, max_sets=self.max_sets, missing=self._missing)
         risk = excess_over(share_of(self.threshold), sums.per_record, sums.consequence, len(final)).risk
         outcome: TargetingOutcome | None = after.cache.get(self.name)
         final_count, step_count = int((risk > level).sum()), len(outcome.remaining) if outcome is not None else 0
@@ -242,9 +251,15 @@ class TargetedSuppression(MaskingMethod):
         threshold = f"{self.threshold:g}"
         return [f"{final_count:,} records are above the threshold {threshold} in the final table, {step_count:,} after this step"]
 
+    def _broken_by_score(self, before: Microdata, after: Microdata, final: Microdata, columns: Sequence[str]) -> list[str]:
+        outcome: TargetingOutcome | None = after.cache.get(self.name)
+        above = count_above(self, final, columns) if self.passes != 1 else None
+        remaining = len(outcome.remaining) if outcome is not None else 0
+        if above is None or above <= remaining:
+            return []
+        return [f"{above:,} records are above the score {self.threshold:g} in the final table, {remaining:,} after this step"]
 
-def _list_records(data: Microdata, outcome: TargetingOutcome, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
-    """The first few of these records by their row numbers in the source, counted from 1."""
-    numbers = np.sort(rows if outcome.cluster_records else data.records[rows]) + 1
-    more = f" and {len(numbers) - _MAX_LISTED:,} more" if len(numbers) > _MAX_LISTED else ""
-    return "source records " + ", ".join(str(number) for number in numbers[:_MAX_LISTED]) + more
+    @property
+    def _missing(self) -> Literal["category", "wildcard"]:
+        """The reading of known_sets, which has no third one."""
+        return "category" if self.missing == "category" else "wildcard"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from discreet.engine.classes.distinct_classes import DistinctClasses, list_classes
+from discreet.engine.classes.distinct_classes import DistinctClasses
 from discreet.engine.classes.groups import count_agreeing_rows, group_ids
-from discreet.engine.encoding.columns import Column
+from discreet.engine.classes.key_sets import KeySet, Missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Missing = Literal["category", "wildcard", "ignore"]
-KeySet = tuple[int, ...]
 
 
 class SetCounts(NamedTuple):
@@ -28,16 +24,6 @@ class SetCounts(NamedTuple):
     keys: KeySet
     counts: NDArray[np.int64]
     representatives: NDArray[np.int64]
-
-
-def list_sets(width: int, dimension: int) -> list[KeySet]:
-    """All sets of at most ``dimension`` of so many keys, small sets first."""
-    return [keys for size in range(1, min(dimension, width) + 1) for keys in combinations(range(width), size)]
-
-
-def list_key_classes(columns: Sequence[Column], size: int) -> DistinctClasses:
-    """The equivalence classes by all keys: every set of keys is counted on them instead of on the records."""
-    return list_classes(columns, size)
 
 
 def count_sets(

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import comb
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-import numpy as np
-import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.groups import refine_groups
-from discreet.engine.encoding.columns import Column, encode
-from discreet.errors import DataError
+from discreet.engine.classes.distinct_classes import list_classes
+from discreet.engine.classes.key_sets import KeySet, Missing, check_keys, count_key_sets, encode_keys, list_sets
+from discreet.engine.encoding.columns import Column
+from discreet.engine.spark.gaps import MANY_CLASSES
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.risks.rare_combinations.counts import KeySet, Missing, count_sets, list_key_classes, list_sets
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from discreet.risks.rare_combinations.counts import count_sets
+from discreet.risks.rare_combinations.scoring import NAMED_SETS, score_classes
 
 _MOST_SETS = 20_000
-_BLOCK = 1 << 12
-_NAMED = 5
-"""Rare sets of a record that are named; further ones are counted."""
 
 
 class RareCombinations(RiskMeasure):
@@ -46,6 +40,7 @@ class RareCombinations(RiskMeasure):
         "Hundepool, A. et al. (2012). Statistical disclosure control. Wiley; de Waal, A. G. & Willenborg, L. C. "
         "R. J. (1996). A view on statistical disclosure control for microdata. Survey Methodology 22(1), 95-103."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.rare_combinations.spark:rare_combinations", (MANY_CLASSES,))
     better: ClassVar[Mapping[str, Direction]] = {"records": "low", "combinations": "low", "fewest": "high"}
     worst: ClassVar[Mapping[str, float]] = {"fewest": 1.0}
     meaning: ClassVar[Mapping[str, str]] = {
@@ -59,6 +54,7 @@ class RareCombinations(RiskMeasure):
         "fewest": "records that share its rarest combination; empty where every combination has a null that is no value",
         "sets": "the sets of keys whose combination is rare in the record; the first five, and how many more",
     }
+    contribution: ClassVar[tuple[str, str] | None] = ("records", "records with a rare combination that contains the attribute")
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(default=(), description="quasi-identifiers for dimension; default: role key")
@@ -82,62 +78,19 @@ class RareCombinations(RiskMeasure):
         return list(dict.fromkeys(self.keys)) or data.named(Role.KEY)
 
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
-        return records * (120.0 + (len(self._list_sets(self.reads(sample))) / 8 + 40 if by_record else 0))
+        return records * (120.0 + (len(self.list_sets(self.reads(sample))) / 8 + 40 if by_record else 0))
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         columns = self._encode_keys(data, original)
-        sets = self._list_sets([column.name for column in columns])
-        classes = list_key_classes(columns, len(data))
-        size = len(classes.counts)
-        rare_sets, fewest = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        by_size = {str(number): 0 for number in sorted({len(keys) for keys in sets})}
-        by_key = np.zeros(len(columns), dtype=np.int64)
-        unsafe_by_key = np.zeros((len(columns), size), dtype=np.bool_)
-        flags: dict[KeySet, NDArray[np.uint8]] = {}
-        for keys, counts, representatives in count_sets(classes, [column.null_code for column in columns], sets, self.missing):
-            rare = (counts > 0) & (counts < self.threshold)
-            fewest = np.where((counts > 0) & ((fewest == 0) | (counts < fewest)), counts, fewest)
-            if not rare.any():
-                continue
-            rare_sets += rare
-            number = int(rare[representatives].sum())
-            by_size[str(len(keys))] += number
-            by_key[list(keys)] += number
-            unsafe_by_key[list(keys)] |= rare
-            flags[keys] = np.packbits(rare)
-        seen = fewest[fewest > 0]
-        summary: dict[str, int | float | Mapping[str, int | float] | None] = {
-            "records": int(classes.counts[rare_sets > 0].sum()),
-            "combinations": sum(by_size.values()),
-            "fewest": int(seen.min()) if len(seen) else None,
-            "by_size": by_size,
-        }
-        per_attribute = pl.DataFrame(
-            {
-                "attribute": [column.name for column in columns],
-                "combinations": by_key,
-                "records": (unsafe_by_key * classes.counts).sum(axis=1),
-            }
-        )
-
-        def list_records() -> pl.DataFrame:
-            names = _name_rare_sets(flags, [column.name for column in columns], size)
-            smallest = pl.Series(fewest[classes.ids])
-            return pl.DataFrame(
-                {
-                    "rare": rare_sets[classes.ids],
-                    "fewest": pl.select(pl.when(smallest > 0).then(smallest)).to_series(),
-                    "sets": names.gather(pl.Series(classes.ids)),
-                }
-            )
-
-        return Score(self.name, summary, list_records, per_attribute)
+        classes = list_classes(columns, len(data))
+        scored = score_classes(self, [column.name for column in columns], classes, [column.null_code for column in columns])
+        return Score(self.name, scored.summary, lambda: scored.list_values(classes.ids), scored.per_attribute)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         columns = self._encode_keys(data, original)
-        classes = list_key_classes(columns, len(data))
+        classes = list_classes(columns, len(data))
         own = classes.ids[record]
-        sets = self._list_sets([column.name for column in columns])
+        sets = self.list_sets([column.name for column in columns])
         nulls = [column.null_code for column in columns]
         rare = [
             (int(counts[own]), len(keys), " + ".join(columns[key].name for key in keys))
@@ -152,58 +105,23 @@ class RareCombinations(RiskMeasure):
         )
         named = [
             f"{names}: {'no other record has' if count == 1 else f'{count:,} records share'} these values"
-            for count, _, names in sorted(rare)[:_NAMED]
+            for count, _, names in sorted(rare)[:NAMED_SETS]
         ]
-        return [head, *named, *([f"{len(rare) - _NAMED:,} further sets"] if len(rare) > _NAMED else [])]
+        return [head, *named, *([f"{len(rare) - NAMED_SETS:,} further sets"] if len(rare) > NAMED_SETS else [])]
 
     def _encode_keys(self, data: Microdata, original: Microdata | None) -> list[Column]:
         names = self.reads(data)
-        if not names:
-            raise DataError(f"rare_combinations needs sets, or at least one attribute with the role key in {data.source}")
-        width, most = len(names), min(self.dimension, len(names))
-        number = len(self.sets) or sum(comb(width, size) for size in range(1, most + 1))
-        if number > _MOST_SETS:
-            raise DataError(
-                f"rare_combinations would count {number:,} sets of up to {self.dimension} of {width} keys, more than "
-                f"{_MOST_SETS:,}; use a smaller dimension, fewer keys, or name the sets"
-            )
-        columns = encode(data, names)
-        blank = [column.name for column in columns if column.has_null]
-        if self.missing != "category" and original is not None and blank:
-            raise DataError(
-                f"rare_combinations is not defined for an intruder who knows the original values where '{blank[0]}' is "
-                f"suppressed and missing: {self.missing} takes a null for no value; use missing: category, or known_sets"
-            )
-        return columns
+        self.check_sets(names, data.source)
+        return encode_keys(self.name, data, names, self.missing, original)
 
-    def _list_sets(self, names: list[str]) -> list[KeySet]:
+    def check_sets(self, names: list[str], source: str) -> None:
+        """Raise DataError where the sets of these keys cannot be counted."""
+        number = len(self.sets) or count_key_sets(len(names), self.dimension)
+        check_keys(self.name, names, source, number, _MOST_SETS, "use a smaller dimension, fewer keys, or name the sets")
+
+    def list_sets(self, names: list[str]) -> list[KeySet]:
+        """The sets of keys that are counted, as positions in ``names``."""
         if not self.sets:
             return list_sets(len(names), self.dimension)
         place = {name: key for key, name in enumerate(names)}
         return list(dict.fromkeys(tuple(sorted({place[name] for name in chosen})) for chosen in self.sets))
-
-
-def _name_rare_sets(flags: Mapping[KeySet, NDArray[np.uint8]], names: list[str], size: int) -> pl.Series:
-    """For each class the names of its rare sets; classes with the same rare sets share one text."""
-    ids, number = np.zeros(size, dtype=np.int64), min(size, 1)
-    for packed in flags.values():
-        ids, number = refine_groups(ids, number, np.unpackbits(packed, count=size), 2)
-    first = np.empty(number, dtype=np.int64)
-    first[ids[::-1]] = np.arange(size - 1, -1, -1)
-    labels = [" + ".join(names[key] for key in keys) for keys in flags]
-    texts: list[str | None] = []
-    for begin in range(
-        0, number, _BLOCK
-    ):  # a block of patterns at a time: there may be as many as classes, and thousands of sets
-        rows = first[begin : begin + _BLOCK]
-        bits = [packed[rows >> 3] >> (7 - (rows & 7)).astype(np.uint8) & 1 for packed in flags.values()]
-        rare = np.array(bits, dtype=np.uint8).reshape(len(flags), len(rows))
-        texts += [_join_labels([labels[index] for index in np.flatnonzero(rare[:, pattern])]) for pattern in range(len(rows))]
-    return pl.Series("sets", texts, dtype=pl.String).gather(pl.Series(ids))
-
-
-def _join_labels(labels: list[str]) -> str | None:
-    if not labels:
-        return None
-    more = f"; {len(labels) - _NAMED:,} more" if len(labels) > _NAMED else ""
-    return "; ".join(labels[:_NAMED]) + more

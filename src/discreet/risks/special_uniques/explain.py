@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.engine.classes.key_sets import Missing
 from discreet.engine.encoding.columns import Column
-from discreet.risks.special_uniques.walk import Missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from math import comb
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.groups import class_sizes
-from discreet.engine.encoding.columns import Column, encode
-from discreet.errors import DataError
+from discreet.engine.classes.distinct_classes import list_classes
+from discreet.engine.classes.key_sets import Missing, count_key_sets, encode_keys
+from discreet.engine.encoding.columns import Column
+from discreet.engine.spark.gaps import MANY_CLASSES
+from discreet.engine.special_uniques.scores import Scores, weigh_sizes
+from discreet.engine.special_uniques.walk import check_search, count_minimal_uniques, list_distinct_keys
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.risks.special_uniques.explain import describe_minimal_uniques, list_minimal_uniques
-from discreet.risks.special_uniques.scores import Pairs, Scores, score_of_size, simulate_intrusion
-from discreet.risks.special_uniques.walk import DistinctKeys, MinimalUniques, Missing, count_minimal_uniques, list_distinct_keys
+from discreet.risks.special_uniques.intrusion import Pairs
+from discreet.risks.special_uniques.listing import list_sets_in_batches
+from discreet.risks.special_uniques.scoring import score_classes, sum_all_scores
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_MOST_SETS = 100_000
-_MOST_WILDCARD_KEYS = 62
 _SHOWN = 5
 
 
@@ -50,8 +49,10 @@ class SpecialUniques(RiskMeasure):
         "statistical disclosure assessment. Data Mining and Knowledge Discovery 16(2), 165-196; Skinner, C. J. & Elliot, M. J. "
         "(2002). A measure of disclosure risk for microdata. JRSS B 64(4), 855-867."
     )
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.special_uniques.spark:special_uniques", (MANY_CLASSES,))
     better: ClassVar[Mapping[str, Direction]] = {
-        "records": "low", "minimal_uniques": "low", "score_sum": "low", "score_max": "low", "dis_mean": "low", "dis_max": "low",
+        "records": "low", "minimal_uniques": "low", "high_risk": "low", "score_sum": "low", "score_max": "low", "dis_mean": "low",
+        "dis_max": "low",
     }  # fmt: skip
     worst: ClassVar[Mapping[str, float]] = {"dis_mean": 1.0, "dis_max": 1.0}
     descriptive: ClassVar[Collection[str]] = ("minimal_uniques",)
@@ -59,6 +60,7 @@ class SpecialUniques(RiskMeasure):
         "records": "special uniques: records with at least one minimal sample unique of at most max_size keys",
         "minimal_uniques": "minimal sample uniques of all records",
         "by_size": "minimal sample uniques by the number of their keys",
+        "high_risk": "records whose score is greater than threshold",
         "score_sum": "sum of the scores of all records",
         "score_max": "largest score of a record",
         "dis_mean": "mean DIS over all records; 0 for records that are not special",
@@ -69,7 +71,12 @@ class SpecialUniques(RiskMeasure):
         "score": "sum of the scores of its minimal sample uniques",
         "minimal_uniques": "number of its minimal sample uniques",
         "smallest": "number of keys of its smallest minimal sample unique; empty where it has none",
+        "sets": "its minimal sample uniques, small sets first; in files only",
     }
+    contribution: ClassVar[tuple[str, str] | None] = (
+        "contribution",
+        "sum of the scores of minimal sample uniques with the attribute",
+    )
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     keys: tuple[str, ...] = Field(default=(), description="quasi-identifiers whose sets are searched; default: role key")
@@ -80,6 +87,9 @@ class SpecialUniques(RiskMeasure):
     )
     scores: Scores = Field(
         default="elliot", description="score of a set of k of m keys: published product, (m - k)!, or the scaling of sdcMicro"
+    )
+    threshold: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=0.0, description="a record is high-risk if its score is greater"
     )
     sampling_fraction: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.01, description="share of the population that is in the sample, for the data intrusion simulation"
@@ -98,55 +108,30 @@ class SpecialUniques(RiskMeasure):
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
         keys = max(1, len(self.reads(sample)))
         deepest = min(self.max_size, keys)
-        bits = sum(comb(keys, size) for size in range(1, deepest))
+        bits = count_key_sets(keys, deepest if by_record else deepest - 1)
         return records * (60.0 + 4 * keys + 12 * deepest + bits / 8)
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         columns = self._encode_keys(data, original)
-        distinct, counts = self._count(columns, len(data))
-        weights = self._weigh_sizes(len(columns))
-        by_row = np.zeros(len(distinct.records), dtype=np.float64)
-        sets_by_row = np.zeros(len(distinct.records), dtype=np.int64)
-        smallest = np.zeros(len(distinct.records), dtype=np.int64)
-        for size in range(len(weights), 0, -1):
-            number = counts.by_record[size - 1]
-            by_row[: distinct.candidates] += number * weights[size - 1]
-            sets_by_row[: distinct.candidates] += number
-            smallest[: distinct.candidates][number > 0] = size
-        # without scores every DIS is 0, and agreement with nulls takes long to count
-        uniques, in_pairs = self._count_uniques_and_pairs(columns, len(data)) if by_row.any() else (0, 0)
-        dis = simulate_intrusion(by_row, len(columns), uniques, in_pairs, self.sampling_fraction, self.pairs)
-        by_size = counts.by_record.sum(axis=1, dtype=np.int64)
-        summary: dict[str, int | float | Mapping[str, int | float] | None] = {
-            "records": int((sets_by_row > 0).sum()),
-            "minimal_uniques": int(by_size.sum()),
-            "by_size": {str(size): int(number) for size, number in enumerate(by_size.tolist(), start=1)},
-            "score_sum": float(by_size @ weights),
-            "score_max": float(by_row.max(initial=0.0)),
-            "dis_mean": float(np.sort(dis).sum() / len(data)) if len(data) else 0.0,
-            "dis_max": float(dis.max(initial=0.0)),
-        }
+        scored = score_classes(self, self.reads(data), list_classes(columns, len(data)), [column.null_code for column in columns])
 
-        def list_records() -> pl.DataFrame:
-            rows = distinct.rows
-            sizes = pl.Series(smallest[rows])
-            return pl.DataFrame(
-                {
-                    "dis": dis[rows],
-                    "score": by_row[rows],
-                    "minimal_uniques": sets_by_row[rows],
-                    "smallest": pl.select(pl.when(sizes > 0).then(sizes)).to_series(),
-                }
-            )
+        def list_all_sets() -> Iterator[pl.DataFrame]:
+            names, begin = [column.name for column in columns], 0
+            for sets in list_sets_in_batches(names, scored.distinct, self.max_size, self.missing):
+                yield scored.list_values(scored.distinct.rows[begin : begin + len(sets)]).with_columns(sets)
+                begin += len(sets)
 
-        return Score(self.name, summary, list_records, _tabulate_attributes(columns, counts, weights))
+        return Score(
+            self.name, scored.summary, lambda: scored.list_values(scored.distinct.rows), scored.per_attribute,
+            record_batches=list_all_sets,
+        )  # fmt: skip
 
     def contributions_by_value(self, data: Microdata) -> pl.DataFrame:
         """What each value of each key contributes to the scores: one row per value in a minimal sample unique, largest first."""
         columns = self._encode_keys(data, None)
-        _, counts = self._count(columns, len(data))
-        weights = self._weigh_sizes(len(columns))
-        total = _sum_scores(counts, weights)
+        counts = count_minimal_uniques(list_distinct_keys(columns, len(data)), self.max_size, self.missing)
+        weights = weigh_sizes(self.scores, len(columns), self.max_size)
+        total = sum_all_scores(counts, weights)
         tables = []
         for column, by_value in zip(columns, counts.by_value, strict=True):
             sets = by_value.sum(axis=0)
@@ -175,7 +160,7 @@ class SpecialUniques(RiskMeasure):
             return [
                 f"{of}: not special, because others share each set of up to {min(self.max_size, len(columns))} of its key values"
             ]
-        weights = self._weigh_sizes(len(columns))
+        weights = weigh_sizes(self.scores, len(columns), self.max_size)
         scores = [float(weights[len(chosen) - 1]) for chosen in sets]
         number = f"{len(sets):,} minimal sample unique{'s' if len(sets) > 1 else ''}"
         head = f"{of}: score {sum(scores):g} ({self.scores}) from {number}"
@@ -183,60 +168,9 @@ class SpecialUniques(RiskMeasure):
 
     def _encode_keys(self, data: Microdata, original: Microdata | None) -> list[Column]:
         keys = self.reads(data)
-        if not keys:
-            raise DataError(f"special_uniques needs at least one attribute with the role key in {data.source}")
-        if len(set(keys)) < len(keys):
-            twice = next(name for name in keys if keys.count(name) > 1)
-            raise DataError(f"special_uniques names the key '{twice}' twice; name each key once")
-        number = sum(comb(len(keys), size) for size in range(1, min(self.max_size, len(keys)) + 1))
-        if number > _MOST_SETS:
-            raise DataError(
-                f"special_uniques would search {number:,} sets of up to {self.max_size} of {len(keys)} keys, more than "
-                f"{_MOST_SETS:,}; use a smaller max_size or fewer keys"
-            )
-        columns = encode(data, keys)
-        blank = [column.name for column in columns if column.has_null]
-        if self.missing != "category" and original is not None and blank:
-            raise DataError(
-                f"special_uniques is not defined for an intruder who knows the original values where '{blank[0]}' is suppressed "
-                f"and missing: {self.missing} takes a null for no value; use missing: category, or a limit on known_sets"
-            )
-        if self.missing == "wildcard" and len(keys) > _MOST_WILDCARD_KEYS:
-            raise DataError(
-                f"special_uniques takes at most {_MOST_WILDCARD_KEYS} keys with missing: wildcard, not {len(keys)}; "
-                "use missing: category, or fewer keys"
-            )
-        return columns
+        self.check_sets(keys, data.source)
+        return encode_keys(self.name, data, keys, self.missing, original)
 
-    def _count(self, columns: list[Column], size: int) -> tuple[DistinctKeys, MinimalUniques]:
-        distinct = list_distinct_keys(columns, size)
-        return distinct, count_minimal_uniques(distinct, self.max_size, self.missing)
-
-    def _weigh_sizes(self, keys: int) -> NDArray[np.float64]:
-        """The score of a minimal sample unique of 1, 2, ... keys."""
-        sizes = range(1, min(self.max_size, keys) + 1)
-        return np.array([score_of_size(self.scores, keys, size, self.max_size) for size in sizes])
-
-    def _count_uniques_and_pairs(self, columns: list[Column], size: int) -> tuple[int, int]:
-        """Records that are alone on all keys, and records in classes of exactly two."""
-        sizes = class_sizes(columns, size, wildcard=self.missing == "wildcard")
-        return int((sizes == 1).sum()), int((sizes == 2).sum())
-
-
-def _sum_scores(counts: MinimalUniques, weights: NDArray[np.float64]) -> float:
-    return float(counts.by_record.sum(axis=1, dtype=np.int64) @ weights)
-
-
-def _tabulate_attributes(columns: list[Column], counts: MinimalUniques, weights: NDArray[np.float64]) -> pl.DataFrame:
-    """What each key contributes: the minimal sample uniques that contain it, their scores, and the share of all scores."""
-    total = _sum_scores(counts, weights)
-    by_key = np.array([by_value.sum(axis=1) for by_value in counts.by_value])
-    contribution = by_key @ weights
-    return pl.DataFrame(
-        {
-            "attribute": [column.name for column in columns],
-            "minimal_uniques": by_key.sum(axis=1),
-            "contribution": contribution,
-            "share": contribution / total if total else np.zeros(len(columns)),
-        }
-    )
+    def check_sets(self, keys: Sequence[str], source: str) -> None:
+        """Raise DataError where these keys cannot be searched."""
+        check_search(self.name, keys, source, self.max_size, self.missing)

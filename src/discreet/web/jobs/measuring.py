@@ -16,7 +16,7 @@ from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
-from discreet.report.histograms import histogram
+from discreet.report.histograms import contributions, histogram
 from discreet.report.riskiest import riskiest
 
 TOP_RECORDS = 10
@@ -72,6 +72,7 @@ def _describe_score(measure: Any, score: Score, data: Microdata) -> dict[str, An
         },
         "worst": rows,
         "attributes": [] if score.per_attribute is None else score.per_attribute.head(MAX_ATTRIBUTE_ROWS).to_dicts(),
+        "contributions": contributions(score),
         **_rank_known_sets(score, data),
     }  # fmt: skip
 

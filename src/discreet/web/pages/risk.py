@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from discreet.assessment.adversaries import ADVERSARIES
 from discreet.report import charts
+from discreet.report.histograms import describe_contributions
 from discreet.report.maps import standalone_svg
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.errors import InvalidRequest, NotFound
@@ -65,6 +66,26 @@ def chart(core: ServerCore, session: CurrentSession, number: int, job: str, inde
     return Response(svg, media_type="image/svg+xml", headers=SVG_HEADERS)
 
 
+@router.get("/{job}/{index}/attributes.svg")
+def chart_attributes(core: ServerCore, session: CurrentSession, number: int, job: str, index: int) -> Response:
+    """Draw what each attribute contributes to one measure of a job."""
+    with core.store.read() as connection:
+        risk_job = queue.get(connection, projects.get(connection, session.user, number), job)
+    measures = (risk_job.result or {}).get("measures") or []
+    entry = measures[index].get("contributions") if 0 <= index < len(measures) else None
+    if not entry:
+        raise NotFound("this measure has no contributions by attribute")
+    return Response(_draw_contributions(json.dumps(entry)), media_type="image/svg+xml", headers=SVG_HEADERS)
+
+
+@lru_cache(maxsize=64)
+def _draw_contributions(entry_json: str) -> str:
+    entry = json.loads(entry_json)
+    bars = [{"label": row["label"], "value": row["before"]} for row in entry["rows"]]
+    chart = charts.share_chart(bars, entry["meaning"], width=420)
+    return standalone_svg(chart, f"{entry['measure']} by attribute", describe_contributions(entry))
+
+
 @lru_cache(maxsize=64)
 def _draw_histogram(histogram_json: str, measure: str) -> str:
     histogram = json.loads(histogram_json)
@@ -104,6 +125,8 @@ def _page(
         access_log.record_original(core.store, session.user, project, project.dataset_id, page="risk")
         for measure in result["measures"]:
             measure["histogram"] = _trim_empty_bins(measure["histogram"])
+            entry = measure.get("contributions")
+            measure["contributions_alt"] = describe_contributions(entry) if entry else ""
             measure["alt"] = _describe_histogram(measure["histogram"]) if measure["histogram"] else ""
     preselected = dict.fromkeys([*policy.risk, *ADVERSARIES])
     return render_page(

@@ -102,9 +102,7 @@ def _save_step(
             method_class = registry.load("masking", old.method)
             step = Step(
                 **step.model_dump(),
-                **fields.read_parameters(
-                    method_class, form, old=old.parameters, defaults=_inherited_defaults(old.method, policy)
-                ),
+                **fields.read_parameters(method_class, form, old=old.parameters, defaults=_inherited_defaults(old, policy)),
             )
             registry.resolve_step(step, policy, origin="the form")
             plan = policy.plan
@@ -156,7 +154,7 @@ def _step_page(
         plan_step=step,
         preview=preview,
         entry=catalogue.entry("masking", step.method),
-        fields=fields.form_fields(method_class, step.parameters, defaults=_inherited_defaults(step.method, policy)),
+        fields=fields.form_fields(method_class, step.parameters, defaults=_inherited_defaults(step, policy)),
         file_parameters=fields.file_parameters(method_class),
         fitting=fitting,
         misfits=misfits,
@@ -207,9 +205,9 @@ def _roles_by_column(policy: Policy) -> dict[str, str]:
     return {name: str(attribute.role) for name, attribute in policy.attributes.items()}
 
 
-def _inherited_defaults(method: str, policy: Policy) -> dict[str, Any]:
+def _inherited_defaults(step: Step, policy: Policy) -> dict[str, Any]:
     """Parameters that a step inherits from the policy's risk section if its own field is empty."""
-    return {name: parameter.value for name, parameter in registry.inherited_parameters(method, policy).items()}
+    return {name: parameter.value for name, parameter in registry.inherited_parameters(step, policy).items()}
 
 
 def _get_step(policy: Policy, step_number: int) -> Step:

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.classes.distinct_classes import list_classes
+from discreet.engine.classes.distinct_classes import DistinctClasses, list_classes
 from discreet.engine.classes.groups import group_ids
+from discreet.engine.classes.key_sets import KeySet, Missing, check_keys, count_key_sets
 from discreet.engine.encoding.columns import Column
-from discreet.risks.special_uniques.kernels import flag_uniques, refine_groups
+from discreet.engine.special_uniques.kernels import flag_uniques, refine_groups
+from discreet.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Missing = Literal["category", "wildcard", "ignore"]
 Groups = tuple["NDArray[np.int32]", "NDArray[np.int32]"]
 _NO_NULL = -1
+_MOST_SETS = 100_000
+_MOST_WILDCARD_KEYS = 62
 
 
 @dataclass(frozen=True)
@@ -49,31 +52,52 @@ class MinimalUniques:
     by_value: list[NDArray[np.int64]]
 
 
+def check_search(plugin: str, keys: Sequence[str], source: str, max_size: int, missing: Missing) -> None:
+    """Raise DataError where these keys cannot be searched: none, one of them twice, or too many."""
+    advice = "use a smaller max_size or fewer keys"
+    check_keys(plugin, keys, source, count_key_sets(len(keys), max_size), _MOST_SETS, advice)
+    if missing == "wildcard" and len(keys) > _MOST_WILDCARD_KEYS:
+        raise DataError(
+            f"{plugin} takes at most {_MOST_WILDCARD_KEYS} keys with missing: wildcard, not {len(keys)}; "
+            "use missing: category, or fewer keys"
+        )
+
+
 def list_distinct_keys(columns: Sequence[Column], size: int) -> DistinctKeys:
     """The distinct rows, in one pass over the records."""
-    classes = list_classes(columns, size)
-    order = np.argsort(classes.counts > 1, kind="stable")
+    return order_classes(list_classes(columns, size), [column.null_code for column in columns])
+
+
+def order_classes(classes: DistinctClasses, nulls: list[int | None]) -> DistinctKeys:
+    """Equivalence classes as rows, those of one record first; ``nulls``: the code of null of each key."""
+    order = np.argsort(_sorting_keys(classes), kind="stable")  # of 16 bits, so that it takes linear time
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     narrow = all(cardinality < 1 << 16 for cardinality in classes.cardinalities)
     # one integer type for all keys, so that one compiled version of each kernel serves them all
     codes = [column[order].astype(np.uint16 if narrow else np.uint32) for column in classes.codes]
     records = np.minimum(classes.counts[order], 2).astype(np.uint8)
-    nulls = [column.null_code for column in columns]
     return DistinctKeys(place[classes.ids], codes, classes.cardinalities, nulls, records, int((classes.counts == 1).sum()))
 
 
-def count_minimal_uniques(keys: DistinctKeys, max_size: int, missing: Missing) -> MinimalUniques:
-    """Count the minimal sample uniques of at most ``max_size`` keys, by record and by value of each key."""
-    width = len(keys.codes)
-    deepest = min(max_size, width)
-    counts = MinimalUniques(
-        np.zeros((deepest, keys.candidates), dtype=np.uint32),
-        [np.zeros((deepest, cardinality), dtype=np.int64) for cardinality in keys.cardinalities],
-    )
+def _sorting_keys(classes: DistinctClasses) -> NDArray[np.uint16]:
+    """Sample uniques first; then by the keys with most values, whose small groups are so next to each other in memory."""
+    keys = np.zeros(len(classes.counts), dtype=np.uint16)
+    combinations = 2
+    for key in sorted(range(len(classes.codes)), key=lambda key: -classes.cardinalities[key]):
+        if combinations * classes.cardinalities[key] > 1 << 16:
+            break
+        combinations *= classes.cardinalities[key]
+        keys = keys * np.uint16(classes.cardinalities[key]) + classes.codes[key].astype(np.uint16)
+    return keys + np.uint16(combinations // 2) * (classes.counts > 1).astype(np.uint16)
+
+
+def find_minimal_uniques(keys: DistinctKeys, max_size: int, missing: Missing) -> Iterator[tuple[KeySet, NDArray[np.uint8]]]:
+    """Each set of at most ``max_size`` keys on which records are alone minimally, with a bit per sample unique (packed)."""
+    deepest = min(max_size, len(keys.codes))
     if not keys.candidates:
-        return counts
-    alone_on: dict[tuple[int, ...], NDArray[np.uint8]] = {}
+        return
+    alone_on: dict[KeySet, NDArray[np.uint8]] = {}
     for chosen, flags in _Walk(keys, missing, deepest).flag_sets():
         size = len(chosen)
         alone = np.packbits(flags)
@@ -82,8 +106,19 @@ def count_minimal_uniques(keys: DistinctKeys, max_size: int, missing: Missing) -
             minimal &= ~alone_on[chosen[:left_out] + chosen[left_out + 1 :]]
         if size < deepest:
             alone_on[chosen] = alone
-        if not minimal.any():
-            continue
+        if minimal.any():
+            yield chosen, minimal
+
+
+def count_minimal_uniques(keys: DistinctKeys, max_size: int, missing: Missing) -> MinimalUniques:
+    """Count the minimal sample uniques of at most ``max_size`` keys, by record and by value of each key."""
+    deepest = min(max_size, len(keys.codes))
+    counts = MinimalUniques(
+        np.zeros((deepest, keys.candidates), dtype=np.uint32),
+        [np.zeros((deepest, cardinality), dtype=np.int64) for cardinality in keys.cardinalities],
+    )
+    for chosen, minimal in find_minimal_uniques(keys, max_size, missing):
+        size = len(chosen)
         is_minimal = np.unpackbits(minimal, count=keys.candidates)
         counts.by_record[size - 1] += is_minimal
         rows = np.flatnonzero(is_minimal.view(np.bool_))
@@ -105,13 +140,13 @@ class _Walk:
         # a row that is alone may agree with nulls of others, so it may be alone only on a larger set
         self.least = 1 if missing == "wildcard" else 2
 
-    def flag_sets(self) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+    def flag_sets(self) -> Iterator[tuple[KeySet, NDArray[np.bool_]]]:
         """Each set of keys in their order, with a flag per sample unique."""
         rows = len(self.keys.records)
         whole: Groups = (np.arange(rows, dtype=np.int32), np.array([0, rows], dtype=np.int32))
         yield from self._extend((), whole, len(self.order))
 
-    def _extend(self, path: tuple[int, ...], groups: Groups, end: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.bool_]]]:
+    def _extend(self, path: KeySet, groups: Groups, end: int) -> Iterator[tuple[KeySet, NDArray[np.bool_]]]:
         """The sets that add keys at positions before ``end`` to a path of later positions.
 
         Read as binary numbers, position p being 2^p, sets come in ascending order, and a subset is the smaller number.
@@ -158,7 +193,7 @@ def _mask_nulls(keys: DistinctKeys) -> NDArray[np.int64]:
     return masks
 
 
-def _clear_agreeing(flags: NDArray[np.bool_], keys: DistinctKeys, chosen: tuple[int, ...], masks: NDArray[np.int64]) -> None:
+def _clear_agreeing(flags: NDArray[np.bool_], keys: DistinctKeys, chosen: KeySet, masks: NDArray[np.int64]) -> None:
     """Take the flag from rows that agree with a row that lacks some of the keys: with all of its values that it has."""
     patterns = masks & sum(1 << key for key in chosen)
     for pattern in np.unique(patterns[patterns > 0]).tolist():

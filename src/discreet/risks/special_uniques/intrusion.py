@@ -1,8 +1,7 @@
-"""What a minimal sample unique of k of m keys adds to the score of its record, and the data intrusion simulation (DIS)."""
+"""Data intrusion simulation (DIS): the probability that a match is correct, spread over the records by their scores."""
 
 from __future__ import annotations
 
-from math import factorial, prod
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,25 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Scores = Literal["elliot", "factorial", "sdcmicro"]
 Pairs = Literal["records", "pairs"]
-
-
-def score_of_size(scores: Scores, keys: int, size: int, max_size: int) -> float:
-    """The score of one minimal sample unique.
-
-    ``elliot``: product over i = k .. M of (ATT - i) (Elliot, Manning & Ford 2002), M being ``max_size``; the factor 0 at
-    i = ATT is left out, because every score would be 0. ``factorial``: (m - k)!, which is the same for M >= m - 1.
-    ``sdcmicro``: (2^(m-k) - 1) k! (m - k)! / m!, which is 0 for a set of all keys.
-
-    >>> [score_of_size("elliot", 8, size, 3) for size in (1, 2, 3)]
-    [210.0, 30.0, 5.0]
-    """
-    if scores == "elliot":
-        return float(prod(keys - i for i in range(size, min(max_size, keys - 1) + 1)))
-    if scores == "factorial":
-        return float(factorial(keys - size))
-    return ((1 << (keys - size)) - 1) * factorial(size) * factorial(keys - size) / factorial(keys)
 
 
 def probability_of_correct_match(uniques: int, in_pairs: int, fraction: float, pairs: Pairs) -> float:

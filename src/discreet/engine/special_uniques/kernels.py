@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.runtime.compiled import compiled_unless_small
-from discreet.risks.special_uniques import small_kernels
+from discreet.engine.special_uniques import small_kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
