@@ -63,7 +63,7 @@ def score_pairs(
             largest = max(largest, sizes[one] * sizes[other])
     last = np.zeros(max(largest, 1), dtype=np.int64)
     stamp = np.full(max(largest, 1), -1, dtype=np.int64)
-    found = np.zeros((number, number), dtype=np.float64)
+    shares = np.zeros((number, number), dtype=np.float64)
     total = 0
     for row in range(rows):
         total += judged[row]
@@ -77,9 +77,9 @@ def score_pairs(
                     right += 1
                 stamp[cell] = at
                 last[cell] = truth[row]
-            found[one, other] = right / max(total, 1)
+            shares[one, other] = right / max(total, 1)
             at += 1
-    return found
+    return shares
 
 
 @compiled
@@ -180,10 +180,10 @@ def follow_tree(
     majority: NDArray[np.int64],
 ) -> NDArray[np.int64]:  # pragma: no cover - compiled
     """The value that a tree gives for each row of codes [columns, rows]."""
-    found = np.empty(codes.shape[1], dtype=np.int64)
+    guesses = np.empty(codes.shape[1], dtype=np.int64)
     for row in range(codes.shape[1]):
         node = 0
         while column[node] >= 0:
             node = child[node] + (1 if codes[column[node], row] > cut[node] else 0)
-        found[row] = majority[node]
-    return found
+        guesses[row] = majority[node]
+    return guesses
