@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from patience import patient
+from patience import browser_wait
 from playwright.sync_api import Page
 
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 
 
 def make_project(page: Page, url: str, name: str) -> str:

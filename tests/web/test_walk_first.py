@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from page_steps import import_file, make_project
-from patience import patient
+from patience import browser_wait, patient
 from playwright.sync_api import Page, expect
 
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 
 
 def upload(page: Page, file: Path) -> None:

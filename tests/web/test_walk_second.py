@@ -9,9 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 from page_steps import import_file
-from patience import patient
+from patience import browser_wait
 
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 
 

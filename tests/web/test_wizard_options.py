@@ -7,10 +7,11 @@ import re
 import httpx2 as httpx
 import pytest
 from page_steps import import_file, make_project
+from patience import browser_wait
 
 from discreet.testing import employees
 
-TIMEOUT = 240_000
+TIMEOUT = browser_wait(120)
 """Timeout for a busy machine, in milliseconds."""
 COLUMNS = ["Employee_Name", "Sex", "MaritalDesc", "RaceDesc", "Department", "Age", "Salary"]
 

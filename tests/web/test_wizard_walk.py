@@ -7,12 +7,12 @@ import re
 import httpx2 as httpx
 import pytest
 from page_steps import import_file, make_project
-from patience import patient
+from patience import browser_wait, patient
 
 from discreet.testing import hospital
 
 RECORDS = 5_000
-TIMEOUT = 1_000 * patient(120)
+TIMEOUT = browser_wait(120)
 """Timeout for a busy machine, in milliseconds."""
 
 
