@@ -1,7 +1,9 @@
 """Compiled loops that number equal integer keys by a hash table with open addressing.
 
 ``slots[hash]`` holds the number of a distinct key plus 1, or 0; ``keys[number]`` the key, ``first[number]`` the first record that
-has it and ``counts[number]`` how many have it. Slots are a power of two, at least twice as many as there is space for keys.
+has it and ``counts[number]`` how many have it; ``of[record]`` is written with the number of its key. Slots are a power of two,
+at least twice as many as there is space for keys, so a search passes about two of them and each loop is linear in its keys.
+Trap: keys, shifts and masks are unsigned, because a signed and an unsigned integer together become a float.
 """
 
 from __future__ import annotations
@@ -15,6 +17,12 @@ from discreet.engine.runtime.compiled import compiled
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 _ONE = np.uint64(1)
+
+
+@compiled
+def _first_slot(key: Any, mask: Any) -> Any:
+    """Where the search for a key begins: the upper bits of a product that depends on all bits of the key."""
+    return (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
 
 
 @compiled
@@ -36,7 +44,7 @@ def number_block(block: Any, start: int, slots: Any, keys: Any, first: Any, coun
     mask = np.uint64(len(slots) - 1)
     for at in range(len(block)):
         key = block[at]
-        slot = (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
+        slot = _first_slot(key, mask)
         owner = slots[slot]
         while owner != 0 and keys[owner - 1] != key:
             slot = (slot + _ONE) & mask
@@ -74,7 +82,7 @@ def fill_slots(keys: Any, number: int, slots: Any) -> None:
     mask = np.uint64(len(slots) - 1)
     for at in range(number):
         key = keys[at]
-        slot = (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
+        slot = _first_slot(key, mask)
         while slots[slot] != 0:
             slot = (slot + _ONE) & mask
         slots[slot] = at + 1

@@ -86,7 +86,11 @@ def score_pairs(
 def _best_split(
     codes: NDArray[Any], rows: NDArray[np.int64], truth: NDArray[np.int64], bins: int, values: int, least: int
 ) -> tuple[float, int, int]:  # pragma: no cover - compiled
-    """The column and bin that split some rows best by the Gini index: (gain in sum of squares, column, last bin on the left)."""
+    """The column and bin that split some rows best by the Gini index: (gain in sum of squares, column, last bin on the left).
+
+    ``codes`` is [columns, rows] with codes below ``bins``, ``truth[row]`` below ``values``. O(columns x (rows + bins x
+    values)). Trap: a gain must exceed rounding (1e-9), or a column without information would split.
+    """
     total = np.zeros(values, dtype=np.float64)
     for row in rows:
         total[truth[row]] += 1.0
@@ -179,7 +183,7 @@ def follow_tree(
     child: NDArray[np.int64],
     majority: NDArray[np.int64],
 ) -> NDArray[np.int64]:  # pragma: no cover - compiled
-    """The value that a tree gives for each row of codes [columns, rows]."""
+    """The value that a tree gives for each row of codes [columns, rows]; children of a node are neighbours. O(rows x depth)."""
     guesses = np.empty(codes.shape[1], dtype=np.int64)
     for row in range(codes.shape[1]):
         node = 0
