@@ -161,7 +161,7 @@ def _axe_faults(page: Page, rules: Sequence[str] = ()) -> list[str]:
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(_AXE.read_text(encoding="utf-8"))
     only = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
-    found = page.evaluate("only => axe.run(document, {resultTypes: ['violations'], ...only})", only)
+    found = page.evaluate("only => axe.run(document, {resultTypes: ['violations'], selectors: false, ...only})", only)
     return [
         f"{fault['impact']} {fault['id']}: {fault['help']} at {node['html'][:160]}"
         for fault in found["violations"]

@@ -1,4 +1,4 @@
-"""The server for tests that share it: jobs are forked from a warm process, and passwords are hashed at the lowest cost.
+"""The server for tests that share it: forked jobs, passwords hashed at the lowest cost, and pages that learn of changes at once.
 
 Run as ``quick_server.py ADDRESS serve …`` with the address of ``warm_workers``. A server that a test harms is the product's own.
 """
@@ -10,14 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI
+from patience import patient
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from starlette.routing import BaseRoute
 from warm_workers import launch_command
 
+from discreet.web.api import releases as api_releases
 from discreet.web.app import make_app
 from discreet.web.auth import accounts
-from discreet.web.jobs import process
+from discreet.web.jobs import events, process
+from discreet.web.pages import downloads
 from discreet.web.settings import Settings
 
 
@@ -26,6 +29,18 @@ def use_cheap_hashes(patch: Callable[[Any, str, Any], None] = setattr) -> None:
     hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
     patch(accounts, "_hasher", hasher)
     patch(accounts, "_dummy_hash", hasher.hash("nobody has this password"))
+
+
+def wait_for_files(patch: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Let a download wait for its file as long as a busy machine needs, where the product shows a page after ten seconds."""
+    for module in (api_releases, downloads):
+        patch(module, "WAIT_SECONDS", patient(60.0))
+
+
+def report_changes_soon() -> None:
+    """Have pages learn of the end of a job, and of other people's changes, at once: the product asks twice a second."""
+    events.stream_job.__defaults__ = (0.05,)
+    events.Watcher.follow.__defaults__ = (0.1,)
 
 
 _ROUTES: list[BaseRoute] = []
@@ -45,5 +60,7 @@ if __name__ == "__main__":
     from discreet.cli import main
 
     use_cheap_hashes()
+    wait_for_files()
+    report_changes_soon()
     process.COMMAND = launch_command(sys.argv.pop(1))
     main()

@@ -21,11 +21,12 @@ from fastapi.testclient import TestClient
 from patience import browser_wait, patient, wait_until
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
-from quick_server import make_quick_app, use_cheap_hashes
+from quick_server import make_quick_app, use_cheap_hashes, wait_for_files
 from sqlalchemy import create_engine, make_url, text
 from warm_workers import launch_command, warm_workers
 from web_jobs import CONTENT, POLICY, run
 
+from discreet import Client
 from discreet.reproduce.appendix import patients
 from discreet.web.auth import accounts
 from discreet.web.auth.accounts import User
@@ -63,10 +64,11 @@ def table_a1(tmp_path: Path) -> TableA1:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _cheap_password_hashes() -> Iterator[None]:
-    """Argon2 at its lowest cost in this process; servers that a test starts for itself keep the product's."""
+def _quick_application() -> Iterator[None]:
+    """Cheap password hashes and patience with downloads in this process; servers that a test starts are the product's."""
     with pytest.MonkeyPatch.context() as patch:
         use_cheap_hashes(patch.setattr)
+        wait_for_files(patch.setattr)
         yield
 
 
@@ -289,6 +291,28 @@ def log_in(context: Any, server: Server, name: str, password: str) -> None:
     answer = httpx.post(f"{server.url}/login", data={"name": name, "password": password})
     assert answer.status_code == 303, answer.text
     context.add_cookies([{"name": cookie, "value": value, "url": server.url} for cookie, value in answer.cookies.items()])
+
+
+@pytest.fixture
+def import_table(server: Server) -> Callable[[str, Path], str]:
+    """Make a project with an imported and analyzed table, without its pages, which other walks are about; returns its address."""
+
+    def make(name: str, file: Path) -> str:
+        with httpx.Client(base_url=server.url, timeout=patient(60)) as person:
+            assert person.post("/login", data={"name": server.name, "password": server.password}).status_code == 303
+            person.headers["x-csrf-token"] = person.get("/").text.split('name="csrf" content="')[1].split('"')[0]
+            token = {"name": f"import {next(_numbers)}", "scopes": ["read", "write"]}
+            secret = person.post("/api/v1/tokens", json=token).json()["secret"]
+            with Client(server.url, secret) as program:
+                number = program.create_project(name)["id"]
+                program.upload(number, file)
+            jobs = f"/api/v1/projects/{number}/jobs"
+            wait_until(
+                lambda: all(job["state"] == "done" for job in person.get(jobs).json()), "the table was not analyzed", seconds=120
+            )
+        return f"{server.url}/projects/{number}"
+
+    return make
 
 
 @pytest.fixture
