@@ -78,8 +78,8 @@ def test_table_a1_is_uploaded_classified_and_measured(
     check_page(seen, "08-risk-before")
     page.get_by_role("button", name="Measure the risk").click()
     page.get_by_role("heading", name="Comparison of the adversaries").wait_for(timeout=LONG)
-    expect(page.locator("figure img").first).to_have_js_property("complete", True)
-    assert page.locator("figure img").first.evaluate("image => image.naturalWidth") > 100
+    page.locator("figure img").first.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('figure img').naturalWidth > 100", timeout=LONG)
     expect(page.locator("#measure-k_anonymity")).to_contain_text(
         "It is a sample unique: no other record has its values of Age and State."
     )
