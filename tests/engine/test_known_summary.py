@@ -84,6 +84,12 @@ def test_bounds_contain_the_fields_and_are_in_order(data):
     fields, bounds = summary.fields(1, total, quantiles(data[0], total, QUANTILES), middle), summary.bounds(total, middle)
     for name, (low, high) in bounds.items():
         assert low - 1e-12 <= fields[name] <= high + 1e-12, name
+    _, lower, upper, sizes = data
+    assert bounds["high_risk"] == (sum(lower > 0.01), sum(upper > 0.01))
+    assert bounds["below_5"] == (sum(sizes.upper < 5 - 1e-6), sum(sizes.lower < 5 - 1e-6))
+    assert bounds["max"] == (max(lower, default=0.0), max(upper, default=0.0))
+    assert bounds["mean"] == pytest.approx((sum(lower) / max(total, 1), sum(upper) / max(total, 1)))
+    assert fields["widest"] == max(((high - low) / low for low, high in zip(lower, upper, strict=True) if low > 0), default=0.0)
     assert ("effective_k_min" in bounds) == bool(len(defined.value))
     ends = [median_size(one.copy()) for one in (defined.lower, defined.upper)]
     if middle is not None:
