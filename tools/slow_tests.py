@@ -1,7 +1,7 @@
 """Which tests are slow: writes tests/slow_tests.txt from the durations of full runs.
 
-    pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=0 --durations-min=0.1 > log
-    python tools/slow_tests.py log
+    make durations                                  # a full run, on a quiet machine
+    python tools/slow_tests.py durations.log more   # the same from logs of ``pytest --durations=0 --durations-min=0.1``
 
 A test is slow if all its cases together take more than two seconds, setup included. ``make check`` leaves slow tests out, and
 ``make test`` hands out the files with the longest tests first (tests/shared/sharing.py). Where several logs name a test, the last

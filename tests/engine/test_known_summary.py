@@ -109,6 +109,14 @@ def test_doubt_about_records_is_said_and_certainty_is_not():
     assert Summary(0.01).notes(0, {}) == ()
 
 
+def test_a_table_without_records_has_certain_zeros():
+    bounds = Summary(0.01).bounds(0, None)
+    assert bounds == {"high_risk": (0, 0), "high_risk_share": (0, 0), "mean": (0, 0), "max": (0, 0), "below_5": (0, 0)}
+    fields = Summary(0.01).fields(1, 0, quantiles(np.zeros(0), 0, QUANTILES), None)
+    assert (fields["mean"], fields["high_risk_share"], fields["effective_k_min"]) == (0.0, 0.0, None)
+    assert set(fields["quantiles"].values()) == {0.0}
+
+
 def test_wide_bounds_of_the_sizes_are_said_and_narrow_ones_are_not():
     wide, narrow = (Sizes(np.array([6.0]), np.array([low]), np.array([6.0])) for low in (4.0, 5.9999))
     one = (np.array([0.001]),) * 3
