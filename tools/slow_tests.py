@@ -24,7 +24,7 @@ _LINE = re.compile(r"^\s*(\d+\.\d+)s (?:setup|call|teardown)\s+(\S+?)(?:\[.*)?$"
 def measured_tests(*logs: str) -> dict[str, float]:
     """The tests of some logs in alphabetical order, with the seconds of all their cases.
 
-    >>> measured_tests("1.50s call   tests/a.py::test_b[x]\\n0.70s setup  tests/a.py::test_b[y]\\n0.10s call   tests/a.py::test_c")
+    >>> measured_tests("1.50s call  tests/a.py::test_b[x]\\n0.70s setup tests/a.py::test_b[y]\\n0.10s call  tests/a.py::test_c")
     {'tests/a.py::test_b': 2.2, 'tests/a.py::test_c': 0.1}
     """
     latest: dict[str, float] = {}
