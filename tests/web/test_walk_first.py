@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from page_steps import import_file, make_project
+from page_steps import import_file, make_project, wait_for_image
 from patience import browser_wait, patient
 from playwright.sync_api import Page, expect
 
@@ -78,8 +78,7 @@ def test_table_a1_is_uploaded_classified_and_measured(
     check_page(seen, "08-risk-before")
     page.get_by_role("button", name="Measure the risk").click()
     page.get_by_role("heading", name="Comparison of the adversaries").wait_for(timeout=LONG)
-    page.locator("figure img").first.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('figure img').naturalWidth > 100", timeout=LONG)
+    wait_for_image(page, "figure img", 100)
     expect(page.locator("#measure-k_anonymity")).to_contain_text(
         "It is a sample unique: no other record has its values of Age and State."
     )
