@@ -20,6 +20,7 @@ from discreet.web.api import releases as api_releases
 from discreet.web.app import make_app
 from discreet.web.auth import accounts
 from discreet.web.jobs import events, process
+from discreet.web.limits import turns
 from discreet.web.pages import downloads
 from discreet.web.settings import Settings
 
@@ -31,10 +32,15 @@ def use_cheap_hashes(patch: Callable[[Any, str, Any], None] = setattr) -> None:
     patch(accounts, "_dummy_hash", hasher.hash("nobody has this password"))
 
 
-def wait_for_files(patch: Callable[[Any, str, Any], None] = setattr) -> None:
-    """Let a download wait for its file as long as a busy machine needs, where the product shows a page after ten seconds."""
+def wait_for_slow_machines(patch: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Let requests wait as long as a busy machine needs.
+
+    The product shows a page where a download takes ten seconds, and refuses a request, such as that for one of a page's charts,
+    which waits for others of the same person for half a minute.
+    """
     for module in (api_releases, downloads):
         patch(module, "WAIT_SECONDS", patient(60.0))
+    patch(turns, "WAITING_SECONDS", 4 * patient(turns.WAITING_SECONDS))
 
 
 def report_changes_soon() -> None:
@@ -60,7 +66,7 @@ if __name__ == "__main__":
     from discreet.cli import main
 
     use_cheap_hashes()
-    wait_for_files()
+    wait_for_slow_machines()
     report_changes_soon()
     process.COMMAND = launch_command(sys.argv.pop(1))
     main()

@@ -21,7 +21,7 @@ from fastapi.testclient import TestClient
 from patience import browser_wait, patient, wait_until
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
-from quick_server import make_quick_app, use_cheap_hashes, wait_for_files
+from quick_server import make_quick_app, use_cheap_hashes, wait_for_slow_machines
 from sqlalchemy import create_engine, make_url, text
 from warm_workers import launch_command, warm_workers
 from web_jobs import CONTENT, POLICY, run
@@ -68,7 +68,7 @@ def _quick_application() -> Iterator[None]:
     """Cheap password hashes and patience with downloads in this process; servers that a test starts are the product's."""
     with pytest.MonkeyPatch.context() as patch:
         use_cheap_hashes(patch.setattr)
-        wait_for_files(patch.setattr)
+        wait_for_slow_machines(patch.setattr)
         yield
 
 
