@@ -109,3 +109,10 @@ def test_the_share_of_a_label_counts_the_leaves_of_its_hierarchy():
 def test_a_column_of_one_value_has_no_range_and_no_share():
     containment = read_containment(encode_series(pl.Series("x", [5, 5])), encode_series(pl.Series("x", ["0..10"])))
     assert (containment.range, containment.share.tolist()) == (0.0, [0.0])
+
+
+def test_texts_among_numbers_have_no_range_so_that_shares_are_counted_in_values():
+    mixed = encode_series(pl.Series("x", ["10", "20", "unknown"]))
+    containment = read_containment(mixed, encode_series(pl.Series("x", ["0..25"])))
+    assert (containment.range, containment.numbers.tolist()) == (0.0, [])
+    assert containment.share.tolist() == pytest.approx([2 / 3])
