@@ -19,6 +19,7 @@ D = datetime.date
     ("cell", "expected"),
     [
         (Interval(40, 50), 45.0),
+        (Interval(0.5, 1.5), 1.0),
         (Interval(-math.inf, 50), 25.0),
         (Interval(60, math.inf), 80.0),
         (Group(frozenset({"1", "2", "6"})), 3.0),
@@ -44,6 +45,7 @@ def test_dates_become_days_and_times_do_not():
     assert days.tolist()[::2] == [1.0, 10.0]
     assert math.isnan(days[1])
     assert as_numbers(pl.Series(["1970-01-02..1970-01-04"]), like=pl.Series([D(1970, 1, 1)])).tolist() == [2.0]
+    assert as_numbers(pl.Series(["{1970-01-02|1970-01-04}"]), like=pl.Series([D(1970, 1, 1)])).tolist() == [2.0]
     assert as_numbers(pl.Series([datetime.time(0, 0, 1)])).tolist() == [1_000_000.0]
     assert as_numbers(pl.Series([True, False])).tolist() == [1.0, 0.0]
     assert [is_number(pl.Series([one])) for one in (1, 0.5, True, D(1970, 1, 1), "1")] == [True, True, True, True, False]
@@ -65,7 +67,8 @@ def test_a_label_that_nothing_explains_is_an_error_beside_the_original_and_missi
     assert as_numbers(labels, cells=declared).tolist() == [5.0, 3.0]
 
 
-def test_empty_and_null_columns_have_no_numbers():
+def test_empty_null_and_text_columns_have_no_numbers():
+    assert np.isnan(as_numbers(pl.Series(["a", "{a|b}"]), like=pl.Series(["a", "b"]))).all()
     assert as_numbers(pl.Series([], dtype=pl.String)).tolist() == []
     assert np.isnan(as_numbers(pl.Series([None, None]))).all()
 
