@@ -116,3 +116,9 @@ def test_texts_among_numbers_have_no_range_so_that_shares_are_counted_in_values(
     containment = read_containment(mixed, encode_series(pl.Series("x", ["0..25"])))
     assert (containment.range, containment.numbers.tolist()) == (0.0, [])
     assert containment.share.tolist() == pytest.approx([2 / 3])
+
+
+def test_a_label_of_a_hierarchy_that_reads_as_an_interval_is_the_interval():
+    ages = Hierarchy.from_rows((("10", "10..20", "*"), ("15", "10..20", "*"), ("25", "20..30", "*"), ("26", "20..30", "*")))
+    code, reading = read(["10..20", "25"], "number", hierarchy=ages)
+    assert reading.cells == {code["10..20"]: Interval(10, 20)}, "values between its leaves, too"
