@@ -7,12 +7,13 @@ STAMP := $(VENV)/installed
 BASE := $(VENV)/base-installed
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-# two workers; files in the order of tests/shared/sharing.py, the longest first
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+# files in the order of tests/shared/sharing.py, the longest first
+WORKERS ?= 2
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # an environment that forbids compiled modules would compile them anew in each of thousands of processes
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo lint check test dist release docs setup base bench trust clean
+.PHONY: demo lint check test durations dist release docs setup base bench trust clean
 
 demo: base
 	$(BIN)/discreet demo
@@ -44,6 +45,11 @@ check: lint # without servers, browser, Spark and whatever takes seconds
 test: lint # everything
 	bash tools/servers.sh
 	$(PYTEST)
+
+durations: setup # everything on a quiet machine, and tests/slow_tests.txt from what each test took
+	bash tools/servers.sh
+	set -o pipefail; $(PYTEST) --durations=0 --durations-min=0.1 | tee durations.log
+	$(BIN)/python tools/slow_tests.py durations.log
 
 dist: setup # the wheel and the source distribution, tried in empty environments
 	bash tools/servers.sh

@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ import axe_playwright_python
 import httpx2
 import pytest
 from hypothesis import settings
-from patience import make_requests_patient, patient
+from patience import browser_wait, make_requests_patient, patient, wait_until
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sharing import BySession, put_long_units_first, read_seconds
 
@@ -52,7 +51,7 @@ atexit.register(shutil.rmtree, os.environ["DISCREET_HOME"], ignore_errors=True)
 
 
 # what a slow and busy machine may take to show something, in milliseconds; a page that is right is not waited for
-PATIENCE = 1_000 * patient(60)
+PATIENCE = browser_wait(60)
 expect.set_options(timeout=PATIENCE)
 make_requests_patient(httpx2)
 
@@ -162,7 +161,7 @@ def _axe_faults(page: Page, rules: Sequence[str] = ()) -> list[str]:
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(_AXE.read_text(encoding="utf-8"))
     only = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
-    found = page.evaluate("only => axe.run(document, {resultTypes: ['violations'], ...only})", only)
+    found = page.evaluate("only => axe.run(document, {resultTypes: ['violations'], selectors: false, ...only})", only)
     return [
         f"{fault['impact']} {fault['id']}: {fault['help']} at {node['html'][:160]}"
         for fault in found["violations"]
@@ -283,12 +282,13 @@ def _free_port() -> int:
 
 
 def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(int(10 * patient(30))):
+    def answers() -> bool:
         if server.poll() is not None:
             pytest.fail(f"the database server stopped: {log.read_text(errors='replace')[-2000:]}")
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
-            return
         except OSError:
-            time.sleep(0.1)
-    pytest.fail("the database server did not answer within 30 s")
+            return False
+        return True
+
+    wait_until(answers, "the database server does not answer")

@@ -185,3 +185,21 @@ def test_an_unexplained_label_is_an_error_and_never_a_value():
     mine, theirs = shared_atoms([(states, None), (said, declared)], reference=0)
     assert not len(agreeing_codes(mine, theirs)[1])
     shared_atoms([(said, None)])  # alone, a text is a value
+
+
+def test_two_complements_agree_over_texts_that_no_cell_names():
+    one, other = (encode_series(pl.Series("x", side)) for side in (["!{a|b}"], ["!{b|a}", "{a|b}"]))
+    declared = ColumnCells(kind="text")
+    mine, theirs = shared_atoms([(one, declared), (other, declared)])
+    starts, members = agreeing_codes(mine, theirs)
+    texts = other.values.to_list()
+    assert [texts[code] for code in members[starts[0] : starts[1]]] == ["!{b|a}"]
+
+
+def test_numbers_are_compared_with_intervals_written_as_texts_where_neither_is_the_original():
+    numbers, texts = encode_series(pl.Series("x", [1, 7])), encode_series(pl.Series("x", ["0..5", "7"]))
+    mine, theirs = shared_atoms([(numbers, None), (texts, None)])
+    starts, members = agreeing_codes(mine, theirs)
+    labels = texts.values.to_list()
+    assert [labels[code] for code in members[starts[0] : starts[1]]] == ["0..5"]
+    assert [labels[code] for code in members[starts[1] : starts[2]]] == ["7"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from command_line import run_command
-from patience import patient
+from patience import patient, wait_until
 
 import discreet
 
@@ -295,7 +295,4 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def _wait_for_compiler(pid: int) -> None:
     """Wait until a process has loaded the compiler of the kernels: it is measuring then."""
-    end = time.monotonic() + patient(60)
-    while "llvmlite" not in Path(f"/proc/{pid}/maps").read_text():
-        assert time.monotonic() < end, "nothing was measured"
-        time.sleep(0.05)
+    wait_until(lambda: "llvmlite" in Path(f"/proc/{pid}/maps").read_text(), "nothing was measured")

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from command_line import run_command
-from patience import patient
+from patience import patient, wait_until
 
 import discreet
 from discreet.convert.places import object_stores
@@ -36,14 +35,13 @@ def endpoint() -> Iterator[str]:
     command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | KEYS)
     try:
-        deadline = time.monotonic() + patient(60)
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert server.poll() is None, "the S3 server stopped"
-                time.sleep(0.1)
+
+        def answers() -> bool:
+            assert server.poll() is None, "the S3 server stopped"
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+
+        wait_until(answers, "the S3 server does not answer")
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()

@@ -21,6 +21,7 @@ POLICY = {
     }
 }
 MEASURES = ["l_diversity", "t_closeness", "repeated_records", "k_anonymity", "known_sets", "decision", "target_linkage"]
+PER_RECORD = ("l_diversity", "repeated_records", "known_sets", "target_linkage")
 
 
 def people(shift: int) -> pl.DataFrame:
@@ -41,7 +42,7 @@ def kept_by(spark: Any) -> int:
     return int(spark.sparkContext._jsc.getPersistentRDDs().size())
 
 
-@pytest.mark.parametrize(("suffix", "measures"), [("parquet", MEASURES), ("csv", MEASURES[:3])], ids=["parquet", "csv"])
+@pytest.mark.parametrize(("suffix", "measures"), [("parquet", MEASURES), ("csv", MEASURES[:1])], ids=["parquet", "csv"])
 def test_a_file_rewritten_at_the_same_path_is_measured_anew(spark: Any, tmp_path: Path, suffix: str, measures: list[str]) -> None:
     """Finding 11: l, t and g were those of the file that was there before."""
     place = tmp_path / f"people.{suffix}"
@@ -57,20 +58,20 @@ def test_a_file_rewritten_at_the_same_path_is_measured_anew(spark: Any, tmp_path
             same = {k: v for k, v in there[name].to_dict().items() if k in numbers}
             assert same == pytest.approx(numbers, rel=1e-9), name
         found.append({name: score.to_dict() for name, score in there.items()})
-    for name in ("l_diversity", "t_closeness", "repeated_records"):
+    for name in measures[:3]:
         assert found[0][name] != found[1][name], "the two files would not tell whether the first was taken for the second"
     assert kept_by(spark) == before
+    if suffix == "parquet":
+        assert_nothing_stays_after_the_records(spark, {name: there[name] for name in PER_RECORD}, tmp_path / "records.parquet")
 
 
-def test_nothing_stays_in_memory_after_the_records_were_asked_for(spark: Any, tmp_path: Path) -> None:
-    before = kept_by(spark)  # other tests share the session
-    people(1).write_parquet(tmp_path / "people.parquet")
-    data = discreet.read(tmp_path / "people.parquet", POLICY, engine="spark")
-    scores = verbs.risk(data, ["l_diversity", "repeated_records", "known_sets", "target_linkage"])
+def assert_nothing_stays_after_the_records(spark: Any, scores: dict[str, Any], place: Path) -> None:
+    """Ask for the records of some measures and have them written; nothing of it is left in the cluster's memory."""
+    before = kept_by(spark)
     for name, score in scores.items():
         assert score.per_record is not None, name
     assert kept_by(spark) == before
-    next(iter(scores.values())).write_all(scores, str(tmp_path / "records.parquet"))  # type: ignore[attr-defined]
+    next(iter(scores.values())).write_all(scores, str(place))
     assert kept_by(spark) == before
 
 

@@ -8,13 +8,12 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2 as httpx
-from patience import patient
+from patience import patient, wait_until
 
 from discreet.web.auth import accounts
 from discreet.web.db.store import Store
@@ -57,11 +56,15 @@ def running(command: Sequence[str], log: Path, port: int) -> Iterator[subprocess
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "300"})
     try:
-        deadline = time.monotonic() + patient(60)
-        while not is_listening(port):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"{command[0]} did not start: {log.read_text(errors='replace')[-2000:]}")
-            time.sleep(0.05)
+
+        def complain() -> str:
+            return f"{command[0]} did not start: {log.read_text(errors='replace')[-2000:]}"
+
+        def listens() -> bool:
+            assert process.poll() is None, complain()
+            return is_listening(port)
+
+        wait_until(listens, complain)
         yield process
     finally:
         process.terminate()

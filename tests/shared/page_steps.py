@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from patience import patient
+from patience import browser_wait, wait_until
 from playwright.sync_api import Page
 
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 
 
 def make_project(page: Page, url: str, name: str) -> str:
@@ -27,3 +27,13 @@ def import_file(page: Page, file: Path) -> None:
     page.wait_for_url(re.compile(r"/data/preview/[0-9a-f]{32}"), timeout=LONG)
     page.get_by_role("button", name="Import", exact=True).click(timeout=LONG)
     page.wait_for_url(re.compile(r"/data$"), timeout=LONG)
+
+
+def wait_for_image(page: Page, selector: str, least_width: int) -> None:
+    """Wait until the first such image is drawn, wider than so many pixels.
+
+    Not by ``wait_for_function``, which the pages' content security policy forbids as soon as it has to look twice.
+    """
+    image = page.locator(selector).first
+    image.scroll_into_view_if_needed()
+    wait_until(lambda: image.evaluate("image => image.naturalWidth") > least_width, f"{selector} is not drawn", pause=0.2)

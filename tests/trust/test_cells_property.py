@@ -230,7 +230,7 @@ def same(one, other):
 
 @pytest.mark.parametrize("steps", [*STEPS, *PERTURBED])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_values_lie_in_their_cells_and_files_say_what_memory_says(column, steps, tmp_path):
+def test_values_lie_in_their_cells_and_files_say_what_memory_says(column, steps, tmp_path, effort):
     data, release = masked(column, {**STEPS, **PERTURBED}[steps])
     if release is None:
         return
@@ -241,7 +241,11 @@ def test_values_lie_in_their_cells_and_files_say_what_memory_says(column, steps,
         for row in rows:
             label, value = table.frame["x"][int(row)], true[table.records[row]]
             assert holds(label, value, cells), f"{label!r} does not hold {value!r}"
-    forms = [FORMATS[(list(COLUMNS).index(column) + len(steps)) % len(FORMATS)]] + ["csv"] * (column in ("date", "int64", "zip"))
+    place = list(COLUMNS).index(column) + [*STEPS, *PERTURBED].index(steps)
+    # a file is measured again for every second combination, and for all of them by make trust
+    forms = [FORMATS[place // 2 % len(FORMATS)]] * (place % 2 == 0 or effort(0, 1) == 1) + ["csv"] * (
+        column in ("date", "int64", "zip")
+    )
     if table.schema["x"].is_float() or isinstance(
         table.schema["x"], pl.Datetime
     ):  # a spreadsheet keeps 15 digits, and milliseconds

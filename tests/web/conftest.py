@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,14 +18,15 @@ import httpx2 as httpx
 import pytest
 import quick_server
 from fastapi.testclient import TestClient
-from patience import patient
+from patience import browser_wait, patient, wait_until
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
-from quick_server import make_quick_app, use_cheap_hashes
-from sqlalchemy import create_engine, text
+from quick_server import make_quick_app, use_cheap_hashes, wait_for_slow_machines
+from sqlalchemy import create_engine, make_url, text
 from warm_workers import launch_command, warm_workers
 from web_jobs import CONTENT, POLICY, run
 
+from discreet import Client
 from discreet.reproduce.appendix import patients
 from discreet.web.auth import accounts
 from discreet.web.auth.accounts import User
@@ -40,7 +41,7 @@ WAYS = (("light", "light", None), ("dark", "dark", None), ("phone", "light", 390
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe-core that depend on them, which is all that differs in the dark."""
 FOLLOWED = '[data-job][data-state="queued"], [data-job][data-state="running"]'
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 """Maximum duration of a job in milliseconds on a slow, busy machine."""
 PASSWORD = "a longer password than most"
 _numbers = itertools.count()
@@ -63,10 +64,11 @@ def table_a1(tmp_path: Path) -> TableA1:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _cheap_password_hashes() -> Iterator[None]:
-    """Argon2 at its lowest cost in this process; servers that a test starts for itself keep the product's."""
+def _quick_application() -> Iterator[None]:
+    """Cheap password hashes and patience with downloads in this process; servers that a test starts are the product's."""
     with pytest.MonkeyPatch.context() as patch:
         use_cheap_hashes(patch.setattr)
+        wait_for_slow_machines(patch.setattr)
         yield
 
 
@@ -85,22 +87,39 @@ def product_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest) -> str | None:
-    """An empty database of each kind; None is the embedded default."""
+    """A database of each kind, empty unless the test has it opened as ``store``; None is the embedded default."""
     if request.param == "sqlite":
         return None
     if request.param == "mysql":
         return new_mysql_database(request.getfixturevalue("mysql"))
-    return new_database(request.getfixturevalue("postgresql"))
+    template = request.getfixturevalue("migrated_database") if "store" in request.fixturenames else ""
+    return new_database(request.getfixturevalue("postgresql"), template)
 
 
-def new_database(server: str) -> str:
-    """The address of an empty database on a PostgreSQL server."""
+def new_database(server: str, template: str = "") -> str:
+    """The address of a new database on a PostgreSQL server: empty, or a copy of a database of that name."""
     name = f"test_{next(_numbers)}"
     engine = create_engine(server.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}" if template else f"CREATE DATABASE {name}"))
     engine.dispose()
     return server.replace("/postgres?", f"/{name}?")
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a database with the current schema and nothing in it: a copy takes less time than fifty changes of a schema."""
+    address = new_database(postgresql)
+    Store.open(Settings.make(tmp_path_factory.mktemp("migrated"), address)).close()
+    return str(make_url(address).database)
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for SQLite: a file to copy."""
+    home = tmp_path_factory.mktemp("migrated") / "home"
+    Store.open(Settings.make(home, None)).close()
+    return home / "discreet.db"
 
 
 @pytest.fixture(scope="session")
@@ -125,7 +144,9 @@ def settings(database: str | None, tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def store(settings: Settings) -> Iterator[Store]:
+def store(settings: Settings, migrated_file: Path) -> Iterator[Store]:
+    if settings.database.startswith("sqlite"):
+        shutil.copy(migrated_file, settings.home / migrated_file.name)
     opened = Store.open(settings)
     yield opened
     opened.close()
@@ -273,6 +294,28 @@ def log_in(context: Any, server: Server, name: str, password: str) -> None:
 
 
 @pytest.fixture
+def import_table(server: Server) -> Callable[[str, Path], str]:
+    """Make a project with an imported and analyzed table, without its pages, which other walks are about; returns its address."""
+
+    def make(name: str, file: Path) -> str:
+        with httpx.Client(base_url=server.url, timeout=patient(60)) as person:
+            assert person.post("/login", data={"name": server.name, "password": server.password}).status_code == 303
+            person.headers["x-csrf-token"] = person.get("/").text.split('name="csrf" content="')[1].split('"')[0]
+            token = {"name": f"import {next(_numbers)}", "scopes": ["read", "write"]}
+            secret = person.post("/api/v1/tokens", json=token).json()["secret"]
+            with Client(server.url, secret) as program:
+                number = program.create_project(name)["id"]
+                program.upload(number, file)
+            jobs = f"/api/v1/projects/{number}/jobs"
+            wait_until(
+                lambda: all(job["state"] == "done" for job in person.get(jobs).json()), "the table was not analyzed", seconds=120
+            )
+        return f"{server.url}/projects/{number}"
+
+    return make
+
+
+@pytest.fixture
 def visit(server: Server, watched: Callable[..., Any]) -> Callable[..., Any]:
     """Open a watched page whose browser is logged in as the administrator, or as who is named."""
 
@@ -350,11 +393,12 @@ def settled() -> Callable[[Any], None]:
 
 
 def _wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
-    for _ in range(int(10 * patient(60))):
+    def read_link() -> str:
+        ended = process.poll() is not None  # before the log is read, so that its last lines are there
         output = log.read_text(errors="replace")
         if link := re.search(r"http://\S+/welcome/\S+", output):
             return link[0]
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    pytest.fail(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+        assert not ended, f"the server did not start: {output[-2000:]}"
+        return ""
+
+    return wait_until(read_link, lambda: f"the server did not start: {log.read_text(errors='replace')[-2000:]}")

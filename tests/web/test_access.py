@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from followers import make_follower
+from patience import patient
 from sqlalchemy import delete, select, update
 
 from discreet.web.auth import accounts, throttle, tokens
@@ -131,7 +132,7 @@ def test_parallel_guesses_are_counted_before_they_are_tested(store: Store, anna:
 
     def guess(number: int) -> type[Exception] | None:
         if number < 20:
-            barrier.wait(60)
+            barrier.wait(patient(60))
         try:
             accounts.log_in(store, "anna", f"guess {number}", "6.6.6.6")
         except (TooManyRequests, Unauthenticated) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from fastapi.routing import APIRoute
-from patience import patient
+from patience import browser_wait, patient, wait_until
 
 from discreet import Client
 from discreet.reproduce.appendix import patients
@@ -20,7 +19,7 @@ from discreet.web.auth import accounts
 from discreet.web.pages import routes
 from discreet.web.serving import open_transaction
 
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 SIZE = {"width": 1280, "height": 900}
 STEPS = [{"method": "microaggregation", "columns": ["Age"], "size": 2}, {"method": "sampling", "fraction": 0.8}]
 LIMITS = {"k_anonymity.k": 2}
@@ -147,8 +146,12 @@ def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> I
 
 def wait_for_job(client: Client, project: int, job: str) -> None:
     """Wait until a job has ended."""
-    while (state := client.job(project, job))["state"] in ("queued", "running"):
-        time.sleep(0.1)
+
+    def ended_job() -> dict[str, Any]:
+        state = client.job(project, job)
+        return {} if state["state"] in ("queued", "running") else state
+
+    state = wait_until(ended_job, "the job did not end", seconds=300)
     assert state["state"] == "done", state
 
 

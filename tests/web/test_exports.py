@@ -11,7 +11,7 @@ import httpx2
 import psutil
 import pytest
 from fastapi.testclient import TestClient
-from patience import patient
+from patience import patient, wait_until
 
 import discreet
 from discreet.web.jobs import fairness
@@ -36,7 +36,10 @@ def release(client: Any, folder: Path) -> tuple[int, int]:
 
 @pytest.mark.trust("Under load", "Many downloads of one user at once are a few processes, and others are answered meanwhile")
 def test_sixty_downloads_at_once_are_few_processes(run_server: Any, tmp_path: Path) -> None:
-    with run_server(tmp_path / "server") as server, httpx2.Client(base_url=server.url, trust_env=False, timeout=60) as person:
+    with (
+        run_server(tmp_path / "server") as server,
+        httpx2.Client(base_url=server.url, trust_env=False, timeout=patient(60)) as person,
+    ):
         page = person.post("/login", data={"name": server.name, "password": server.password}, follow_redirects=True)
         person.headers["x-csrf-token"] = page.text.split('name="csrf" content="')[1].split('"')[0]
         secret = person.post("/api/v1/tokens", json={"name": "script", "scopes": ["read", "write"]}).json()["secret"]
@@ -107,10 +110,12 @@ def test_a_download_that_takes_longer_shows_a_page_that_follows_it(
 
 def _run(client: TestClient, api: str, kind: str, parameters: dict[str, Any]) -> None:
     job = client.post(f"{api}/jobs", json={"kind": kind, "parameters": parameters}).json()["id"]
-    end = time.monotonic() + patient(120)
-    while (state := client.get(f"{api}/jobs/{job}").json())["state"] in ("queued", "running"):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+
+    def ended_job() -> dict[str, Any]:
+        state = client.get(f"{api}/jobs/{job}").json()
+        return {} if state["state"] in ("queued", "running") else state
+
+    state = wait_until(ended_job, "the job did not end", seconds=120)
     assert state["state"] == "done", state["what"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from patience import wait_until
 from quick_server import make_quick_app
 from warm_workers import launch_command
 from web_jobs import CONTENT, POLICY
@@ -61,8 +61,12 @@ class Caller:
 
     def wait(self, job: str) -> dict[str, Any]:
         """The result of a job that is over."""
-        while (state := self.call("GET", f"/jobs/{job}").json())["state"] in ("queued", "running"):
-            time.sleep(0.1)
+
+        def ended_job() -> dict[str, Any]:
+            state = self.call("GET", f"/jobs/{job}").json()
+            return {} if state["state"] in ("queued", "running") else state
+
+        state = wait_until(ended_job, "the job did not end", seconds=120)
         assert state["state"] == "done", state
         return dict(state["result"])
 

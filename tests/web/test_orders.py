@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_steps import import_file
 from playwright.sync_api import Page, expect
 from starlette.datastructures import FormData
 
@@ -54,19 +53,10 @@ def test_an_invalid_position_is_ignored_and_an_empty_one_removes_the_category():
 
 
 @pytest.fixture
-def project(server: Any, visit: Callable[..., Any], settled: Callable[[Any], None], tmp_path: Path) -> str:
+def project(import_table: Callable[[str, Path], str], tmp_path: Path) -> str:
     """A project with an attribute whose order has to be set by hand."""
     pl.DataFrame({"tree": VALUES * 4}).write_csv(tmp_path / "trees.csv")
-    page = visit().page
-    page.goto(f"{server.url}/projects/new")
-    page.get_by_label("Name", exact=True).fill(f"Trees {tmp_path.name}")
-    page.get_by_role("button", name="Create project").click()
-    page.wait_for_url("**/data")
-    address = str(page.url).removesuffix("/data")
-    import_file(page, tmp_path / "trees.csv")
-    page.get_by_role("heading", name="Records").wait_for()
-    settled(page)
-    return address
+    return import_table(f"Trees {tmp_path.name}", tmp_path / "trees.csv")
 
 
 def displayed_order(page: Page) -> list[str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-import time
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
 from fastapi.testclient import TestClient
-from patience import patient
+from patience import wait_until
 from sqlalchemy import insert
 from starlette.datastructures import FormData
 
@@ -275,10 +274,10 @@ def test_two_releases_are_generated_compared_mapped_downloaded_and_submitted_onc
 
 def wait(client: TestClient, project: int) -> None:
     """Wait until all jobs of the project have ended."""
-    for _ in range(int(10 * patient(60))):
+
+    def ended_jobs() -> list[dict[str, Any]]:
         jobs = client.get(f"/api/v1/projects/{project}/jobs").json()
-        if all(job["state"] not in ("queued", "running") for job in jobs):
-            assert jobs[0]["state"] == "done", jobs[0]["what"]
-            return
-        time.sleep(0.1)
-    pytest.fail("the job did not end within a minute")
+        return [] if any(job["state"] in ("queued", "running") for job in jobs) else list(jobs)
+
+    jobs = wait_until(ended_jobs, "the jobs did not end")
+    assert jobs[0]["state"] == "done", jobs[0]["what"]

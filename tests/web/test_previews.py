@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from patience import patient
+from patience import wait_until
 from sqlalchemy import select
 from web_forms import log_in_as
 from web_jobs import run, run_new_job
@@ -132,12 +132,13 @@ def test_the_pages_preview_again_with_changed_options_before_they_import(
 
 
 def wait_for_page(client: TestClient, address: str, text: str) -> str:
-    for _ in range(int(patient(300))):
+    def page_with_text() -> str:
         page = client.get(address).text
-        if text in page:
-            return page
-        time.sleep(0.1)
-    pytest.fail(f"{text!r} is not on {address}: {re.sub('<[^>]+>', ' ', page)[-1500:]}")
+        return page if text in page else ""
+
+    return wait_until(
+        page_with_text, lambda: f"{text!r} is not on {address}: {re.sub('<[^>]+>', ' ', client.get(address).text)[-1500:]}"
+    )
 
 
 def audit(store: Store) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ import psycopg
 import pymysql
 import pytest
 from exports import exported_file
+from patience import wait_until
 from sqlalchemy import make_url, select, update
 from web_jobs import STEPS, pass_gate, project_of, published_rows, run
 
@@ -190,9 +191,7 @@ def test_the_retention_period_is_applied_by_the_server(
     supervisor = Supervisor(settings, store)
     supervisor.start()
     try:
-        deadline = time.monotonic() + 60
-        while rows_with(store) and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait_until(lambda: not rows_with(store), "what is old was not purged")
     finally:
         supervisor.stop()
     assert rows_with(store) == []

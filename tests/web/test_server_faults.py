@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 import psutil
 import pytest
-from patience import patient
+from patience import patient, wait_until
 
 import discreet
 from discreet.errors import SourceError
@@ -57,13 +57,13 @@ class Killable:
         with self.log.open("wb") as out:
             command = [*PROGRAM, "serve", "--port", "0", "--home", str(self.home)]
             self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "300"})
-        for _ in range(1200):
+
+        def read_address() -> str:
             text = self.log.read_text(errors="replace")
-            if " is at http" in text:
-                return Client(text.split(" is at ")[1].split()[0], self.token)
-            assert self.process.poll() is None, text
-            time.sleep(0.05)
-        raise AssertionError(f"the server did not start: {text}")
+            assert " is at http" in text or self.process.poll() is None, text
+            return text.split(" is at ")[1].split()[0] if " is at http" in text else ""
+
+        return Client(wait_until(read_address, "the server did not start"), self.token)
 
     def kill(self) -> None:
         """kill -9, and see that no job goes on without its server."""
@@ -80,12 +80,12 @@ class Killable:
 
 def settled(client: Client, project: int, job: str) -> dict[str, Any]:
     """A job once it is over."""
-    for _ in range(1200):
+
+    def ended_job() -> dict[str, Any] | None:
         status = client.job(project, job)
-        if status["state"] not in ("queued", "running"):
-            return status
-        time.sleep(0.1)
-    raise AssertionError(f"the job is still {status['state']}: {status['what']}")
+        return None if status["state"] in ("queued", "running") else status
+
+    return wait_until(ended_job, "the job did not end", seconds=120) or {}
 
 
 def whole(server: Killable, client: Client, project: int) -> int:

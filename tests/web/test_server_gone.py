@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
-from patience import patient
+from patience import browser_wait
 from playwright.sync_api import expect
 
-LONG = 1000 * patient(60)
+LONG = browser_wait(60)
 
 
 def log_in(page: Any, server: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from page_steps import import_file
-from patience import patient
+from page_steps import import_file, wait_for_image
+from patience import browser_wait
 
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 pytestmark = pytest.mark.parametrize("server", ["sqlite", "postgresql"], indirect=True)
 
 
@@ -80,8 +80,7 @@ def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
     check_page(seen, "table")
 
     page.goto(f"{project}/assess")
-    page.locator("img.map").scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('img.map').naturalWidth > 0", timeout=LONG)
+    wait_for_image(page, "img.map", 0)
     check_page(seen, "assess")
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Public report").click()

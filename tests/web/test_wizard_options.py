@@ -6,24 +6,23 @@ import re
 
 import httpx2 as httpx
 import pytest
-from page_steps import import_file, make_project
+from page_steps import make_project
+from patience import browser_wait
 
 from discreet.testing import employees
 
-TIMEOUT = 240_000
+TIMEOUT = browser_wait(120)
 """Timeout for a busy machine, in milliseconds."""
 COLUMNS = ["Employee_Name", "Sex", "MaritalDesc", "RaceDesc", "Department", "Age", "Salary"]
 
 
 @pytest.mark.slow
-def test_options_reach_the_search_and_three_plans_are_shown_side_by_side(server, visit, check_page, tmp_path):
+def test_options_reach_the_search_and_three_plans_are_shown_side_by_side(visit, check_page, import_table, tmp_path):
     seen = visit()
     page = seen.page
-    project = make_project(page, server.url, "Employees")
     file = tmp_path / "employees.csv"
     employees(400).frame.select(COLUMNS).write_csv(file)
-    import_file(page, file)
-    page.get_by_text("400 records").first.wait_for(timeout=TIMEOUT)
+    project = import_table("Employees", file)
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
     csrf = page.locator('meta[name="csrf"]').get_attribute("content")
     api = project.replace("/projects/", "/api/v1/projects/")

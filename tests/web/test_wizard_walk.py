@@ -6,26 +6,25 @@ import re
 
 import httpx2 as httpx
 import pytest
-from page_steps import import_file, make_project
-from patience import patient
+from patience import browser_wait, patient
 
 from discreet.testing import hospital
 
 RECORDS = 5_000
-TIMEOUT = 1_000 * patient(120)
+TIMEOUT = browser_wait(120)
 """Timeout for a busy machine, in milliseconds."""
 
 
 @pytest.mark.slow
-def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_plan(server, visit, check_page, settled, tmp_path):
+def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_plan(
+    server, visit, check_page, import_table, tmp_path
+):
     seen = visit()
     page = seen.page
-    project = make_project(page, server.url, "Hospital")
     data = hospital(RECORDS)
     file = tmp_path / "hospital.parquet"
     data.frame.write_parquet(file)
-    import_file(page, file)
-    page.get_by_text("5,000 records").wait_for(timeout=TIMEOUT)
+    project = import_table("Hospital", file)
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
     csrf = page.locator('meta[name="csrf"]').get_attribute("content")
     policy = data.policy.model_dump(mode="json", exclude_defaults=True)

@@ -6,7 +6,6 @@ import asyncio
 import multiprocessing
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ import pytest
 from command_line import run_command
 from hypothesis import given
 from hypothesis import strategies as st
-from patience import patient
+from patience import patient, wait_until
 from sqlalchemy import create_engine, text
 from web_jobs import CONTENT
 
@@ -224,8 +223,5 @@ def test_a_killed_process_is_replaced(cluster: Cluster, person: httpx.Client) ->
     assert len(before) == 2
     victim = min(before)
     os.kill(victim, signal.SIGKILL)
-    deadline = time.monotonic() + patient(30)
-    while len({each.pid for each in cluster.processes()} - {victim}) != 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: len({each.pid for each in cluster.processes()} - {victim}) == 2, "the process was not replaced")
     assert person.get("/").status_code == 200

@@ -51,7 +51,7 @@ def side_by_side(original: Microdata, masked: Microdata, measured: Mapping[str, 
     ('k_anonymity', 1.0)
     """
     keys = [name for name in masked.named(Role.KEY) if name in masked.columns]
-    told = ", ".join(keys).replace("{", "(").replace("}", ")") or "all attributes"
+    key_names = ", ".join(keys).replace("{", "(").replace("}", ")") or "all attributes"
     chances: dict[str, pl.Series] = {}
     takes: dict[str, pl.Series] = {}
     for name in ADVERSARIES:
@@ -62,8 +62,10 @@ def side_by_side(original: Microdata, masked: Microdata, measured: Mapping[str, 
                 pl.Series([None] * len(masked), dtype=pl.String),
             )
             continue
-        found = frame.select(_CHANCES[name].cast(pl.Float64).clip(0.0, 1.0).alias("chance"), _TAKES[name](told).alias("takes"))
-        chances[name], takes[name] = found["chance"], found["takes"]
+        columns = frame.select(
+            _CHANCES[name].cast(pl.Float64).clip(0.0, 1.0).alias("chance"), _TAKES[name](key_names).alias("takes")
+        )
+        chances[name], takes[name] = columns["chance"], columns["takes"]
     table = pl.DataFrame(chances)
     worst = table.select(pl.max_horizontal(pl.all()).alias("chance"))["chance"]
     who = pl.coalesce(*(pl.when(pl.col(name) == worst).then(pl.lit(name)) for name in chances))
@@ -79,8 +81,8 @@ def _frame(name: str, original: Microdata, masked: Microdata, measured: Mapping[
     if name not in registry.installed_names("risk"):
         return None
     try:
-        made = registry.create("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
-        measure: RiskMeasure = registry.bind_to_engine("risk", [made], masked)[0]
+        unbound = registry.create("risk", name, original.policy.risk.get(name), origin=original.policy.origin)
+        measure: RiskMeasure = registry.bind_to_engine("risk", [unbound], masked)[0]
         return measure.measure(masked, original=original if measure.needs_original(masked) else None).per_record
     except DiscreetError:
         return None

@@ -64,14 +64,14 @@ class Selection(Plottable):
 
     def choice(self, title: str) -> PlanChoice:
         """One of the three plans: "least loss", "most truthful" or "safest"."""
-        found = next((choice for choice in self.choices if choice.title == title), None)
-        if found is None:
+        chosen = next((choice for choice in self.choices if choice.title == title), None)
+        if chosen is None:
             raise DataError(
                 f"the search has no plan '{title}'; {nearest(title, [choice.title for choice in self.choices])}"
                 if self.choices
                 else f"no plan meets every limit, so there is no plan '{title}' to choose"
             )
-        return found
+        return chosen
 
     def policy_with(self, title: str) -> Policy:
         """The policy that runs one of the three plans."""

@@ -23,11 +23,11 @@ import httpx2 as httpx
 import pytest
 from page_recipe import read_blocks, read_section, replace_all
 from page_steps import import_file
-from patience import patient
+from patience import browser_wait, patient
 from prometheus_client.parser import text_string_to_metric_families
 
 PAGE = "how-to/institution.md"
-LONG = 1_000 * patient(120)
+LONG = browser_wait(120)
 TOKEN = "metrics-token-of-the-test"
 PEOPLE = {
     "s-admin": {"preferred_username": "Ida IT", "groups": ["discreet-users", "discreet-administrators"]},

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import patient
+from patience import wait_until
 from sqlalchemy import select
 
 from discreet.reproduce.appendix import patients
@@ -56,24 +55,23 @@ class Desk:
 
     def wait(self, job: queue.Job, until: Callable[[queue.Job], bool] | None = None, seconds: float = 300) -> queue.Job:
         """Wait until the job ends, or until a condition holds."""
-        end = time.monotonic() + patient(seconds)
-        while time.monotonic() < end:
+
+        def ended_job() -> queue.Job | None:
             current = self.look(job)
-            if until(current) if until is not None else not current.active:
-                return current
-            time.sleep(0.05)
-        raise AssertionError(f"still {current.state}: {current.what}")
+            return current if (until(current) if until is not None else not current.active) else None
+
+        ended = wait_until(ended_job, lambda: f"still {self.look(job).state}: {self.look(job).what}", seconds=seconds)
+        assert ended is not None
+        return ended
 
     def pid_of(self, job: queue.Job) -> int:
         """The process that a job has, once it has one."""
-        end = time.monotonic() + patient(120)
-        while time.monotonic() < end:
+
+        def read_pid() -> int:
             with self.store.read() as connection:
-                pid = connection.execute(select(job_table.c.pid).where(job_table.c.id == job.id)).scalar()
-            if pid:
-                return int(pid)
-            time.sleep(0.05)
-        raise AssertionError("no process was started")
+                return int(connection.execute(select(job_table.c.pid).where(job_table.c.id == job.id)).scalar() or 0)
+
+        return wait_until(read_pid, "no process was started", seconds=120)
 
     def in_process(self, kind: str, **parameters: Any) -> dict[str, Any]:
         """Run a job without a process; returns its last message."""
@@ -113,10 +111,10 @@ class Desk:
 
     def gone(self, pid: int, seconds: float = 60) -> bool:
         """Whether a process ends within some time, which a slow machine may need."""
-        end = time.monotonic() + patient(seconds)
-        while self.alive(pid) and time.monotonic() < end:
-            time.sleep(0.02)
-        return not self.alive(pid)
+        try:
+            return wait_until(lambda: not self.alive(pid), "it lives", seconds=seconds, pause=0.02)
+        except AssertionError:
+            return False
 
 
 @pytest.fixture

@@ -114,17 +114,17 @@ def _long_phrases_in(text: str) -> tuple[str, ...]:
     words = text.split()
     if not 2 <= len(words) <= 6:
         return ()
-    found: list[str] = []
+    dictionaries: list[str] = []
     for size in (3, 2, 1):
         for start in range(len(words) - size + 1):
             phrase = " ".join(words[start : start + size])
             if size > 1 or len(phrase) >= 6:
-                found += [
+                dictionaries += [
                     name
                     for name in _words().get(phrase, ())
                     if name in ("disease", "crime", "medication", "occupation", "religion")
                 ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(dictionaries))
 
 
 @cache

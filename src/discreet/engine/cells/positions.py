@@ -105,7 +105,7 @@ def _number_positions(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_]
     ints = stripped.cast(pl.Int64, strict=False)
     whole = ints.is_not_null().to_numpy()
     positions = floats.fill_null(0.0).to_numpy() + 0.0
-    if not len(positions) or np.abs(positions[np.isfinite(positions)]).max(initial=0) <= _EXACT:
+    if not len(positions) or np.abs(positions[np.isfinite(positions)]).max(initial=0) < _EXACT:  # 2**53 may be 2**53 + 1, rounded
         return positions, plain
     if (whole | ~plain).all():
         return ints.fill_null(0).to_numpy(), plain

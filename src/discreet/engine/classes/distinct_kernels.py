@@ -1,7 +1,9 @@
 """Compiled loops that number equal integer keys by a hash table with open addressing.
 
 ``slots[hash]`` holds the number of a distinct key plus 1, or 0; ``keys[number]`` the key, ``first[number]`` the first record that
-has it and ``counts[number]`` how many have it. Slots are a power of two, at least twice as many as there is space for keys.
+has it and ``counts[number]`` how many have it; ``of[record]`` is written with the number of its key. Slots are a power of two,
+at least twice as many as there is space for keys, so a search passes about two of them and each loop is linear in its keys.
+Trap: keys, shifts and masks are unsigned, because a signed and an unsigned integer together become a float.
 """
 
 from __future__ import annotations
@@ -26,6 +28,12 @@ def append_code(keys: Any, codes: Any, bits: int) -> None:
 
 
 @compiled
+def _first_slot(key: Any, mask: Any) -> Any:
+    """Where the search for a key begins: the upper bits of a product that depends on all bits of the key."""
+    return (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
+
+
+@compiled
 def _enter_key(slot: int, record: int, slots: Any, first: Any, counts: Any, number: int) -> int:
     """Give the key of a record the next number, at a free slot; returns how many distinct keys there are now."""
     first[number] = record
@@ -44,7 +52,7 @@ def number_block(block: Any, start: int, slots: Any, keys: Any, first: Any, coun
     mask = np.uint64(len(slots) - 1)
     for at in range(len(block)):
         key = block[at]
-        slot = (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
+        slot = _first_slot(key, mask)
         owner = slots[slot]
         while owner != 0 and keys[owner - 1] != key:
             slot = (slot + _ONE) & mask
@@ -82,7 +90,7 @@ def fill_slots(keys: Any, number: int, slots: Any) -> None:
     mask = np.uint64(len(slots) - 1)
     for at in range(number):
         key = keys[at]
-        slot = (((key ^ (key >> _HALF)) * _GOLDEN) >> _HALF) & mask
+        slot = _first_slot(key, mask)
         while slots[slot] != 0:
             slot = (slot + _ONE) & mask
         slots[slot] = at + 1

@@ -67,7 +67,7 @@ def class_ids(
 def relabel(
     codes: NDArray[np.int32], rows: NDArray[np.int32], attributes: NDArray[np.int64], maps: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """The new codes ``maps[i, code]`` of some rows in the attributes ``attributes[i]``."""
+    """The new codes ``maps[i, code]`` of some rows in the attributes ``attributes[i]``. O(rows x attributes)."""
     new_codes = np.empty((len(rows), len(attributes)), dtype=np.int32)
     for index in range(len(rows)):
         for column in range(len(attributes)):
@@ -79,7 +79,10 @@ def relabel(
 def sum_flagged_rows(
     codes: NDArray[np.int32], counts: NDArray[np.int64], flags: NDArray[np.bool_], values: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.float64]]:
-    """The number of records in flagged rows, and for each attribute the sum of ``values[attribute, code]`` over these records."""
+    """The number of records in flagged rows, and for each attribute the sum of ``values[attribute, code]`` over these records.
+
+    ``codes[row, attribute]`` and ``counts[row]`` as in :func:`class_ids`, ``flags[row]``. O(rows x attributes).
+    """
     sums = np.zeros(len(values))
     number = 0
     for row in range(len(codes)):

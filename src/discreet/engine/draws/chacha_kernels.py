@@ -73,6 +73,7 @@ def _compute_blocks(key: Any, counters: Any, words: Any) -> None:
 
 @compiled
 def _join_words(low: Any, high: Any) -> Any:
+    """Two words of 32 bits as one of 64. Trap: without the unsigned casts the sign of ``low`` would fill the upper half."""
     return np.uint64(np.uint32(low)) | (np.uint64(np.uint32(high)) << np.uint64(32))
 
 

@@ -15,6 +15,7 @@ from discreet.engine.runtime.compiled import compiled
 
 @compiled
 def _mix(state: Any) -> Any:
+    """The finalizer of SplitMix64 (Steele, Lea & Flood 2014): every bit of the result depends on every bit of the state."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))

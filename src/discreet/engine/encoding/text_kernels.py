@@ -1,4 +1,7 @@
-"""Compiled: number texts by a hash table of their bytes."""
+"""Compiled: number texts by a hash table of their bytes, :class:`TextArrays`; each loop is linear in the bytes of its texts.
+
+Trap: the slots must stay at most half full, so :func:`number_rows` stops before a block that could fill them.
+"""
 
 from __future__ import annotations
 

@@ -89,10 +89,6 @@ class HighRisk:
     certain: NDArray[np.bool_]
     possible: NDArray[np.bool_]
 
-    @property
-    def undecided(self) -> NDArray[np.bool_]:
-        return self.possible & ~self.certain
-
 
 def high_risk(
     threshold: float | Among,

@@ -74,6 +74,7 @@ def consequences(data: Microdata, weights: dict[str, NDArray[np.float64]], slots
 
 @compiled_unless_small(mark_heavy)
 def _mark(codes: Any, heavy: Any, flags: Any) -> None:
+    """Set ``flags[record]`` where ``heavy[code]``; O(records). Trap: flags of earlier attributes stay, so it never clears one."""
     for at in range(len(codes)):
         if heavy[codes[at]]:
             flags[at] = True

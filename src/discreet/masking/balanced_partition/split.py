@@ -1,7 +1,9 @@
 """The split of a set of records in two (Kartal & Li 2016, Table 3, step 2), compiled.
 
 A split moves the left part before the right one and keeps the order within both, so rows stay sorted by person. The arrays are
-described in ``cuts``.
+described in ``cuts``. With n rows in the set, finding and judging the cuts is O(n x keys), each rule that is checked is one more
+pass over the rows, and a whole recursion O(n x keys x depth). Trap: ``scratch`` is shared by all calls, so a loop clears the
+counters that it touched, also where it stops early.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A *pattern* is a set of attributes that are blank in a row; pattern 0 has none. A row with a pattern agrees with every row that
 has the same combination of values in the other attributes. So the records of blanked rows are counted in a hash table by
-pattern and remaining combination, and a complete row looks its combination up once per pattern in use.
+pattern and remaining combination, and a complete row looks its combination up once per pattern in use: O(attributes) each.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The tree is balanced and in heap order: node i has the children 2i and 2i + 1, and all leaves are at one depth. Every node has the
 bounding box of its remaining points and the highest row among them, so that a search skips nodes that cannot win, ties
 included: of equal distances the higher row wins. Bounds are computed like distances, term by term in the same order, so that
-rounding cannot put a bound on the wrong side. Attributes are numbers, or codes of categories if ``nominal``.
+rounding cannot put a bound on the wrong side. Attributes are numbers, or codes of categories if ``nominal``. The distance of a
+point, the bound of a box and the refreshing of an inner node are O(attributes), of a leaf O(attributes x LEAF_SIZE).
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ def _halve_nodes(
 
 @compiled
 def _refresh_all(tree: KDTree, depth: int) -> None:
+    """Compute all nodes, O(nodes x attributes). Trap: from last to first, because a node is computed from its children."""
     for node in range((2 << depth) - 1, 0, -1):
         _refresh(node, tree, depth)
 
@@ -162,7 +164,7 @@ def _refresh(node: int, tree: KDTree, depth: int) -> bool:
 
 @compiled
 def remove(row: int, tree: KDTree, depth: int) -> None:
-    """Remove a row: the last point of its leaf takes its position, and boxes shrink upwards as far as they change."""
+    """Remove a row: the last point of its leaf takes its position, and boxes shrink upwards as far as they change, O(depth)."""
     node = tree.leaf[row]
     position, last = tree.position[row], tree.start[node] + tree.size[node] - 1
     tree.order[position] = tree.order[last]
@@ -264,6 +266,7 @@ def _largest_distance(
 
 @compiled
 def _swap_last_two(stack: SearchStack, height: int) -> None:
+    """Exchange the two nodes on top, so that the more promising child is visited first."""
     nodes, bounds = stack
     nodes[height - 2], nodes[height - 1] = nodes[height - 1], nodes[height - 2]
     bounds[height - 2], bounds[height - 1] = bounds[height - 1], bounds[height - 2]
@@ -324,7 +327,7 @@ def find_nearest(
 def _insert(
     candidate: int, distance: float, rows: NDArray[np.int64], distances: NDArray[np.float64], filled: int, number: int
 ) -> int:
-    """Insert a candidate into the sorted list of at most ``number`` nearest rows; returns the length of the list."""
+    """Insert a candidate into the sorted list of at most ``number`` nearest rows, O(number); returns the length of the list."""
     slot = filled
     while slot and (distance < distances[slot - 1] or (distance == distances[slot - 1] and candidate > rows[slot - 1])):
         slot -= 1

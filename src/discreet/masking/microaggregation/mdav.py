@@ -86,7 +86,10 @@ def mdav_groups(
 
 @compiled
 def _add_row(row: int, sign: int, remaining: Remaining, tree: KDTree, metric: Metric) -> None:
-    """Add a row to the sums over the remaining records (sign 1), or take it away (sign -1), by Knuth's two-sum."""
+    """Add a row to the sums over the remaining records (sign 1), or take it away (sign -1), by Knuth's two-sum.
+
+    O(attributes). Trap: a plain sum would drift as records leave, and with it the farthest record.
+    """
     total, correction, counts = remaining
     for axis in range(len(total)):
         value = sign * tree.points[tree.position[row], axis]
@@ -101,6 +104,7 @@ def _add_row(row: int, sign: int, remaining: Remaining, tree: KDTree, metric: Me
 
 @compiled
 def _copy_point(points: NDArray[np.float64], position: int, target: NDArray[np.float64]) -> None:
+    """Copy a point, O(attributes). Trap: a view would change when :func:`remove` puts another point at its position."""
     for axis in range(len(target)):
         target[axis] = points[position, axis]
 
@@ -160,7 +164,10 @@ def _form_group(
     size: int,
     depth: int,
 ) -> None:
-    """Put a record, whose point is the seed, and its nearest records into a group, and remove them from the tree."""
+    """Put a record, whose point is the seed, and its nearest records into a group, and remove them from the tree.
+
+    O(size) searches of the tree at most, as for :func:`find_nearest` and :func:`remove`.
+    """
     members = scratch.members
     if size > 1:
         find_nearest(first, scratch.seed, size - 1, members, scratch.distances, tree, metric, depth, scratch.stack)

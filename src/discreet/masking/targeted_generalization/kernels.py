@@ -92,6 +92,7 @@ def _compute_risk(table: Any, codes: Any, chosen: Any, base: float, axes: Any, t
 
 @compiled
 def _cell_cost(axis: int, level: int, code: int, axes: Any) -> Any:
+    """The loss of one cell at a level: ``axes[2]`` are the offsets of the attributes, ``axes[3]`` their cardinalities."""
     return axes[5][axes[2][axis] + level * axes[3][axis] + code]
 
 

@@ -159,15 +159,15 @@ def _rows_are_alike(column: Column, ids: NDArray[np.int64]) -> bool:
 
 def pointless_thresholds(parameters: Mapping[str, float]) -> list[str]:
     """What the thresholds of a policy leave unchecked, in words; each is a gap."""
-    found = []
+    sentences = []
     for name, most, consequence in _SENSIBLE:
         if parameters[name] > most:
-            found.append(
+            sentences.append(
                 f"the policy sets coverage.{name} to {parameters[name]:g}, so {consequence}; at most {most:g} makes it a check"
             )
     if parameters["together"] < 2:
-        found.append("the policy sets coverage.together to 1, so columns that nobody looked at are not tried together")
-    return found
+        sentences.append("the policy sets coverage.together to 1, so columns that nobody looked at are not tried together")
+    return sentences
 
 
 _SENSIBLE = (

@@ -52,6 +52,6 @@ def read_dates(values: pl.Series, form: str) -> pl.Series:
 
 
 def _share(values: pl.Series, form: str) -> float:
-    found = read_dates(values, form)
-    years = found.dt.year()
-    return float((found.is_not_null() & years.is_between(1700, 2200)).mean() or 0.0)  # type: ignore[arg-type]
+    dates = read_dates(values, form)
+    years = dates.dt.year()
+    return float((dates.is_not_null() & years.is_between(1700, 2200)).mean() or 0.0)  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ class Determinant:
 
 def determinants_of(paired: Paired, sample: NDArray[np.int64]) -> list[Determinant]:
     """All released columns that vary, with year, month, day, weekday and hour of dates, however these are stored."""
-    found: list[Determinant] = []
+    determinants: list[Determinant] = []
     for name in paired.data.columns:
         series = paired.released(name, sample)
         parts = [(name, series)]
@@ -61,8 +61,8 @@ def determinants_of(paired: Paired, sample: NDArray[np.int64]) -> list[Determina
         if days.dtype == pl.Date or isinstance(days.dtype, pl.Datetime):
             parts += [(f"{part} of {name}", values) for part, values in date_parts(days).items()]
         encoded = [Determinant(label, name, encode_series(values)) for label, values in parts]
-        found += [one for one in encoded if one.column.cardinality > 1]
-    return found
+        determinants += [one for one in encoded if one.column.cardinality > 1]
+    return determinants
 
 
 def date_parts(series: pl.Series) -> dict[str, pl.Series]:

@@ -116,7 +116,7 @@ def blind_measures(data: Microdata) -> list[str]:
 
 def steps_of(policy: Policy, data: Microdata) -> dict[str, list[str]]:
     """Column by column the methods of the plan's steps that work on it: those named, or the method's own choice."""
-    found: dict[str, list[str]] = {}
+    methods: dict[str, list[str]] = {}
     for step in policy.plan.steps:
         if not step.enabled:
             continue
@@ -128,8 +128,8 @@ def steps_of(policy: Policy, data: Microdata) -> dict[str, list[str]]:
             except DiscreetError:
                 columns = ()
         for name in columns:
-            found.setdefault(name, []).append(step.method)
-    return found
+            methods.setdefault(name, []).append(step.method)
+    return methods
 
 
 def shares_still_true(paired: Paired) -> dict[str, float]:
@@ -155,10 +155,10 @@ def examine(data: Microdata, original: Microdata | None, still_true: Mapping[str
             readers.setdefault(name, []).append(measure.name)
         for name in known_columns(measure, data):
             knowing.setdefault(name, []).append(measure.name)
-    found = []
+    examinations = []
     for name in data.columns:
         attribute = data.attribute(name)
-        found.append(
+        examinations.append(
             Examination(
                 name,
                 attribute.role,
@@ -169,4 +169,4 @@ def examine(data: Microdata, original: Microdata | None, still_true: Mapping[str
                 None if still_true is None else still_true[name],
             )
         )
-    return found
+    return examinations

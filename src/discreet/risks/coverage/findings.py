@@ -70,34 +70,34 @@ class Findings:
     def sentences(self) -> list[str]:
         """One sentence per concern; each names its columns and what would settle it."""
         of = {one.name: one for one in self.examined}
-        found = [
+        concerns = [
             f"{_subject(of[name], f'looks like {look}')}: {_remedy(of[name])}, remove it, or write accepted: with your reason"
             for name, look in self.looks.items()
         ]
-        found += [
+        concerns += [
             f"{_subject(of[name], f'singles out {self.uniqueness[name]:.1%} of the records by itself')}: {_remedy(of[name])}, "
             "mask it, or write accepted: with your reason"
             for name in self.singling
         ]
-        found += [
+        concerns += [
             f"nobody looked at {_quoted(one.columns)}, which together single out {one.share:.1%} of the records: give them "
             "roles, mask one, or write accepted: with your reason"
             for one in self.combinations
         ]
-        found += [_split(one) for one in self.with_keys]
-        found += [
+        concerns += [_split(one) for one in self.with_keys]
+        concerns += [
             f"'{name}' has the role key, but no risk measure with a limit takes it as known: name it in keys, give it a "
             "probability known above epsilon, set a limit on a measure that reads it, mask it to one value, or write accepted: "
             "with your reason"
             for name in self.unread_keys
         ]
-        found += [_restored(one, one.column in self.removed) for one in self.restorable]
-        found += [
+        concerns += [_restored(one, one.column in self.removed) for one in self.restorable]
+        concerns += [
             f"{_few(one.cells)} of {_few(one.masked)} masked values of '{one.column}' stand in another row with the same "
             f"'{one.group}', where the column does not vary: mask it for whole groups, or remove the group's number"
             for one in self.shown_again
         ]
-        return found
+        return concerns
 
     def notes(self, gaps: Iterable[str]) -> tuple[str, ...]:
         """Acceptances first, then the concerns, then how restoring was measured."""

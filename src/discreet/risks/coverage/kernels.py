@@ -63,7 +63,7 @@ def score_pairs(
             largest = max(largest, sizes[one] * sizes[other])
     last = np.zeros(max(largest, 1), dtype=np.int64)
     stamp = np.full(max(largest, 1), -1, dtype=np.int64)
-    found = np.zeros((number, number), dtype=np.float64)
+    shares = np.zeros((number, number), dtype=np.float64)
     total = 0
     for row in range(rows):
         total += judged[row]
@@ -77,16 +77,20 @@ def score_pairs(
                     right += 1
                 stamp[cell] = at
                 last[cell] = truth[row]
-            found[one, other] = right / max(total, 1)
+            shares[one, other] = right / max(total, 1)
             at += 1
-    return found
+    return shares
 
 
 @compiled
 def _best_split(
     codes: NDArray[Any], rows: NDArray[np.int64], truth: NDArray[np.int64], bins: int, values: int, least: int
 ) -> tuple[float, int, int]:  # pragma: no cover - compiled
-    """The column and bin that split some rows best by the Gini index: (gain in sum of squares, column, last bin on the left)."""
+    """The column and bin that split some rows best by the Gini index: (gain in sum of squares, column, last bin on the left).
+
+    ``codes`` is [columns, rows] with codes below ``bins``, ``truth[row]`` below ``values``. O(columns x (rows + bins x
+    values)). Trap: a gain must exceed rounding (1e-9), or a column without information would split.
+    """
     total = np.zeros(values, dtype=np.float64)
     for row in rows:
         total[truth[row]] += 1.0
@@ -179,11 +183,11 @@ def follow_tree(
     child: NDArray[np.int64],
     majority: NDArray[np.int64],
 ) -> NDArray[np.int64]:  # pragma: no cover - compiled
-    """The value that a tree gives for each row of codes [columns, rows]."""
-    found = np.empty(codes.shape[1], dtype=np.int64)
+    """The value that a tree gives for each row of codes [columns, rows]; children of a node are neighbours. O(rows x depth)."""
+    guesses = np.empty(codes.shape[1], dtype=np.int64)
     for row in range(codes.shape[1]):
         node = 0
         while column[node] >= 0:
             node = child[node] + (1 if codes[column[node], row] > cut[node] else 0)
-        found[row] = majority[node]
-    return found
+        guesses[row] = majority[node]
+    return guesses

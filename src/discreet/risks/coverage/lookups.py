@@ -127,8 +127,8 @@ def _look_up(
     fallback: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     modes = mode_of_cells(codes[learnt], puzzle.truth[learnt], number, puzzle.values)
-    found = modes[codes[asked]]
-    return np.where(found >= 0, found, fallback[asked])
+    guesses = modes[codes[asked]]
+    return np.where(guesses >= 0, guesses, fallback[asked])
 
 
 def _picked(puzzle: Puzzle, parts: Parts, codes: NDArray[np.int64], number: int, fallback: NDArray[np.int64]) -> float:
@@ -149,8 +149,8 @@ def _best_pairs(puzzle: Puzzle, parts: Parts, determinants: Sequence[Determinant
     sizes = np.array([one[1] for one in chosen], dtype=np.int64)
     scores = score_pairs(codes, sizes, puzzle.truth[rows], judged[rows])
     best = np.argsort(-scores, axis=None, kind="stable")[:_PAIRS_TRIED]
-    found = [(tried[int(flat) // len(tried)], tried[int(flat) % len(tried)]) for flat in best]
-    return [two for two in found if two[0] != two[1] and determinants[two[0]].source != determinants[two[1]].source]
+    pairs = [(tried[int(flat) // len(tried)], tried[int(flat) % len(tried)]) for flat in best]
+    return [two for two in pairs if two[0] != two[1] and determinants[two[0]].source != determinants[two[1]].source]
 
 
 def _joined(determinants: Sequence[Determinant], at: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
@@ -176,6 +176,6 @@ def _tree(
     column, cut, child, majority = grow_tree(
         np.ascontiguousarray(codes[:, learnt]), table[puzzle.truth[learnt]], _TREE_BINS, len(kept) + 1, _TREE_DEPTH, _TREE_LEAST
     )
-    found = follow_tree(np.ascontiguousarray(codes[:, asked]), column, cut, child, majority)
+    leaves = follow_tree(np.ascontiguousarray(codes[:, asked]), column, cut, child, majority)
     used = np.bincount(column[column >= 0], minlength=len(determinants))
-    return np.append(kept, -1)[found], [int(at) for at in np.argsort(-used, kind="stable")[:4] if used[at]]
+    return np.append(kept, -1)[leaves], [int(at) for at in np.argsort(-used, kind="stable")[:4] if used[at]]

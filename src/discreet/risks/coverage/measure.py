@@ -79,36 +79,36 @@ class Coverage(RiskMeasure):
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         paired = pair(data, original) if original is not None else None
         still_true = None if paired is None else shares_still_true(paired)
-        found = Findings(examine(data, original, still_true))
-        find_concerns(data, paired, found, Shares(self.singled_out, self.singled_together, self.together))
-        found.gaps += [_BLIND.format(name=name) for name in blind_measures(data)]
-        found.gaps += pointless_thresholds(self.parameters)
+        findings = Findings(examine(data, original, still_true))
+        find_concerns(data, paired, findings, Shares(self.singled_out, self.singled_together, self.together))
+        findings.gaps += [_BLIND.format(name=name) for name in blind_measures(data)]
+        findings.gaps += pointless_thresholds(self.parameters)
         if paired is not None:
-            self._restore(paired, found)
+            self._restore(paired, findings)
         elif original is not None and original.policy.judge == "both":
-            found.gaps.append(_UNPAIRED)
-        return found.score(self.name, measured=paired is not None)
+            findings.gaps.append(_UNPAIRED)
+        return findings.score(self.name, measured=paired is not None)
 
-    def _restore(self, paired: Paired, found: Findings) -> None:
+    def _restore(self, paired: Paired, findings: Findings) -> None:
         """Masked columns: whether released ones restore them, and which of their cells other rows show."""
-        accepted = {one.name for one in found.examined if one.accepted is not None}
+        accepted = {one.name for one in findings.examined if one.accepted is not None}
         attributes = paired.original.policy.attributes
         accepted |= {name for name, one in attributes.items() if one.accepted is not None}
         hidden = {name: paired.hidden(name) for name in paired.original.columns}
         targets = [name for name, cells in hidden.items() if cells.any()]
-        found.masked = {name: int(hidden[name].sum()) for name in targets}
-        found.removed = [name for name in targets if name not in paired.data.columns]
+        findings.masked = {name: int(hidden[name].sum()) for name in targets}
+        findings.removed = [name for name in targets if name not in paired.data.columns]
         if not targets or not paired.data.columns:
             return
         sample = draw_sample(paired, {name: hidden[name] for name in targets}, self.sample)
-        found.sampled = (len(sample), len(paired))
+        findings.sampled = (len(sample), len(paired))
         evidence = gather_evidence(paired, sample)
         groups = groupings(paired, evidence.determinants, sample)
         for number, name in enumerate(targets):
             report_progress("coverage", len(targets) + number, 2 * len(targets))
             back = restore(name, evidence, Needed(self.restored, self.gain))
             if back is not None:
-                found.restored[name] = back
+                findings.restored[name] = back
             if (given := read_back(paired, name, groups)) is not None:
-                found.given_back[name] = given
-        found.accepted = accepted
+                findings.given_back[name] = given
+        findings.accepted = accepted

@@ -38,10 +38,10 @@ class Term:
     empty_is_zero: bool = False
 
     def read(self, series: pl.Series) -> NDArray[np.float64]:
-        found = self.numbers(series)
-        if found is None:
+        numbers = self.numbers(series)
+        if numbers is None:
             return np.full(len(series), np.nan)
-        return np.nan_to_num(found, nan=0.0) if self.empty_is_zero else found
+        return np.nan_to_num(numbers, nan=0.0) if self.empty_is_zero else numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +156,11 @@ def find_relation(paired: Paired, target: str, numbers: Numbers) -> Relation | N
         return None
     tolerance = _tolerance(truth)
     half = len(truth) // 2
-    found = _sparse(terms, table, truth, half, tolerance) or _factors(terms, table, truth, tolerance)
-    if found is None and len(terms) > _FEW_TERMS and len(truth) - len(terms) >= _LEAST_ROWS:
+    relation = _sparse(terms, table, truth, half, tolerance) or _factors(terms, table, truth, tolerance)
+    if relation is None and len(terms) > _FEW_TERMS and len(truth) - len(terms) >= _LEAST_ROWS:
         fit = max(half, min(len(truth) - _LEAST_ROWS // 2, 2 * len(terms) + _LEAST_ROWS))
-        found = _linear(terms, table, truth, fit, tolerance)
-    return found
+        relation = _linear(terms, table, truth, fit, tolerance)
+    return relation
 
 
 def _years_of(series: pl.Series) -> NDArray[np.float64] | None:
@@ -204,8 +204,8 @@ def _sparse(
         scores = np.abs(rest @ centred) / norms
         scores[chosen] = -1.0
         chosen.append(int(scores.argmax()))
-        if (found := _linear([terms[at] for at in chosen], table[:, chosen], truth, half, tolerance)) is not None:
-            return found
+        if (relation := _linear([terms[at] for at in chosen], table[:, chosen], truth, half, tolerance)) is not None:
+            return relation
         basis = np.column_stack((np.ones(half), table[:half, chosen]))
         rest = truth[:half] - basis @ _least_squares(basis, truth[:half])
     return None

@@ -148,17 +148,17 @@ def _guessed(
     usable = [one for one in determinants if one.source != target or everywhere]
     if len(parts.test) < _LEAST_CELLS:
         return None
-    found = best_guess(target, puzzle, usable, parts)
-    if found is None:
+    guess = best_guess(target, puzzle, usable, parts)
+    if guess is None:
         return None
-    number = len(found.right)
-    share, baseline = float(found.right.mean()), float(found.baseline.mean())
-    apart = int((found.right != found.baseline).sum())
+    number = len(guess.right)
+    share, baseline = float(guess.right.mean()), float(guess.baseline.mean())
+    apart = int((guess.right != guess.baseline).sum())
     gain = share - baseline
     clear = gain > _DEVIATIONS * math.sqrt(apart) / number and share >= needed.share and _large(gain, baseline, needed)
-    sources = tuple(name for name in found.sources if name != target)
+    sources = tuple(name for name in guess.sources if name != target)
     clear = clear and bool(sources)  # what its own released values give away is the masking itself, not a leak elsewhere
-    return Restored(target, masked, share, baseline, sources, found.label, clear, nearly=nearly)
+    return Restored(target, masked, share, baseline, sources, guess.label, clear, nearly=nearly)
 
 
 def _large(gain: float, baseline: float, needed: Needed) -> bool:

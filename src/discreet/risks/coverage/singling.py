@@ -79,7 +79,7 @@ def find_combinations(columns: Sequence[Column], records: int, limit: float, mos
     if records < _SMALL_TABLE:
         limit = max(limit, _SMALL_TABLE_LIMIT)
     left = sorted((one for one in columns if one.cardinality > 1), key=lambda one: _collisions(one, records))
-    found: list[Combination] = []
+    singling: list[Combination] = []
     for _ in range(_ROUNDS):
         head = left[:_TRIED]
         best: Combination | None = None
@@ -92,9 +92,9 @@ def find_combinations(columns: Sequence[Column], records: int, limit: float, mos
                 break
         if best is None or best.share < limit or best.share * records < LEAST_SINGLED:
             break
-        found.append(best)
+        singling.append(best)
         left = [one for one in left if one.name not in best.columns]
-    return found
+    return singling
 
 
 class KeyClasses:
@@ -112,22 +112,22 @@ class KeyClasses:
 
     def split_by_one(self, columns: Sequence[Column], limits: Mapping[str, float]) -> tuple[list[WithKeys], list[Column]]:
         """The columns that each leave at least their limit more of the records in small classes, and the others, best first."""
-        found: list[WithKeys] = []
+        splitting: list[WithKeys] = []
         others: list[tuple[float, Column]] = []
         for column in columns:
             split = self._describe((column.name,), *refine_groups(self.ids, self.number, column.codes, column.cardinality))
             gain = self._gain(split)
             if self._enough(gain, limits[column.name]):
-                found.append(split)
+                splitting.append(split)
             else:
                 others.append((gain, column))
-        return found, [column for _, column in sorted(others, key=lambda one: -one[0])]
+        return splitting, [column for _, column in sorted(others, key=lambda one: -one[0])]
 
     def split_by_several(self, columns: Sequence[Column], limit: float) -> list[WithKeys]:
         """Sets of columns that together do so: one column after the other is added, those that split best alone first."""
         if self.records < _SMALL_TABLE:
             limit = max(limit, _SMALL_TABLE_LIMIT)
-        left, found = list(columns), []
+        left, splitting = list(columns), []
         for _ in range(_ROUNDS):
             ids, number = self.ids, self.number
             best: WithKeys | None = None
@@ -139,9 +139,9 @@ class KeyClasses:
                     break
             if best is None:
                 break
-            found.append(best)
+            splitting.append(best)
             left = left[len(best.columns) :]
-        return found
+        return splitting
 
     def _gain(self, split: WithKeys) -> float:
         """By how much the expected number of records that are found grows: one per record alone, one per pair."""

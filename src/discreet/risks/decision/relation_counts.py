@@ -98,6 +98,7 @@ def _nothing_in_common(
 
 @compiled
 def _contains(agreeing: Ints, low: int, high: int, code: int) -> bool:
+    """Whether a code is in ``agreeing[low:high]``, which is sorted: binary search."""
     while low < high:
         middle = (low + high) // 2
         if agreeing[middle] < code:
@@ -120,7 +121,10 @@ def _rarest(
     edge_bases: Ints,
     scored: Ints,
 ) -> int:
-    """The attribute of the query, among those that must agree, with the fewest agreeing rows; -1 for none."""
+    """The attribute of the query, among those that must agree, with the fewest agreeing rows; -1 for none.
+
+    O(agreeing codes of the query). The arrays are those of :func:`_count_related`.
+    """
     best, fewest = -1, np.int64(0)
     for attribute in range(len(query)):
         if query[attribute] < 0 or scored[attribute]:
@@ -141,6 +145,10 @@ def _agrees(
     query: Ints, row: Ints, starts: Ints, start_bases: Ints, agreeing: Ints, agreeing_bases: Ints,
     scored: Ints, scores: Ints, score_bases: Ints, widths: Ints, threshold: float,
 ) -> bool:  # fmt: skip
+    """Whether a row agrees in every attribute, and with a mean similarity of the scored ones; O(attributes x log agreeing codes).
+
+    Trap: an attribute that is null on either side says nothing, so it is no part of the mean.
+    """
     total, shared = 0.0, 0
     for attribute in range(len(query)):
         if query[attribute] < 0 or row[attribute] < 0:

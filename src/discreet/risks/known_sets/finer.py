@@ -88,5 +88,5 @@ def _bounds(
             rows = larger.rows(np.arange(len(larger.risk)))
             low[rows], high[rows] = larger.bounds()
             return low[sums.slots], high[sums.slots]
-    found = known_sets(data, epsilon=epsilon, max_sets=sets, missing=missing).per_record
-    return found.lower, found.upper
+    per_record = known_sets(data, epsilon=epsilon, max_sets=sets, missing=missing).per_record
+    return per_record.lower, per_record.upper

@@ -325,18 +325,18 @@ class KnownSets(RiskMeasure):
         return self.population == "none"
 
     def for_limits(self, limits: Mapping[str, float], *, seconds: float) -> KnownSets:
-        made = self.model_copy()
-        made._limits, made._seconds = dict(limits), seconds
-        return made
+        limited = self.model_copy()
+        limited._limits, limited._seconds = dict(limits), seconds
+        return limited
 
     def _open_limits(self, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
         """The limits that the bounds of their fields do not settle."""
-        made = {}
+        still_open = {}
         for field, required in self._limits.items():
             low, high = bounds.get(field, (0.0, 0.0))
             if low <= required < high if self.better[field] == "low" else low < required <= high:
-                made[field] = required
-        return made
+                still_open[field] = required
+        return still_open
 
     def _level(self, field: str, required: float) -> float | Among | None:
         """What every record must be decided about for a limit on a field to be settled; none for averages."""
@@ -377,9 +377,15 @@ class KnownSets(RiskMeasure):
 
     def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
         """The effective class sizes that follow from sums and (narrowed) bounds."""
-        found = sums.per_record
+        per_record = sums.per_record
         return effective_sizes(
-            found.risk, lower / self.alpha, upper / self.alpha, sums.consequence, found.kept_mass, found.whole_mass, records
+            per_record.risk,
+            lower / self.alpha,
+            upper / self.alpha,
+            sums.consequence,
+            per_record.kept_mass,
+            per_record.whole_mass,
+            records,
         )
 
     def _levels(self, sums: Sums, threshold: float | Among, records: int) -> NDArray[np.float64]:
@@ -429,8 +435,8 @@ class KnownSets(RiskMeasure):
     def _riskiest_of_large(
         self, data: Microdata, sums: large.LargeSums, names: list[str], tree: Family, number: int
     ) -> pl.DataFrame:
-        found = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
-        return self._riskiest(found, found.per_record.risk * self.alpha, number)
+        largest = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
+        return self._riskiest(largest, largest.per_record.risk * self.alpha, number)
 
     def reads(self, data: Microdata) -> list[str] | None:
         return attributes(data) if self.population == "none" else None
@@ -482,26 +488,28 @@ class KnownSets(RiskMeasure):
     ) -> pl.DataFrame:
         """One row per record; the likelihood of records with nothing to learn is counted only now that somebody asks."""
         everybody = sums if len(sums.slots) == len(data) else self._sums(data, original, everyone=True)
-        found, slots = everybody.per_record, everybody.slots
+        per_record, slots = everybody.per_record, everybody.slots
         names = pl.Series("top_set", [everybody.set_name(node) for node in range(len(everybody.tree))], dtype=pl.String)
-        risk = found.risk * self.alpha
-        share = np.divide(found.top * self.alpha, risk, out=np.zeros_like(risk), where=risk > 0)
+        risk = per_record.risk * self.alpha
+        share = np.divide(per_record.top * self.alpha, risk, out=np.zeros_like(risk), where=risk > 0)
 
         def spread(values: NDArray[np.float64], at: NDArray[np.int64] = slots) -> NDArray[np.float64]:
-            made = np.zeros(len(data))
-            made[at] = values
-            return made
+            per_row = np.zeros(len(data))
+            per_row[at] = values
+            return per_row
 
         sizes = self._sizes(sums, lower, upper, len(data))
         gap = np.full(len(data), np.nan)
 
         def sized(values: NDArray[np.float64]) -> pl.Series:
-            made = gap.copy()
-            made[sums.slots] = values
-            return pl.Series(made).fill_nan(None)
+            per_row = gap.copy()
+            per_row[sums.slots] = values
+            return pl.Series(per_row).fill_nan(None)
 
         top = np.zeros(len(data), dtype=np.int64)
-        top[slots] = np.where(found.top > 0, found.top_node, 0)  # nothing to learn: every set ties, the smallest is none
+        top[slots] = np.where(
+            per_record.top > 0, per_record.top_node, 0
+        )  # nothing to learn: every set ties, the smallest is none
         return pl.DataFrame(
             {
                 "risk": spread(risk),
@@ -512,7 +520,7 @@ class KnownSets(RiskMeasure):
                 "effective_k_upper": sized(sizes.upper),
                 "top_set": names[top],
                 "top_share": spread(share),
-                "likelihood": spread(found.likelihood),
+                "likelihood": spread(per_record.likelihood),
                 "consequence": spread(everybody.consequence),
             }
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @compiled
 def _lower_bound(table: NDArray[np.int64], level: int, low: int, high: int, code: int) -> int:
-    """The first row in [low, high) whose code at this level is not less than ``code``."""
+    """The first row in [low, high) whose code at this level is not less than ``code``; binary search."""
     while low < high:
         middle = (low + high) >> 1
         if table[middle, level] < code:

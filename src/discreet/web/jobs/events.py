@@ -38,13 +38,13 @@ async def stream_job(
 ) -> AsyncIterator[str]:
     """The event stream of a job: ``progress`` events with a :func:`job_snapshot`, and ``end`` when the job or the access ends."""
 
-    def look() -> dict[str, Any]:
+    def read_job() -> dict[str, Any]:
         with store.read() as connection:
             if not still_allowed(connection, [follower]):
                 raise NotFound(ACCESS_ENDED)
             return job_snapshot(queue.get(connection, project, job_id))
 
-    async for text in _change_events("progress", lambda: asyncio.to_thread(look), _is_over, pause, JOB_STREAM_SECONDS):
+    async for text in _change_events("progress", lambda: asyncio.to_thread(read_job), _is_over, pause, JOB_STREAM_SECONDS):
         yield text
 
 
@@ -64,7 +64,7 @@ class Watcher:
     async def follow(self, project: Project, follower: Follower, pause: float = 2 * POLL_SECONDS) -> AsyncIterator[str]:
         """``change`` events of a project: its revision and author, its dataset, its jobs and its releases."""
 
-        async def look() -> dict[str, Any]:
+        async def read_project() -> dict[str, Any]:
             snapshot = await self._snapshot(follower, pause / 2)
             if snapshot is None:
                 raise NotFound(ACCESS_ENDED)
@@ -72,7 +72,7 @@ class Watcher:
 
         self._followers[follower] += 1
         try:
-            async for text in _change_events("change", look, lambda _: False, pause, PROJECT_STREAM_SECONDS):
+            async for text in _change_events("change", read_project, lambda _: False, pause, PROJECT_STREAM_SECONDS):
                 yield text
         finally:
             self._followers -= Counter([follower])

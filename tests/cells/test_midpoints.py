@@ -1,0 +1,82 @@
+"""The number that an analyst would compute with for a coarse cell."""
+
+import datetime
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet.engine.cells.midpoints import as_numbers, cell_midpoint, is_number, released_numbers, value_range
+from discreet.errors import UnexplainedCellError
+from discreet.model.cells import ColumnCells, Group, Interval, Prefix
+from discreet.testing import table
+
+D = datetime.date
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (Interval(40, 50), 45.0),
+        (Interval(0.5, 1.5), 1.0),
+        (Interval(-math.inf, 50), 25.0),
+        (Interval(60, math.inf), 80.0),
+        (Group(frozenset({"1", "2", "6"})), 3.0),
+        (Group(frozenset({"1"}), frozenset({Interval(4, 6)})), 3.0),
+        (Group(frozenset({"1"}), frozenset(), True), 50.0),
+        (Group(frozenset()), math.nan),
+        (Group(frozenset({"1", "x"})), math.nan),
+        (Prefix("4", 2), math.nan),
+    ],
+    ids=str,
+)
+def test_the_middle_of_a_cell_within_the_range_of_the_table(cell, expected):
+    assert cell_midpoint(cell, "number", 0.0, 100.0) == pytest.approx(expected, nan_ok=True)
+
+
+def test_an_interval_without_an_end_has_no_middle_where_the_range_is_unknown():
+    assert math.isnan(cell_midpoint(Interval(60, math.inf), "number", -math.inf, math.inf))
+    assert math.isnan(cell_midpoint(Group(frozenset({"1"}), frozenset(), True), "number", -math.inf, math.inf))
+
+
+def test_dates_become_days_and_times_do_not():
+    days = as_numbers(pl.Series([D(1970, 1, 2), None, D(1970, 1, 11)]))
+    assert days.tolist()[::2] == [1.0, 10.0]
+    assert math.isnan(days[1])
+    assert as_numbers(pl.Series(["1970-01-02..1970-01-04"]), like=pl.Series([D(1970, 1, 1)])).tolist() == [2.0]
+    assert as_numbers(pl.Series(["{1970-01-02|1970-01-04}"]), like=pl.Series([D(1970, 1, 1)])).tolist() == [2.0]
+    assert as_numbers(pl.Series([datetime.time(0, 0, 1)])).tolist() == [1_000_000.0]
+    assert as_numbers(pl.Series([True, False])).tolist() == [1.0, 0.0]
+    assert [is_number(pl.Series([one])) for one in (1, 0.5, True, D(1970, 1, 1), "1")] == [True, True, True, True, False]
+
+
+def test_the_range_ignores_what_is_missing_and_is_open_without_numbers():
+    assert value_range(np.array([3.0, math.nan, -1.0])) == (-1.0, 3.0)
+    assert value_range(np.array([math.nan])) == (-math.inf, math.inf)
+
+
+def test_a_label_that_nothing_explains_is_an_error_beside_the_original_and_missing_without_it():
+    labels = pl.Series(["unheard of", "3"])
+    assert as_numbers(labels).tolist()[1] == 3.0
+    assert math.isnan(as_numbers(labels)[0])
+    with pytest.raises(UnexplainedCellError):
+        as_numbers(labels, like=pl.Series([1, 3]))
+    declared = ColumnCells(kind="number", labels={"unheard of": "4..6"})
+    assert as_numbers(labels, like=pl.Series([1, 3]), cells=declared).tolist() == [5.0, 3.0]
+    assert as_numbers(labels, cells=declared).tolist() == [5.0, 3.0]
+
+
+def test_empty_null_and_text_columns_have_no_numbers():
+    assert np.isnan(as_numbers(pl.Series(["a", "{a|b}"]), like=pl.Series(["a", "b"]))).all()
+    assert as_numbers(pl.Series([], dtype=pl.String)).tolist() == []
+    assert np.isnan(as_numbers(pl.Series([None, None]))).all()
+
+
+def test_released_intervals_end_where_the_original_values_end():
+    data = table({"age": [20, 40, 60]}, key=["age"])
+    masked = data.with_columns({"age": pl.Series("age", ["<=30", ">=50", None])})
+    before, after = released_numbers(data, masked, "age")
+    assert before.tolist() == [20.0, 40.0, 60.0]
+    assert after.tolist()[:2] == [25.0, 55.0]
+    assert math.isnan(after[2])

@@ -1,0 +1,115 @@
+"""Who takes part in a count over known sets, and with which weights."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.inputs import (
+    build_queries,
+    consequences,
+    find_sensitive_records,
+    patterns_of,
+    single_pattern,
+    weights_of,
+)
+from discreet.engine.known_sets.sums import attributes, known_sets
+from discreet.engine.known_sets.terms import Pattern
+from discreet.errors import DataError
+from discreet.testing import table
+
+
+def test_identifiers_and_persons_take_no_part_however_known_and_keys_need_a_probability_or_a_sensitivity():
+    data = table(
+        {"name": ["a"], "who": ["p"], "age": [1], "town": ["x"], "ill": ["Flu"]},
+        identifier=["name"], person=["who"], key=["age", "town"],
+        known={"name": 0.9, "who": 0.9, "age": 0.5}, sensitivity={"name": 1.0, "ill": 1.0},
+    )  # fmt: skip
+    assert attributes(data) == ["age", "ill"]
+    with pytest.raises(DataError, match="needs at least one attribute"):
+        attributes(table({"name": ["a"], "age": [1]}, identifier=["name"], key=["age"], known={"name": 1.0}))
+
+
+def test_patterns_are_the_distinct_combinations_of_unknown_and_lost_attributes():
+    unknown = [np.array([0, 1, 0, 1], np.uint8), np.array([0, 0, 0, 1], np.uint8)]
+    lost = [None, np.array([0, 0, 1, 0], np.uint8)]
+    which, patterns = patterns_of(unknown, lost, 4)
+    assert [patterns[at] for at in which] == [
+        Pattern(),
+        Pattern(frozenset({0})),
+        Pattern(frozenset(), frozenset({1})),
+        Pattern(frozenset({0, 1})),
+    ]
+    assert len(patterns) == 4
+    none = np.zeros(3, np.uint8)
+    which, patterns = patterns_of([none], [None], 3)
+    assert (which.tolist(), patterns) == ([0, 0, 0], [Pattern()])
+    assert single_pattern(2)[1] == [Pattern()]
+    assert patterns_of([np.zeros(0, np.uint8)], [None], 0)[1] == [Pattern()]
+
+
+def test_weights_are_split_into_attributes_of_kept_sets_and_the_rest():
+    """D and P of an attribute that is in no kept set are w p / (1 + p) and 1 + p, and nothing where its probability is 0."""
+    data = table(
+        {"age": [1, 2], "ill": ["Flu", "Cold"], "pay": [10, 20]},
+        key=["age"], confidential=["ill", "pay"],
+        known={"age": 0.9, "ill": 0.25}, sensitivity={"age": 0.5, "ill": 1.0, "pay": 0.75},
+    )  # fmt: skip
+    data = data.with_policy(
+        data.policy.with_(
+            attributes={name: one.model_copy(update={"default": 1.0}) for name, one in data.policy.attributes.items()}
+        )
+    )
+    names = ["age", "ill", "pay"]
+    tree = family([0.9, 0.25, 0.0], 0.3, 100)
+    assert [tree.members(node) for node in range(len(tree))] == [(), (0,)]
+    weights = weights_of(data, names)
+    slots = np.arange(2)
+    queries = build_queries(data, tree, names, slots, *single_pattern(2))
+    assert find_sensitive_records(data, weights).tolist() == [True, True]
+    assert consequences(data, weights, slots).tolist() == queries.weight.tolist() == [2.25, 2.25]
+    assert queries.single.tolist() == [[0.5], [0.5]]
+    assert queries.rest == pytest.approx([1.0 * 0.25 / 1.25] * 2)
+    assert queries.spread == pytest.approx([1.25] * 2)
+    lost = build_queries(data, tree, names, slots, np.array([0, 1], np.int32), [Pattern(), Pattern(frozenset(), frozenset({1}))])
+    assert lost.rest == pytest.approx([0.2, 0.0]), "a record that is not found by an attribute learns nothing through it"
+    assert lost.spread == pytest.approx([1.25, 1.0])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["20..30", "25..40", "30..50", "*", "45"], ["20", "25", "30", "*", "45"], ["20..50", "{20|45}", "30", None, "!{45}"]],
+)
+def test_an_intruder_with_true_values_counts_every_cell_that_contains_them(labels):
+    """The risk of each record against all sets of two keys, by hand."""
+    ages, towns = [20, 25, 30, 35, 45], ["x", "y", "x", "y", "x"]
+    policy = {"key": ["age", "town"], "known": {"age": 0.5, "town": 0.4}, "sensitivity": {"ill": 1.0}}
+    data = table({"age": ages, "town": towns, "ill": ["a"] * 5}, **policy)
+    data = data.with_policy(
+        data.policy.with_(
+            attributes={name: one.model_copy(update={"default": 1.0}) for name, one in data.policy.attributes.items()}
+        )
+    )
+    masked = data.with_columns({"age": pl.Series("age", labels, dtype=pl.String)})
+    sums = known_sets(masked, epsilon=0.0, max_sets=100, original=data)
+
+    def holds(label, age):
+        if label in (None, "*"):
+            return True
+        if label.startswith("!"):
+            return str(age) not in label[2:-1].split("|")
+        if label.startswith("{"):
+            return str(age) in label[1:-1].split("|")
+        low, dots, high = label.partition("..")
+        return int(low) <= age < int(high) if dots else age == int(low)
+
+    for at, record in enumerate(sums.slots.tolist()):
+        expected = 0.0
+        for known, chance in (((), 1.0), (("age",), 0.5), (("town",), 0.4), (("age", "town"), 0.2)):
+            agree = [
+                ("age" not in known or holds(labels[other], ages[record]))
+                and ("town" not in known or towns[other] == towns[record])
+                for other in range(5)
+            ]
+            expected += chance / sum(agree) if agree[record] else 0.0
+        assert sums.per_record.risk[at] == pytest.approx(expected), record
