@@ -1,10 +1,11 @@
 """Sizes of population classes by a negative binomial regression in which each class is predicted by the other classes.
 
-Given their intensities the sizes of different classes are independent Poisson numbers, so that the records of the other classes can
-predict a class without the class predicting itself. The size of the small classes of the sample is regressed on such predictors: a
-Bayesian network of the keys, independent keys, and the classes that agree in all keys but one or two. What the predictors do not
-explain is a gamma distribution, whose shape is fitted too; a log-linear model (Skinner & Shlomo 2008) is the limit of an infinite
-shape. The product of the conditional likelihoods is a pseudo-likelihood (Besag 1975), whose errors are those of the sandwich.
+Given their intensities the sizes of different classes are independent Poisson numbers, so that the records of the other classes
+can predict a class without the class predicting itself. The size of the small classes of the sample is regressed on such
+predictors: a Bayesian network of the keys, independent keys, and the classes that agree in all keys but one or two. What the
+predictors do not explain is a gamma distribution, whose shape is fitted too; a log-linear model (Skinner & Shlomo 2008) is the
+limit of an infinite shape. The product of the conditional likelihoods is a pseudo-likelihood (Besag 1975), whose errors are those
+of the sandwich.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 _MOST_FITTED = 100_000
 """Classes that the regression is fitted to; more are thinned at random."""
-_INTERCEPT, _SLOPES, _SHAPE, _SHAPE_SLOPE = 0.5, 4.0, 2.0, 8.0
-"""Precisions of the priors, with predictors in standard deviations: the mean starts from the network, the shape from e."""
-_FIRST_LOG_SHAPE = 1.0
+_INTERCEPT, _SLOPE, _LOG_SHAPE, _SHAPE_SLOPE = (0.4, 2.0), (0.0, 64.0), (1.4, 2.0), (0.0, 24.0)
+"""Means and precisions of the priors, with predictors in standard deviations, for samples with too few classes of two records to
+tell: the network is right up to a factor, with a coefficient of variation of one half around it."""
 _LEAST_SPREAD = 0.3
 """A predictor that hardly varies is not stretched to a standard deviation of one."""
 _FARTHEST = 6.0
@@ -54,8 +55,8 @@ def estimate_sizes(
     """Population class sizes behind the distinct classes of a sample of the share ``fraction`` of the population.
 
     ``codes`` holds for each key the code of each class; the classes are taken in lexicographic order, so that the result does not
-    depend on theirs. The regression is about classes of up to 5 records; those with more have F - f negative binomial with shape f
-    and success probability ``fraction`` (Benedetti & Franconi 1998), because from there on a class's own count says most.
+    depend on theirs. The regression is about classes of up to 5 records; those with more have F - f negative binomial with shape
+    f and success probability ``fraction`` (Benedetti & Franconi 1998), because from there on a class's own count says most.
     """
     order = np.lexsort([np.asarray(column) for column in reversed(codes)])
     ordered = counts[order]
@@ -92,14 +93,12 @@ class _Regression:
         self.design = np.column_stack([np.ones(len(raw)), scaled])
         self.shape_design = self.design[:, :2]
         columns = self.design.shape[1]
-        prior = np.zeros(columns + 2)
-        prior[columns] = _FIRST_LOG_SHAPE
-        precision = np.array([_INTERCEPT, *[_SLOPES] * (columns - 1), _SHAPE, _SHAPE_SLOPE])
+        priors = np.array([_INTERCEPT, *[_SLOPE] * (columns - 1), _LOG_SHAPE, _SHAPE_SLOPE])
         rows = small
         if len(rows) > _MOST_FITTED:
             rows = np.sort(np.random.default_rng(_SEED).choice(rows, _MOST_FITTED, replace=False))
         self.model: SizeModel = fit_sizes(
-            counts[rows], self.design[rows], self.shape_design[rows], self.offset[rows], prior, precision
+            counts[rows], self.design[rows], self.shape_design[rows], self.offset[rows], priors[:, 0], priors[:, 1]
         )
 
     def predict(

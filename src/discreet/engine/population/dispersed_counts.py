@@ -40,7 +40,7 @@ def mean_and_shape(
     shape_design: NDArray[np.float64],
     offset: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """m and s of each row."""
+    """The mean m and the shape s of each row."""
     split = design.shape[1]
     mean = np.exp(np.clip(offset + design @ parameters[:split], *_LOG_MEAN))
     shape = np.exp(np.clip(shape_design @ parameters[split:], *_LOG_SHAPE))

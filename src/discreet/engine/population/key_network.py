@@ -4,8 +4,8 @@ Each key depends on up to three keys before it. With parents p_1, p_2, ... in th
 
     q_0(v) = (n(v) + 1/2) / (n + V/2),      q_d(v) = (n(v, p_1..p_d) + a_d q_(d-1)(v)) / (n(p_1..p_d) + a_d),
 
-so that a combination of parents with few records falls back to fewer parents (Jelinek & Mercer 1980). The expected size of a class
-is n times the product of its shares. Log-linear models with main effects and decomposable interactions are special cases.
+so that a combination of parents with few records falls back to fewer parents (Jelinek & Mercer 1980). The expected size of a
+class is n times the product of its shares. Log-linear models with main effects and decomposable interactions are special cases.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _choose(
         trained = (together - 1 + strength * trained) / (given - 1 + strength)
         share = (together - counts + strength * share) / (given - counts + strength)
         parents, strengths = (*parents, other), (*strengths, strength)
-    return Dependence(key, parents, strengths), share
+    return Dependence(key, parents, strengths), np.asarray(share, dtype=np.float64)
 
 
 def _count(
@@ -113,9 +113,5 @@ def _count(
     """Records with the class's values of the known keys, another one and the key; of these without the key; and their groups."""
     given, groups = refine_groups(known[0], known[1], codes[other], cardinalities[other])
     together, cells = refine_groups(given, groups, codes[key], cardinalities[key])
-    return (
-        np.bincount(together, weights=counts, minlength=cells)[together],
-        np.bincount(given, weights=counts, minlength=groups)[given],
-        given,
-        groups,
-    )
+    with_key = np.bincount(together, weights=counts, minlength=cells)[together].astype(np.float64, copy=False)
+    return with_key, np.bincount(given, weights=counts, minlength=groups)[given].astype(np.float64, copy=False), given, groups

@@ -26,9 +26,9 @@ def compute_predictors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The expected size of each class by the network of the keys (logarithm), and the other predictors, one per column.
 
-    The columns: independent keys, classes that differ in one key and in two keys, each relative to the network; and the sum of the
-    log ratios of observed to expected pairs of values. A class never predicts itself: its own records are subtracted from every
-    count. With more than 45 pairs of keys, those with the most values together are left out.
+    The columns: independent keys, classes that differ in one key and in two keys, each relative to the network; and the sum of
+    the log ratios of observed to expected pairs of values. A class never predicts itself: its own records are subtracted from
+    every count. With more than 45 pairs of keys, those with the most values together are left out.
 
     ``small`` is the largest size of a class that the network is chosen for. O(keys^2) groupings of the classes.
     """
@@ -37,7 +37,9 @@ def compute_predictors(
     total = max(float(counts.sum()), _SMOOTHING)
 
     def count_others(chosen: Sequence[int]) -> NDArray[np.float64]:
-        """Records of other classes with the same values of the chosen keys."""
+        """Records of other classes with the same values of the chosen keys; all records for no key, as in the network."""
+        if not chosen:
+            return np.full(classes, total)
         ids, number = group_ids([(codes[key], cardinalities[key]) for key in chosen], classes)
         return np.asarray(np.bincount(ids, weights=weights, minlength=number)[ids] - weights)
 
