@@ -4,8 +4,8 @@
     python benchmarks/population.py --speed
 
 Each row is printed when its setting is finished, so that parts can be run on their own; the last line says how long 100 samples
-of the same settings would take. ``--speed`` prints the rows of time and memory on a generated table of 1,000,000 records and 8 keys,
-each in a process of its own; it needs no data.
+of the same settings would take. ``--speed`` prints the rows of time and memory on a generated table of 1,000,000 records and 8
+keys, each in a process of its own; it needs no data.
 
 Each setting is a table, a set of keys and a sampling fraction. For each model the table has the median absolute relative error of
 the population uniques and of the sum of 1/F, and for ``auto`` how often the 95 % interval holds the truth and how wide it is, in

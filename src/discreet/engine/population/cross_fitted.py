@@ -28,6 +28,10 @@ _MOST_FITTED = 100_000
 _INTERCEPT, _SLOPE, _LOG_SHAPE, _SHAPE_SLOPE = (0.4, 2.0), (0.0, 64.0), (1.4, 2.0), (0.0, 24.0)
 """Means and precisions of the priors, with predictors in standard deviations, for samples with too few classes of two records to
 tell: the network is right up to a factor, with a coefficient of variation of one half around it."""
+_MODEL_ERROR = 0.02
+"""Standard error of log P(F = 1) because intensities are not exactly gamma, as a share of -log P(F = 1), for each unit of
+log(1 / pi): the rarer population uniques are among sample uniques and the smaller the sample, the farther the
+model extrapolates."""
 _LEAST_SPREAD = 0.3
 """A predictor that hardly varies is not stretched to a standard deviation of one."""
 _FARTHEST = 6.0
@@ -113,12 +117,14 @@ class _Regression:
         return shape + self.counts[rows] - 1, rate / (rate + 1 - self.fraction)
 
     def standard_errors(self, unique: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Of the sums of P(F = 1) and E(1/F) over the sample uniques: chance, and the uncertainty of the parameters."""
+        """Of the sums of P(F = 1) and E(1/F) over the sample uniques: chance, uncertain parameters, and an inexact model."""
 
         def sums(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
             shape, miss = self.predict(parameters, unique)
             return np.array([chance_of_no_other(shape, miss).sum(), expected_inverse(ones, shape, miss).sum()])
 
+        if not len(unique):
+            return np.zeros(2)
         ones = np.ones(len(unique))
         gradient = []
         for place, deviation in enumerate(np.sqrt(np.maximum(np.diag(self.model.covariance), 1e-18))):
@@ -129,4 +135,7 @@ class _Regression:
         shape, miss = self.predict(self.model.parameters, unique)
         alone = chance_of_no_other(shape, miss)
         chance = np.array([(alone * (1 - alone)).sum(), inverse_variance(shape, miss).sum()])
-        return np.asarray(np.sqrt(np.einsum("pk,pq,qk->k", slopes, self.model.covariance, slopes) + chance))
+        fitted = np.einsum("pk,pq,qk->k", slopes, self.model.covariance, slopes)
+        total = np.maximum(sums(self.model.parameters), 1e-300)
+        beyond = _MODEL_ERROR * -np.log(self.fraction) * total * np.log(np.maximum(len(unique) / total, 1.0))
+        return np.asarray(np.sqrt(fitted + chance + beyond**2))
