@@ -1,6 +1,7 @@
 """Population uniques and expected matches estimated from samples of populations whose truth is known.
 
     DISCREET_DATA=folder python benchmarks/population.py [--samples 5] [--fractions 0.01,0.05,0.2] [--tables adult,census]
+    DISCREET_DATA=folder python benchmarks/population.py --models auto,pitman
     python benchmarks/population.py --speed
 
 Each row is printed when its setting is finished, so that parts can be run on their own; the last line says how long 100 samples
@@ -81,15 +82,18 @@ MODELS = {
 }
 
 
-def measure_setting(population: pl.DataFrame, keys: tuple[str, ...], fraction: float, samples: int) -> dict[str, np.ndarray]:
+def measure_setting(
+    population: pl.DataFrame, keys: tuple[str, ...], fraction: float, samples: int, models: list[str]
+) -> dict[str, np.ndarray]:
     """For each model the relative errors of both numbers, sample by sample; ``truth``, ``low`` and ``high`` of auto."""
     sizes = population.select(pl.len().over(list(keys)).alias("F"))["F"].to_numpy()
     generator = np.random.default_rng(1)
-    rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*MODELS, "individual_risk", "truth", "interval")}
+    rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*models, "individual_risk", "truth", "interval")}
     for _ in range(samples):
         chosen = generator.choice(population.height, round(fraction * population.height), replace=False)
         data = table(population[chosen].to_dict(as_series=False), key=list(keys))
-        for name, parameters in MODELS.items():
+        for name in models:
+            parameters = MODELS[name]
             try:
                 score = PopulationUniqueness.model_validate({**parameters, "sampling_fraction": fraction}).measure(data)
             except DataError:  # two-way terms of too many cells
@@ -150,12 +154,14 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=5)
     parser.add_argument("--fractions", default="0.01,0.05,0.2")
     parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--models", default=",".join(MODELS), help="auto is always among them")
     options = parser.parse_args()
     if options.speed:
         print_speed()
         return
     folder = Path(os.environ["DISCREET_DATA"])
-    names = [*MODELS, "individual_risk"]
+    models = ["auto", *(name for name in options.models.split(",") if name != "auto")]
+    names = [*models, "individual_risk"]
     print(
         "| table, keys | fraction | true uniques, sum of 1/F | "
         + " | ".join(names)
@@ -170,7 +176,7 @@ def main() -> None:
         for number, keys in enumerate(key_sets, 1):
             population = pl.read_parquet(folder / f"{file}.parquet", columns=list(keys))
             for fraction in map(float, options.fractions.split(",")):
-                results = measure_setting(population, keys, fraction, options.samples)
+                results = measure_setting(population, keys, fraction, options.samples, models)
                 truth, interval = results["truth"], results["interval"]
                 errors = {name: np.median(np.abs(results[name]), axis=0) for name in names}
                 held = (interval[:, 0::2] <= truth) & (truth <= interval[:, 1::2])
