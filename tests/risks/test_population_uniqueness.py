@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import DataError
-from discreet.risks.population_uniqueness.class_size_models import pitman, shifted_negative_binomial, zayatz
+from discreet.risks.population_uniqueness.class_size_models import dankar, pitman, shifted_negative_binomial, zayatz
 from discreet.risks.population_uniqueness.log_linear import _SWEEPS, choose_parents, expected_sample_sizes, poisson_uniques
 from discreet.risks.population_uniqueness.measure import PopulationUniqueness
 from discreet.testing import check_risk, table
@@ -60,6 +60,60 @@ def test_class_size_models_recover_the_model_they_describe() -> None:
     estimate = shifted_negative_binomial(seen, numbers, fraction)
     assert estimate.uniques == pytest.approx(((sizes == 1) & (counts == 1)).sum(), rel=0.1)
     assert estimate.matches == pytest.approx((1 / sizes[counts == 1]).sum(), rel=0.1)
+
+
+def test_snb_equals_a_likelihood_and_sums_over_all_population_sizes_written_out() -> None:
+    sizes, numbers, fraction = np.array([1, 2, 3, 4]), np.array([120, 40, 18, 9]), 0.3
+
+    def describe(shape: float, p: float) -> tuple[list[float], list[float]]:
+        """Chances of F = 1, 2, ... and of f = 0, 1, ..., 4: each member of a class is sampled with probability pi."""
+        population, log_chance = [], shape * math.log(p)
+        for x in range(200):
+            population.append(math.exp(log_chance))
+            log_chance += math.log((shape + x) / (x + 1)) + math.log1p(-p)
+        return population, [
+            sum(
+                chance * math.comb(F, f) * fraction**f * (1 - fraction) ** max(F - f, 0)
+                for F, chance in enumerate(population, 1)  # no chance of more records than members
+            )
+            for f in range(5)
+        ]
+
+    best, shape, p = -math.inf, 0.0, 0.0
+    width, center = (2.0, 2.0), (0.0, 0.0)
+    for _ in range(6):  # a grid that is refined around its best point
+        points = [(center[0] + i * width[0] / 4, center[1] + j * width[1] / 4) for i in range(-4, 5) for j in range(-4, 5)]
+        for log_shape, logit in points:
+            _, seen = describe(math.exp(log_shape), 1 / (1 + math.exp(-logit)))
+            value = sum(number * math.log(seen[f] / (1 - seen[0])) for f, number in zip(sizes, numbers, strict=True))
+            if value > best:
+                best, shape, p, center = value, math.exp(log_shape), 1 / (1 + math.exp(-logit)), (log_shape, logit)
+        width = (width[0] / 3, width[1] / 3)
+    population, seen = describe(shape, p)
+    classes = numbers.sum() / (1 - seen[0])
+    alone = [classes * chance * F * fraction * (1 - fraction) ** (F - 1) for F, chance in enumerate(population, 1)]
+    estimate = shifted_negative_binomial(sizes, numbers, fraction)
+    assert estimate.uniques == pytest.approx(alone[0], rel=0.01)
+    assert estimate.matches == pytest.approx(sum(number / F for F, number in enumerate(alone, 1)), rel=0.01)
+
+
+@pytest.mark.parametrize(("fraction", "least"), [(0.05, False), (0.1, False), (0.3, True)])
+def test_dankar_decides_by_the_sampling_fraction(fraction: float, least: bool) -> None:
+    sizes, numbers = np.array([1, 2, 3, 7]), np.array([60, 20, 8, 2])
+    estimate = dankar(sizes, numbers, fraction)
+    both = [model(sizes, numbers, fraction) for model in (zayatz, shifted_negative_binomial)]
+    assert estimate == (min(both, key=lambda one: one.uniques) if least else pitman(sizes, numbers, fraction))
+
+
+def test_zayatz_recovers_a_population_whose_classes_are_all_of_one_or_sampled_whole() -> None:
+    """Zayatz takes the sample's classes for the population's, which holds where nearly everybody is sampled."""
+    generator = np.random.default_rng(9)
+    sizes = 1 + generator.poisson(0.8, 20_000)
+    counts = generator.binomial(sizes, 0.97)
+    seen, numbers = np.unique(counts[counts > 0], return_counts=True)
+    estimate = zayatz(seen, numbers, 0.97)
+    assert estimate.uniques == pytest.approx(((sizes == 1) & (counts == 1)).sum(), rel=0.05)
+    assert estimate.matches == pytest.approx((1 / sizes[counts == 1]).sum(), rel=0.05)
 
 
 def test_pitman_recovers_a_population_of_its_own_urn() -> None:

@@ -1,10 +1,11 @@
-"""Sizes of population classes by a cross-fitted negative binomial regression.
+"""Sizes of population classes by a negative binomial regression in which each class is predicted by the other classes.
 
-The sample is split at random into two halves A and B. Given the intensity of a class its counts in A and B are independent, so
-counts in A can predict those in B without predicting themselves. For classes that A does not have, the number of other records in
-B is regressed on predictors from A: the product of the shares of the key values (the main-effects model), a tree of dependent
-pairs, and the classes that agree in all keys but one or two. What the predictors do not explain is a gamma distribution, whose
-shape is fitted too; a log-linear model (Skinner & Shlomo 2008) is the limit of an infinite shape. Several splits are averaged.
+Given their intensities the sizes of different classes are independent Poisson numbers, so that the records of the other classes
+can predict a class without the class predicting itself. The size of the small classes of the sample is regressed on such
+predictors: a Bayesian network of the keys, independent keys, and the classes that agree in all keys but one or two. What the
+predictors do not explain is a gamma distribution, whose shape is fitted too; a log-linear model (Skinner & Shlomo 2008) is the
+limit of an infinite shape. The product of the conditional likelihoods is a pseudo-likelihood (Besag 1975), whose errors are those
+of the sandwich.
 """
 
 from __future__ import annotations
@@ -15,24 +16,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.population.dispersed_counts import CountModel, fit_counts
-from discreet.engine.population.posterior import chance_of_no_other, expected_inverse
-from discreet.engine.population.predictors import ClassPredictors
+from discreet.engine.population.dispersed_counts import LARGEST, SizeModel, fit_sizes, mean_and_shape
+from discreet.engine.population.posterior import chance_of_no_other, expected_inverse, inverse_variance
+from discreet.engine.population.predictors import compute_predictors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SPLITS = 4
-_MANY_CLASSES = 200_000
-_MOST_FITTED = 40_000
-"""Classes that a regression is fitted to; more are thinned at random."""
-_INTERCEPT, _SLOPE, _OTHER, _SHAPE, _SHAPE_SLOPE = 0.5, 4.0, 4.0, 4.0, 8.0
-"""Precisions of the priors, with predictors in standard deviations: the mean starts from independence, the shape from 1.5."""
-_FIRST_LOG_SHAPE = 0.4
-_FOLDS_AGREE = 2.0
-"""The two folds of a split use nearly the same records, so that their errors add up rather than cancel."""
+_MOST_FITTED = 100_000
+"""Classes that the regression is fitted to; more are thinned at random."""
+_INTERCEPT, _SLOPE, _LOG_SHAPE, _SHAPE_SLOPE = (0.4, 2.0), (0.0, 64.0), (1.4, 2.0), (0.0, 24.0)
+"""Means and precisions of the priors, with predictors in standard deviations, for samples with too few classes of two records to
+tell: the network is right up to a factor, with a coefficient of variation of one half around it."""
+_MODEL_ERROR = 0.02
+"""Standard error of log P(F = 1) because intensities are not exactly gamma, as a share of -log P(F = 1), for each unit of
+log(1 / pi): the rarer population uniques are among sample uniques and the smaller the sample, the farther the
+model extrapolates."""
+_LEAST_SPREAD = 0.3
+"""A predictor that hardly varies is not stretched to a standard deviation of one."""
+_FARTHEST = 6.0
 _SEED = 20_180_917
-"""The splits are the same in every run; they reveal nothing and depend on no order of the rows."""
+"""The thinning is the same in every run; it reveals nothing and depends on no order of the rows."""
 
 
 @dataclass(frozen=True)
@@ -55,115 +59,83 @@ def estimate_sizes(
     """Population class sizes behind the distinct classes of a sample of the share ``fraction`` of the population.
 
     ``codes`` holds for each key the code of each class; the classes are taken in lexicographic order, so that the result does not
-    depend on theirs.
+    depend on theirs. The regression is about classes of up to 5 records; those with more have F - f negative binomial with shape
+    f and success probability ``fraction`` (Benedetti & Franconi 1998), because from there on a class's own count says most.
     """
     order = np.lexsort([np.asarray(column) for column in reversed(codes)])
     ordered = counts[order]
-    predictors = ClassPredictors([np.asarray(column)[order] for column in codes], cardinalities, ordered)
-    generator = np.random.default_rng(_SEED)
-    splits = _SPLITS if len(counts) <= _MANY_CLASSES else 1
-    alone, inverse = _larger_classes(ordered, fraction)
-    unique = ordered == 1
-    alone[unique], inverse[unique] = 0.0, 0.0
-    variances, sums = np.zeros(2), []
-    for _ in range(splits):
-        first = generator.binomial(ordered, 0.5)
-        total = np.zeros(2)
-        for learned in (first, ordered - first):
-            fold = _Fold(predictors, ordered, learned, fraction, generator)
-            rows = np.flatnonzero(unique & (learned == 0))
-            fold_alone, fold_inverse = fold.predict(fold.model.parameters, rows)
-            alone[rows] += fold_alone / splits
-            inverse[rows] += fold_inverse / splits
-            variances += fold.parameter_variance(rows) / splits
-            total += (fold_alone.sum(), fold_inverse.sum())
-        sums.append(total)
-    spread = np.var(np.array(sums), axis=0) / len(sums)
-    chance = (alone * (1 - alone))[unique].sum()
+    small = np.flatnonzero(ordered <= LARGEST)
+    own, shape = ordered.astype(np.float64), ordered.astype(np.float64)
+    miss = np.full(len(own), fraction)
+    errors = np.zeros(2)
+    if len(small):
+        regression = _Regression([np.asarray(column)[order] for column in codes], cardinalities, ordered, small, fraction)
+        shape[small], miss[small] = regression.predict(regression.model.parameters, small)
+        errors = regression.standard_errors(small[ordered[small] == 1])
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    errors = np.sqrt(_FOLDS_AGREE * variances + spread + np.array([chance, chance / 2]))
+    alone, inverse = chance_of_no_other(shape, miss), expected_inverse(own, shape, miss)
     return PopulationSizes(alone[back], inverse[back], float(errors[0]), float(errors[1]))
 
 
-def _larger_classes(counts: NDArray[np.int64], fraction: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """P(F = f) and E(1/F) under one gamma distribution for all classes: from two records on, a class's own count tells most."""
-    ones = np.ones((len(counts), 1))
-    offset = np.zeros(len(counts))
-    sizes, numbers = np.unique(counts, return_counts=True)
-    model = fit_counts(
-        sizes - 1, (sizes * numbers).astype(np.float64), ones[: len(sizes)], ones[: len(sizes)], offset[: len(sizes)],
-        np.zeros(2), np.full(2, 0.1),
-    )  # fmt: skip
-    mean, shape = model.predict(ones, ones, offset)
-    miss = _miss(shape * fraction / mean + fraction, fraction)
-    later = shape + counts - 1
-    return chance_of_no_other(later, miss), expected_inverse(counts.astype(np.float64), later, miss)
-
-
-def _miss(rate: NDArray[np.float64], fraction: float) -> NDArray[np.float64]:
-    """The success probability of the negative binomial F - f, where the intensity has this rate given the sample."""
-    return rate / (rate + 1 - fraction)
-
-
-class _Fold:
-    """One regression: predictors from the counts ``learned``, outcomes from the rest."""
+class _Regression:
+    """The regression of the sizes of the classes ``small`` on predictors from the other classes."""
 
     def __init__(
         self,
-        predictors: ClassPredictors,
+        codes: Sequence[NDArray[Any]],
+        cardinalities: Sequence[int],
         counts: NDArray[np.int64],
-        learned: NDArray[np.int64],
+        small: NDArray[np.int64],
         fraction: float,
-        generator: np.random.Generator,
     ) -> None:
         self.counts, self.fraction = counts.astype(np.float64), fraction
-        self.offset, others = predictors.compute(learned.astype(np.float64))
-        rest = counts - learned
-        rows = np.flatnonzero((rest > 0) & (learned == 0))
-        weights = rest[rows].astype(np.float64)
+        self.offset, others = compute_predictors(codes, cardinalities, counts, LARGEST)
         raw = np.column_stack([self.offset, others])
-        center = np.average(raw[rows], axis=0, weights=weights) if len(rows) else np.zeros(raw.shape[1])
-        spread = np.sqrt(np.average((raw[rows] - center) ** 2, axis=0, weights=weights)) if len(rows) else np.ones(raw.shape[1])
-        scaled = (raw - center) / np.where(spread > 1e-9, spread, 1.0)
+        center, spread = raw[small].mean(axis=0), raw[small].std(axis=0)
+        scaled = np.clip((raw - center) / np.maximum(spread, _LEAST_SPREAD), -_FARTHEST, _FARTHEST)
         self.design = np.column_stack([np.ones(len(raw)), scaled])
         self.shape_design = self.design[:, :2]
         columns = self.design.shape[1]
-        prior = np.zeros(columns + 2)
-        prior[columns] = _FIRST_LOG_SHAPE
-        precision = np.array([_INTERCEPT, _SLOPE, *[_OTHER] * (columns - 2), _SHAPE, _SHAPE_SLOPE])
+        priors = np.array([_INTERCEPT, *[_SLOPE] * (columns - 1), _LOG_SHAPE, _SHAPE_SLOPE])
+        rows = small
         if len(rows) > _MOST_FITTED:
-            rows = np.sort(generator.choice(rows, _MOST_FITTED, replace=False))
-        self.model: CountModel = fit_counts(
-            (rest[rows] - 1), rest[rows].astype(np.float64), self.design[rows], self.shape_design[rows], self.offset[rows],
-            prior, precision,
-        )  # fmt: skip
+            rows = np.sort(np.random.default_rng(_SEED).choice(rows, _MOST_FITTED, replace=False))
+        self.model: SizeModel = fit_sizes(
+            counts[rows], self.design[rows], self.shape_design[rows], self.offset[rows], priors[:, 0], priors[:, 1]
+        )
 
     def predict(
         self, parameters: NDArray[np.float64], rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """P(F = f) and E(1/F) of these classes, which ``learned`` does not have.
+        """Shape and success probability of the negative binomial F - f of these classes, given the f of the sample.
 
-        That it does not have them is part of what the regression was fitted to. The rest has half of the sample, so that the mean
-        of its counts is intensity x fraction / 2, and it adds as much exposure.
+        As seen from a record the class's intensity is gamma with shape s and rate s pi / m before its other records are counted.
         """
-        mean, shape = CountModel(parameters, self.model.covariance).predict(
-            self.design[rows], self.shape_design[rows], self.offset[rows]
-        )
-        half = self.fraction / 2
-        miss = _miss(shape * half / mean + half, self.fraction)
-        later = shape + self.counts[rows] - 1
-        return chance_of_no_other(later, miss), expected_inverse(self.counts[rows], later, miss)
+        mean, shape = mean_and_shape(parameters, self.design[rows], self.shape_design[rows], self.offset[rows])
+        rate = shape * self.fraction / mean + self.fraction
+        return shape + self.counts[rows] - 1, rate / (rate + 1 - self.fraction)
 
-    def parameter_variance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Variance of both sums over the rows from the uncertainty of the parameters (delta method)."""
-        deviations = np.sqrt(np.maximum(np.diag(self.model.covariance), 1e-18))
-        slopes = []
-        for place, deviation in enumerate(deviations):
-            moved = [self.model.parameters.copy() for _ in range(2)]
-            moved[0][place] += deviation / 2
-            moved[1][place] -= deviation / 2
-            up, down = (self.predict(parameters, rows) for parameters in moved)
-            slopes.append([(high.sum() - low.sum()) / deviation for high, low in zip(up, down, strict=True)])
-        gradient = np.array(slopes)
-        return np.asarray(np.einsum("pk,pq,qk->k", gradient, self.model.covariance, gradient))
+    def standard_errors(self, unique: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of the sums of P(F = 1) and E(1/F) over the sample uniques: chance, uncertain parameters, and an inexact model."""
+
+        def sums(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+            shape, miss = self.predict(parameters, unique)
+            return np.array([chance_of_no_other(shape, miss).sum(), expected_inverse(ones, shape, miss).sum()])
+
+        if not len(unique):
+            return np.zeros(2)
+        ones = np.ones(len(unique))
+        gradient = []
+        for place, deviation in enumerate(np.sqrt(np.maximum(np.diag(self.model.covariance), 1e-18))):
+            moved = np.zeros(len(self.model.parameters))
+            moved[place] = deviation / 2
+            gradient.append((sums(self.model.parameters + moved) - sums(self.model.parameters - moved)) / deviation)
+        slopes = np.array(gradient)
+        shape, miss = self.predict(self.model.parameters, unique)
+        alone = chance_of_no_other(shape, miss)
+        chance = np.array([(alone * (1 - alone)).sum(), inverse_variance(shape, miss).sum()])
+        fitted = np.einsum("pk,pq,qk->k", slopes, self.model.covariance, slopes)
+        total = np.maximum(sums(self.model.parameters), 1e-300)
+        beyond = _MODEL_ERROR * -np.log(self.fraction) * total * np.log(np.maximum(len(unique) / total, 1.0))
+        return np.asarray(np.sqrt(fitted + chance + beyond**2))

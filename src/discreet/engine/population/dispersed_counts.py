@@ -1,7 +1,12 @@
-"""Negative binomial regression of small counts, with a shape that depends on a predictor, fitted by Fisher scoring.
+"""Negative binomial regression of the sizes of small classes, with a shape that depends on a predictor, by Fisher scoring.
 
-Counts from ``CENSORED`` on are one outcome: the model need only be right for small classes, whose records are at risk, and not
-for the classes of thousands that a table also has.
+As seen from a record, the number of other records of its class is negative binomial with mean m and shape s. A class of f records
+is seen from f of them, so that among the classes of up to ``LARGEST`` records
+
+    P(f) = w_f / (w_1 + ... + w_LARGEST),      w_f = NB(f - 1; m, s) / f.
+
+Larger classes are left out: the model need only be right for the small classes, whose records are at risk, and not for the
+classes of thousands that a table also has. Conditioning on the small size makes this exact, not an approximation.
 """
 
 from __future__ import annotations
@@ -14,122 +19,109 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CENSORED = 5
-_STEPS = 60
+LARGEST = 5
+_STEPS = 80
 _TOLERANCE = 1e-7
 _LOG_MEAN = (-25.0, 12.0)
-_LOG_SHAPE = (-5.0, 5.0)
+_LOG_SHAPE = (-5.0, 6.0)
 
 
 @dataclass(frozen=True)
-class CountModel:
-    """log mean = offset + X b; log shape = Z c; ``parameters`` holds b and then c, ``covariance`` their sandwich estimate."""
+class SizeModel:
+    """log m = offset + X b; log s = Z c; ``parameters`` holds b and then c, ``covariance`` their sandwich estimate."""
 
     parameters: NDArray[np.float64]
     covariance: NDArray[np.float64]
 
-    def predict(
-        self, design: NDArray[np.float64], shape_design: NDArray[np.float64], offset: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The mean and the shape of each row."""
-        return _mean_and_shape(self.parameters, design, shape_design, offset)
 
-
-def _mean_and_shape(
+def mean_and_shape(
     parameters: NDArray[np.float64],
     design: NDArray[np.float64],
     shape_design: NDArray[np.float64],
     offset: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean m and the shape s of each row."""
     split = design.shape[1]
     mean = np.exp(np.clip(offset + design @ parameters[:split], *_LOG_MEAN))
     shape = np.exp(np.clip(shape_design @ parameters[split:], *_LOG_SHAPE))
     return mean, shape
 
 
-def fit_counts(
-    counts: NDArray[np.int64],
-    weights: NDArray[np.float64],
+def fit_sizes(
+    sizes: NDArray[np.int64],
     design: NDArray[np.float64],
     shape_design: NDArray[np.float64],
     offset: NDArray[np.float64],
     prior: NDArray[np.float64],
     precision: NDArray[np.float64],
-) -> CountModel:
-    """The mode of the posterior under independent normal priors, found by Fisher scoring with halved steps.
+) -> SizeModel:
+    """The mode of the posterior of classes of 1 to ``LARGEST`` records under independent normal priors.
 
-    Each step costs O(rows x (CENSORED + columns^2)).
+    Fisher scoring, damped where a step does not improve (Levenberg & Marquardt). Each step costs O(rows x (LARGEST + columns^2)).
     """
-    parameters = prior.copy()
-    value, score, information = _evaluate(parameters, counts, weights, design, shape_design, offset)
+    parameters, damping = prior.copy(), 0.0
+    value, score, information = evaluate_sizes(parameters, sizes, design, shape_design, offset)
     penalized = value - 0.5 * float(precision @ (parameters - prior) ** 2)
     for _ in range(_STEPS):
         gradient = score.sum(axis=0) - precision * (parameters - prior)
-        step = np.linalg.solve(information + np.diag(precision), gradient)
-        for _halving in range(30):
+        curvature = information + np.diag(precision)
+        for _attempt in range(25):
+            step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), gradient)
             tried = parameters + step
-            value, tried_score, tried_information = _evaluate(tried, counts, weights, design, shape_design, offset)
+            value, tried_score, tried_information = evaluate_sizes(tried, sizes, design, shape_design, offset)
             tried_penalized = value - 0.5 * float(precision @ (tried - prior) ** 2)
             if tried_penalized >= penalized - 1e-9:
                 break
-            step = step / 2
+            damping = max(1e-3, 4 * damping)
+        else:
+            break
+        damping = damping / 3 if damping > 3e-4 else 0.0
         gain = tried_penalized - penalized
         parameters, penalized, score, information = tried, tried_penalized, tried_score, tried_information
-        if abs(gain) < _TOLERANCE * (1 + abs(penalized)):
+        if gain < _TOLERANCE * (1 + abs(penalized)):
             break
     bread = np.linalg.inv(information + np.diag(precision))
-    return CountModel(parameters, bread @ (score.T @ score + np.diag(precision)) @ bread)
+    return SizeModel(parameters, bread @ (score.T @ score + np.diag(precision)) @ bread)
 
 
-def _evaluate(
+def evaluate_sizes(
     parameters: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    sizes: NDArray[np.int64],
     design: NDArray[np.float64],
     shape_design: NDArray[np.float64],
     offset: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Log-likelihood, the score of each row, and the expected information.
 
-    log P(k) = sum over i < k of log((r + i) / (i + 1)) + r log(r / (r + m)) + k log(m / (r + m)); with e = log m and l = log r
-    its derivatives are d/de = k - m (k + r) / (r + m) and d/dl = r (sum over i < k of 1 / (r + i) + log(r / (r + m)) + 1 -
-    (k + r) / (r + m)).
+    With k = f - 1, log NB(k) = sum over i < k of log((s + i) / (i + 1)) + s log(s / (s + m)) + k log(m / (s + m)); with e = log m
+    and l = log s its derivatives are d/de = k - m (k + s) / (s + m) and d/dl = s (sum over i < k of 1 / (s + i) +
+    log(s / (s + m)) + 1 - (k + s) / (s + m)). Those of log P(f) are these less their expected values under P, and the information
+    is their covariance. Arrays of LARGEST rows, one per size, and one column per class.
     """
-    mean, shape = _mean_and_shape(parameters, design, shape_design, offset)
+    mean, shape = mean_and_shape(parameters, design, shape_design, offset)
     total = shape + mean
     log_zero, log_ratio = np.log(shape / total), np.log(mean / total)
-    rest = np.ones_like(mean)
-    rest_mean, rest_shape = np.zeros_like(mean), np.zeros_like(mean)
-    by_mean, by_both, by_shape = np.zeros_like(mean), np.zeros_like(mean), np.zeros_like(mean)
-    log_likelihood = np.zeros_like(mean)
-    own_mean, own_shape = np.zeros_like(mean), np.zeros_like(mean)
-    log_p, inverse_sum = shape * log_zero, np.zeros_like(mean)
-    for k in range(CENSORED):
+    log_p, by_mean, by_shape = (np.empty((LARGEST, len(mean))) for _ in range(3))
+    here, inverses = shape * log_zero, np.zeros_like(mean)
+    for k in range(LARGEST):
         if k:
-            log_p = log_p + np.log((shape + k - 1) / k) + log_ratio
-            inverse_sum = inverse_sum + 1 / (shape + k - 1)
-        p = np.exp(log_p)
-        d_mean = k - mean * (k + shape) / total
-        d_shape = shape * (inverse_sum + log_zero + 1 - (k + shape) / total)
-        rest -= p
-        rest_mean -= p * d_mean
-        rest_shape -= p * d_shape
-        by_mean += p * d_mean**2
-        by_both += p * d_mean * d_shape
-        by_shape += p * d_shape**2
-        here = counts == k
-        log_likelihood[here], own_mean[here], own_shape[here] = log_p[here], d_mean[here], d_shape[here]
-    rest = np.maximum(rest, 1e-12)
-    d_mean, d_shape = rest_mean / rest, rest_shape / rest
-    by_mean, by_both, by_shape = by_mean + rest_mean * d_mean, by_both + rest_mean * d_shape, by_shape + rest_shape * d_shape
-    here = counts >= CENSORED
-    log_likelihood[here], own_mean[here], own_shape[here] = np.log(rest[here]), d_mean[here], d_shape[here]
-    score = np.hstack([design * (weights * own_mean)[:, None], shape_design * (weights * own_shape)[:, None]])
-    cross = design.T @ (shape_design * (weights * by_both)[:, None])
+            here = here + np.log((shape + k - 1) / k) + log_ratio
+            inverses = inverses + 1 / (shape + k - 1)
+        log_p[k] = here - np.log(k + 1)
+        by_mean[k] = k - mean * (k + shape) / total
+        by_shape[k] = shape * (inverses + log_zero + 1 - (k + shape) / total)
+    log_p -= log_p.max(axis=0)
+    chance = np.exp(log_p)
+    norm = chance.sum(axis=0)
+    chance /= norm
+    by_mean -= (chance * by_mean).sum(axis=0)
+    by_shape -= (chance * by_shape).sum(axis=0)
+    rows = np.arange(len(mean))
+    value = float((log_p[sizes - 1, rows] - np.log(norm)).sum())
+    score = np.hstack([design * by_mean[sizes - 1, rows][:, None], shape_design * by_shape[sizes - 1, rows][:, None]])
+    both, of_mean, of_shape = ((chance * product).sum(axis=0) for product in (by_mean * by_shape, by_mean**2, by_shape**2))
+    cross = design.T @ (shape_design * both[:, None])
     information = np.block(
-        [
-            [design.T @ (design * (weights * by_mean)[:, None]), cross],
-            [cross.T, shape_design.T @ (shape_design * (weights * by_shape)[:, None])],
-        ]
+        [[design.T @ (design * of_mean[:, None]), cross], [cross.T, shape_design.T @ (shape_design * of_shape[:, None])]]
     )
-    return float(weights @ log_likelihood), score, information
+    return value, score, information

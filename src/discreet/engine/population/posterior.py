@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
 _NEGLIGIBLE = 45.0
 """The integral ends where its terms have fallen by exp(-45)."""
+_SUMMED = 8
 
 
 def chance_of_no_other(shape: NDArray[np.float64], miss: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -48,3 +49,18 @@ def expected_inverse(sizes: NDArray[np.float64], shape: NDArray[np.float64], mis
         total += weight * np.exp(log_term)
     value = total * end * -log_p * np.exp(log_p) / safe_q
     return np.asarray(np.where(certain, 1 / sizes, np.clip(value, 0.0, 1 / sizes)))
+
+
+def inverse_variance(shape: NDArray[np.float64], miss: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The variance of 1/F of sample uniques (F = 1 + X), from above by at most E(1/F) / 9.
+
+    Of E(1/F^2) the terms up to F = 8 are summed, and those beyond are at most their part of E(1/F) divided by 9.
+    """
+    chance = chance_of_no_other(shape, miss)
+    mean = expected_inverse(np.ones_like(miss), shape, miss)
+    square, rest = np.zeros_like(miss), mean.copy()
+    for size in range(1, _SUMMED + 1):
+        square += chance / size**2
+        rest -= chance / size
+        chance = chance * (shape + size - 1) / size * (1 - miss)
+    return np.asarray(np.maximum(square + np.maximum(rest, 0.0) / (_SUMMED + 1) - mean**2, 0.0))

@@ -73,7 +73,7 @@ class PopulationUniqueness(RiskMeasure):
     )
     model: Literal["auto", "log_linear", "pitman", "zayatz", "snb", "dankar"] = Field(
         default="auto",
-        description="auto: cross-fitted negative binomial regression; log_linear: Poisson; the others use the class sizes alone",
+        description="auto: negative binomial regression; log_linear: Poisson; the others use the class sizes alone",
     )
     terms: Terms = Field(
         default="chosen", description="log_linear: main effects, all two-way interactions, or those that a held-out half supports"
