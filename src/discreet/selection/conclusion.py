@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from discreet.assessment.release import assess_release
 from discreet.masking.generate import generate
@@ -46,11 +47,13 @@ def assess_best_plan(
     # plans have the numbers that on_trial was called with, those tried on the sample first
     named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}
     points = [
-        MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.meets_limits)
+        MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.is_acceptable)
         for name, plan in named.items()
         if plan.outcome.error is None
     ]
     best_points = tuple(frontier(points))
+    # a plan whose gaps were not measured is dominated by one that was known then, so that this can be explained all the same
+    met = [replace(point, kept=named[point.name].outcome.meets_limits and not named[point.name].outcome.gaps) for point in points]
     unmet = tuple(verdict.limit for verdict in assessment.verdicts if not verdict.kept)
     axes = (evaluate.risk_axis, options.loss)
     sentences = [
@@ -71,7 +74,7 @@ def assess_best_plan(
         frontier=best_points,
         plans={point.name: named[point.name].plan for point in best_points},
         choices=three_plans(named, options, evaluate.worst),
-        dominated=dominating_plans(points, frontier([point for point in points if point.kept])),
+        dominated=dominating_plans(met, frontier([point for point in points if point.kept])),
         parts=chosen.outcome.parts,
         changes=chosen.outcome.changes,
         tried=len(tried),

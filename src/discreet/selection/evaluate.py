@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -22,6 +22,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 from discreet.model.score import Score
 from discreet.selection.changes import AttributeChange, attribute_changes
+from discreet.selection.gaps import GapCounter
 from discreet.selection.objective import FIELDS, OBJECTIVE, objective_parts
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import CANNOT_RUN, MOST_BLANK, Outcome
@@ -95,8 +96,9 @@ class Evaluator:
         """The known_sets score of the original table, if it is measured: the starting points depend on it."""
         self.measuring = time.perf_counter() - began
         began = time.perf_counter()
-        self._with_informed(evidence, self.data)
+        complete = self._with_informed(evidence, self.data)
         self.measuring_informed = time.perf_counter() - began
+        self._gaps = GapCounter(self.data, complete)
         self.unjudged = sum(
             _violation(required, self.before[limit], self.better[limit], self.before[limit])
             for limit, required in policy.limits.items()
@@ -107,11 +109,14 @@ class Evaluator:
         self.guarded = list(dict.fromkeys([*self.keys, *options.keep]))
         """The columns of which suppressed values are counted."""
 
-    def __call__(self, plan: Plan, *, loss_to_beat: float = math.inf) -> Outcome:
+    def __call__(
+        self, plan: Plan, *, loss_to_beat: float = math.inf, is_needless: Callable[[Outcome], bool] | None = None
+    ) -> Outcome:
         """Mask and measure; the outcome of a plan that cannot run on these data has an error.
 
         ``loss_to_beat`` is the loss of the best plan so far that meets the limits: for a plan with more loss, limits are judged
-        on the bounds as they are, because narrowing them takes longer than all the rest.
+        on the bounds as they are, because narrowing them takes longer than all the rest. Gaps in the evidence are looked for in
+        the release of a plan that meets the limits, unless ``is_needless`` says that an earlier plan is at least as good.
         """
         started = time.perf_counter()
         try:
@@ -131,6 +136,8 @@ class Evaluator:
                 missed = self._judge_limits(evidence, measured)
                 outcome = replace(outcome, skipped=not could_be_chosen and bool(missed))
             missed |= self._judge_options(masked, blank)
+            if not missed and not (is_needless is not None and is_needless(outcome)):
+                outcome = replace(outcome, gaps=self._gaps.count(masked, plan, evidence))
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)

@@ -45,6 +45,12 @@ def explain_choice(
         + (f", {errors.total():,} cannot run on these data" if errors else "")
         + "."
     ]
+    incomplete = sum(bool(plan.outcome.gaps) for plan in meeting)
+    if incomplete:
+        sentences.append(
+            f"{incomplete:,} of them {'leaves' if incomplete == 1 else 'leave'} gaps in the evidence, such as masked values that "
+            f"other columns or rows give back: {'it is' if incomplete == 1 else 'they are'} not counted as plans to release."
+        )
     if errors and not meeting:
         sentences.append(f"The most frequent reason why a plan cannot run: {errors.most_common(1)[0][0]}.")
     numbered = [f"{number}. {format_step(step)}" for number, step in enumerate(chosen.plan.steps, 1)]

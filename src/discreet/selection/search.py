@@ -215,7 +215,7 @@ class Search:
         began = time.monotonic()
         try:
             with stop_after(None if longest is None else min(end, began + longest)):
-                return self.evaluate(plan, loss_to_beat=self._loss_to_beat())
+                return self.evaluate(plan, loss_to_beat=self._loss_to_beat(), is_needless=self._is_needless)
         except OutOfTimeError:
             seconds = time.monotonic() - began
             if time.monotonic() >= end:
@@ -268,6 +268,10 @@ class Search:
     def _loss_to_beat(self) -> float:
         """The loss of the best plan that meets all limits; infinite if none does."""
         return min((plan.outcome.ranked_loss for plan in self.tried if plan.outcome.meets_limits), default=math.inf)
+
+    def _is_needless(self, outcome: Outcome) -> bool:
+        """Whether an earlier plan that can be released is at least as good in everything, so that this one need not be checked."""
+        return any(outcome.is_no_better_than(plan.outcome) for plan in self.tried if plan.outcome.is_acceptable)
 
     def _record(self, point: Point, outcome: Outcome) -> None:
         plan = self.build(point)
