@@ -7,7 +7,7 @@ of the three only if every plan that meets the limits does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
@@ -80,19 +80,25 @@ def rank_plan(outcome: Outcome, options: SelectOptions, worst: float) -> tuple[f
 
 def choose_plan(tried: Sequence[TriedPlan], options: SelectOptions, worst: float, title: Preference = "least loss") -> TriedPlan:
     """The best plan by one of the three preferences; the closest one if none meets the limits. Of equal plans the shortest."""
-    meeting = [plan for plan in tried if plan.outcome.is_acceptable] or [plan for plan in tried if plan.outcome.meets_limits]
-    orders: dict[Preference, Callable[[Outcome], tuple[float, ...]]] = {
-        "least loss": lambda outcome: rank_plan(outcome, options, worst),
-        "most truthful": lambda outcome: (
+    meeting = [plan for plan in tried if plan.outcome.meets_limits]
+    meeting = [plan for plan in meeting if plan.outcome.gaps == 0] or meeting
+    return min(meeting or tried, key=lambda plan: preference_order(plan, options, worst, title if meeting else "least loss"))
+
+
+def preference_order(plan: TriedPlan, options: SelectOptions, worst: float, title: Preference) -> tuple[float, ...]:
+    """By what plans are ordered under one of the three preferences; less is better."""
+    outcome = plan.outcome
+    orders: dict[Preference, tuple[float, ...]] = {
+        "least loss": rank_plan(outcome, options, worst),
+        "most truthful": (
             outcome.blank_keys,
             outcome.parts.get("falsehood", 0.0),
             outcome.share_changed,
             outcome.loss,
         ),
-        "safest": lambda outcome: (outcome.blank_keys, outcome.risk, outcome.loss),
+        "safest": (outcome.blank_keys, outcome.risk, outcome.loss),
     }
-    order = orders[title if meeting else "least loss"]
-    return min(meeting or tried, key=lambda plan: (*order(plan.outcome), len(plan.plan.steps)))
+    return (*orders[title], len(plan.plan.steps))
 
 
 def three_plans(named: Mapping[str, TriedPlan], options: SelectOptions, worst: float) -> tuple[PlanChoice, ...]:

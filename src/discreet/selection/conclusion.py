@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discreet.assessment.release import assess_release
+from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
-from discreet.selection.choices import choose_plan, dominating_plans, three_plans
+from discreet.selection.choices import choose_plan, dominating_plans, preference_order, three_plans
 from discreet.selection.evaluate import TARGETED, Evaluator
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.options import SelectOptions
@@ -30,6 +31,7 @@ def assess_best_plan(
     deadline = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
     simplifying = time.monotonic()
     simplified = _try_without_targeted_steps(tried, evaluate, deadline)
+    tried = look_for_gaps(tried, options, evaluate, deadline)
     if not simplified:
         simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
     searching += time.monotonic() - simplifying
@@ -85,6 +87,32 @@ def assess_best_plan(
         searching=searching,
         busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
     )
+
+
+def look_for_gaps(
+    tried: Sequence[TriedPlan], options: SelectOptions, evaluate: Evaluator, deadline: float | None
+) -> list[TriedPlan]:
+    """The plans, of which gaps in the evidence are known up to the best one that has none, by the owner's preference.
+
+    A plan whose gaps were not looked for during the search is run once more, as long as there is time.
+    """
+    plans = list(tried)
+    while True:
+        open_plans = [plan for plan in plans if plan.outcome.meets_limits and not plan.outcome.gaps]
+        late = deadline is not None and time.monotonic() > deadline
+        if not open_plans or late:
+            return plans
+        best = min(open_plans, key=lambda plan: preference_order(plan, options, evaluate.worst, options.prefer))
+        if best.outcome.gaps == 0:
+            return plans
+        try:
+            with stop_after(deadline):
+                outcome = evaluate(best.plan)
+        except OutOfTimeError:
+            return plans
+        if outcome.gaps is None:  # no time was left for it, or the plan does not meet the limits on a second look
+            return plans
+        plans[plans.index(best)] = replace(best, outcome=replace(best.outcome, gaps=outcome.gaps))
 
 
 def last_moment(options: SelectOptions, began: float) -> float | None:

@@ -12,6 +12,7 @@ import polars as pl
 from discreet import registry
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
 from discreet.engine.encoding.record_links import positions_of_records
+from discreet.engine.runtime.progress import OutOfTimeError
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
 from discreet.masking.generate import mask_without_log
@@ -99,6 +100,8 @@ class Evaluator:
         complete = self._with_informed(evidence, self.data)
         self.measuring_informed = time.perf_counter() - began
         self._gaps = GapCounter(self.data, complete)
+        self.counting_gaps = 0.0
+        """Seconds that looking for gaps has taken so far."""
         self.unjudged = sum(
             _violation(required, self.before[limit], self.better[limit], self.before[limit])
             for limit, required in policy.limits.items()
@@ -116,7 +119,7 @@ class Evaluator:
 
         ``loss_to_beat`` is the loss of the best plan so far that meets the limits: for a plan with more loss, limits are judged
         on the bounds as they are, because narrowing them takes longer than all the rest. Gaps in the evidence are looked for in
-        the release of a plan that meets the limits, unless ``is_needless`` says that an earlier plan is at least as good.
+        the whole table of a plan that meets the limits, unless ``is_needless`` says that this can be left out.
         """
         started = time.perf_counter()
         try:
@@ -136,11 +139,21 @@ class Evaluator:
                 missed = self._judge_limits(evidence, measured)
                 outcome = replace(outcome, skipped=not could_be_chosen and bool(missed))
             missed |= self._judge_options(masked, blank)
-            if not missed and not (is_needless is not None and is_needless(outcome)):
-                outcome = replace(outcome, gaps=self._gaps.count(masked, plan, evidence))
+            if not missed and self.scale == 1.0 and not (is_needless is not None and is_needless(outcome)):
+                outcome = replace(outcome, gaps=self._count_gaps(masked, plan, evidence))
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)
+
+    def _count_gaps(self, masked: Microdata, plan: Plan, evidence: Evidence) -> int | None:
+        """The gaps in the evidence that a plan causes; None where the time of the plan ended before: what else is known counts."""
+        began = time.perf_counter()
+        try:
+            return self._gaps.count(masked, plan, evidence)
+        except OutOfTimeError:
+            return None
+        finally:
+            self.counting_gaps += time.perf_counter() - began
 
     def _outcome(
         self, masked: Microdata, evidence: Evidence, measured: Mapping[str, float | None], blank: Mapping[str, float]

@@ -71,6 +71,8 @@ def explain_choice(
     elif meeting:
         cost = f"{options.cost.risk:g} x risk + {options.cost.loss:g} x loss" if options.cost else ""
         sentences.append(f"Of the plans that meet every limit it has the least cost, {cost}: {numbers}.")
+    elif chosen.outcome.error is not None:
+        sentences.append("No plan could be tried to the end, so this one was not compared with others; its release was assessed.")
     else:
         sentences.append(f"No plan meets every limit; this is the closest: {numbers}.")
     if chosen.outcome.error is None:

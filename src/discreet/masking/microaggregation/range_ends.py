@@ -6,7 +6,7 @@ records hold is rounded outward to a grid; the range still holds every value of 
 the same end. The grid depends on the width of the range alone:
 
     numbers      steps of 1, 2, 5, 10, 20, ... units, the unit being the largest number that all values are multiples of; the
-                 largest step that is at most a fifth of the range, and at least two units
+                 largest step that is at most a fifth of the range, and at least two units (five for two values of one cell)
     dates        calendar periods, the longest that is at most a fifth of the range, and at least two days
     datetimes    likewise, from two units on, the unit being the longest of day, hour, minute, ... that all values are multiples of
 """
@@ -77,6 +77,8 @@ def _round_numbers(values: Sequence[Any], low: Sequence[Any], high: Sequence[Any
             continue
         least, most = whole[lowest] // unit, whole[highest] // unit
         step = nice_step((most - least) // _CELLS_PER_RANGE)
+        if most // step == least // step:  # two neighbours that fill a cell of two: both would be known to be held
+            step = nice_step(5)
         below[place] = _as_number(least // step * step * unit, scale, lowest)
         above[place] = _as_number((most // step * step + step - 1) * unit, scale, lowest)
     return below, above
@@ -111,6 +113,9 @@ def _round_dates(values: pl.Series, low: pl.Series, high: pl.Series) -> tuple[li
     width = (high.cast(pl.Datetime("us")) - low.cast(pl.Datetime("us"))).dt.total_microseconds().to_numpy() // _CELLS_PER_RANGE
     periods = [(period, name) for period, name in _PERIODS if period >= 2 * length] or [_PERIODS[-1]]
     chosen = np.maximum(np.searchsorted([period for period, _ in periods], width, side="right") - 1, 0)
+    if len(periods) > 1:
+        shortest = periods[0][1]
+        chosen[(chosen == 0) & (low.dt.truncate(shortest) == high.dt.truncate(shortest)).to_numpy()] = 1
     below, above = low.to_list(), high.to_list()
     for number in np.unique(chosen).tolist():
         rows = np.flatnonzero(chosen == number)
