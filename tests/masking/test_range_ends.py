@@ -39,7 +39,7 @@ NUMBERS = [
     st.floats(allow_nan=False, allow_infinity=False),
     st.decimals(-1000, 1000, places=2),
     st.dates(datetime.date(1900, 1, 1), datetime.date(2100, 1, 1)),
-    st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2100, 1, 1)),  # noqa: DTZ001 - a local time
+    st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2100, 1, 1)),
 ]
 
 

@@ -99,11 +99,12 @@ def look_for_gaps(
     plans = list(tried)
     while True:
         open_plans = [plan for plan in plans if plan.outcome.meets_limits and not plan.outcome.gaps]
-        late = deadline is not None and time.monotonic() > deadline
-        if not open_plans or late:
+        if not open_plans:
             return plans
         best = min(open_plans, key=lambda plan: preference_order(plan, options, evaluate.worst, options.prefer))
-        if best.outcome.gaps == 0:
+        # the final assessment looks for the gaps of the chosen plan anyway, and must still fit in
+        needed = 3 * best.outcome.seconds + 2 * evaluate.expected_for_gaps
+        if best.outcome.gaps == 0 or (deadline is not None and time.monotonic() + needed > deadline):
             return plans
         try:
             with stop_after(deadline):

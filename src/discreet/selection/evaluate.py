@@ -12,6 +12,7 @@ import polars as pl
 from discreet import registry
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
 from discreet.engine.encoding.record_links import positions_of_records
+from discreet.engine.runtime.compiled import was_compiled
 from discreet.engine.runtime.progress import OutOfTimeError
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
@@ -33,6 +34,8 @@ from discreet.selection.sampling import sampled_policy
 TARGETED = ("targeted_suppression", "targeted_generalization")
 _SECONDS_PER_DECISION = 2.0
 """Seconds that one measurement may spend on deciding a limit; ``assess`` spends more."""
+_SECONDS_TO_COMPILE = 10.0
+"""Seconds that the first look for gaps takes longer where the kernels of coverage are not compiled yet."""
 _MOST_RECORDS_REMEMBERED = 60_000
 """Up to so many records, recoded and compared columns are remembered between plans; of more they would take too much memory."""
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
@@ -102,6 +105,8 @@ class Evaluator:
         self._gaps = GapCounter(self.data, complete)
         self.counting_gaps = 0.0
         """Seconds that looking for gaps has taken so far."""
+        self.expected_for_gaps = 3 * self.measuring + (1.0 if was_compiled("kernels", "score_pairs") else _SECONDS_TO_COMPILE)
+        """Seconds that the next look for gaps is expected to take."""
         self.unjudged = sum(
             _violation(required, self.before[limit], self.better[limit], self.before[limit])
             for limit, required in policy.limits.items()
@@ -153,7 +158,9 @@ class Evaluator:
         except OutOfTimeError:
             return None
         finally:
-            self.counting_gaps += time.perf_counter() - began
+            seconds = time.perf_counter() - began
+            self.counting_gaps += seconds
+            self.expected_for_gaps = max(seconds, 0.5 * self.expected_for_gaps)
 
     def _outcome(
         self, masked: Microdata, evidence: Evidence, measured: Mapping[str, float | None], blank: Mapping[str, float]

@@ -279,7 +279,8 @@ class Search:
         So it is if an earlier plan without gaps is at least as good in everything, and in a search with a time limit if gaps
         took their share of the time: those of the plan that is chosen in the end are looked for then.
         """
-        if self._timed and self.evaluate.counting_gaps > _SHARE_OF_GAPS * (time.monotonic() - self._began):
+        spent = self.evaluate.counting_gaps + self.evaluate.expected_for_gaps
+        if self._timed and spent > _SHARE_OF_GAPS * (time.monotonic() - self._began):
             return True
         return any(outcome.is_no_better_than(plan.outcome) for plan in self.tried if plan.outcome.is_acceptable)
 

@@ -159,7 +159,9 @@ def test_a_group_label_that_is_wrong_as_often_as_right_gives_nothing_back():
     groups = groupings(paired, determinants_of(paired, sample), sample)
     assert read_back(paired, "sex", groups) is None
     # the same labels where the column does not vary within them: what is masked there is read back
-    constant = Microdata(frame.with_columns(pl.Series("sex", ["m" if (at // 6) % 2 else "f" for at in range(360)])), original.policy)
+    constant = Microdata(
+        frame.with_columns(pl.Series("sex", ["m" if (at // 6) % 2 else "f" for at in range(360)])), original.policy
+    )
     sure = [None if at % 60 in (1, 2) else value for at, value in enumerate(constant.frame["sex"])]
     paired = pair(constant.with_columns({"sex": pl.Series(sure)}), constant)
     assert paired is not None
