@@ -151,7 +151,7 @@ class Evaluator:
         return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)
 
     def _count_gaps(self, masked: Microdata, plan: Plan, evidence: Evidence) -> int | None:
-        """The gaps in the evidence that a plan causes; None where the time of the plan ended before: what else is known counts."""
+        """The gaps in the evidence that a plan causes; None where the plan's time ended before: what else is known counts."""
         began = time.perf_counter()
         try:
             return self._gaps.count(masked, plan, evidence)

@@ -1,8 +1,9 @@
 """Gaps in the evidence that a plan causes: what the final assessment of its release would find beside the limits.
 
 An assessment is incomplete where the measure ``coverage`` finds masked values that the release gives back or columns that nobody
-looked at, and where a score has a gap of its own. Some of these gaps are the policy's: the table without its identifiers, of which
-nothing else is masked, has them too. They stay until the owner settles them, whatever the plan; those beyond them tell plans apart.
+looked at, and where a score has a gap of its own. Some of these gaps are the policy's: the table without its identifiers, of
+which nothing else is masked, has them too. They stay until the owner settles them, whatever the plan; those beyond them tell
+plans apart.
 """
 
 from __future__ import annotations

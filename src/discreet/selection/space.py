@@ -55,7 +55,7 @@ _LARGEST_LATTICE = 50_000
 _LARGEST_KEY_LATTICE = 100_000
 """Full-domain recoding over the keys is offered only up to this many nodes: beyond, one plan takes as long as many others."""
 _SECONDS_WITH_COMPILER = 40.0
-"""A search that is shorter than this uses no finish that has to be compiled first, which takes long and which nothing can stop."""
+"""A search that is shorter than this uses no finish that has to be compiled first, which takes long and nothing can stop."""
 _COMPILED_MODULES = {
     "clusters": "mdav",
     "microaggregation": "mdav",

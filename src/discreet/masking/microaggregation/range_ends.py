@@ -8,7 +8,8 @@ the same end. The grid depends on the width of the range alone:
     numbers      steps of 1, 2, 5, 10, 20, ... units, the unit being the largest number that all values are multiples of; the
                  largest step that is at most a fifth of the range, and at least two units (five for two values of one cell)
     dates        calendar periods, the longest that is at most a fifth of the range, and at least two days
-    datetimes    likewise, from two units on, the unit being the longest of day, hour, minute, ... that all values are multiples of
+    datetimes    likewise, from two units on, the unit being the longest of day, hour, minute, ... that all values
+                 are multiples of
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def nice_step(most: int) -> int:
     """
     if most < 5:
         return 2
-    power = 10 ** (len(str(most)) - 1)
+    power = int(10 ** (len(str(most)) - 1))
     return next(multiple * power for multiple in (5, 2, 1) if multiple * power <= most)
 
 
