@@ -1,8 +1,8 @@
 """Three plans to choose from: the one with the least loss, the most truthful one and the safest one.
 
 All three meet every limit and leave no gap in the evidence, if there is such a plan. The most truthful plan has the least
-falsehood and, of equal ones, the largest share of values that are exactly as in the original. The safest plan has the least risk on the map's axis. A plan that suppresses most of a key is one
-of the three only if every plan that meets the limits does.
+falsehood and, of equal ones, the largest share of values that are exactly as in the original. The safest plan has the least risk
+on the map's axis. A plan that suppresses most of a key is one of the three only if every plan that meets the limits does.
 """
 
 from __future__ import annotations
