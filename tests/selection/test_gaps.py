@@ -11,7 +11,9 @@ import pytest
 import discreet
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.selection import conclusion
 from discreet.selection.outcome import Outcome
+from discreet.selection.search import Search
 from discreet.selection.trials import Trial
 
 
@@ -82,3 +84,22 @@ def test_a_plan_is_acceptable_only_where_gaps_were_looked_for_and_none_was_there
 def test_a_plan_with_gaps_ranks_behind_every_other_plan_that_meets_the_limits() -> None:
     blank = Outcome(1.0, 0.9, blank=1.0, blank_keys=1.0, gaps=0)
     assert blank.rank < Outcome(0.0, 0.01, gaps=1).rank < Outcome(0.0, 0.01, missed={"k_anonymity.k": 0.1}).rank
+
+
+def test_an_interruption_after_the_search_still_gives_the_best_plan(households: Microdata, monkeypatch: Any) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conclusion, "look_for_gaps", interrupt)
+    selection = discreet.select(households, trials=3, seed=1)
+    assert selection.interrupted
+    assert selection.plan.steps
+    assert "interrupted" in selection.sentences[0]
+
+
+def test_gaps_that_were_not_looked_for_are_looked_for_at_the_end(households: Microdata, monkeypatch: Any) -> None:
+    """As in a search with a time limit that gaps took their share of."""
+    monkeypatch.setattr(Search, "_is_needless", lambda *_: True)
+    selection = discreet.select(households, trials=25, seed=1)
+    assert selection.met
+    assert not selection.assessment.gaps

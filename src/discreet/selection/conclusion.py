@@ -30,10 +30,15 @@ def assess_best_plan(
     """Simplify the best plan, run it once more, and assess its release as ``assess`` does with a written file."""
     deadline = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
     simplifying = time.monotonic()
-    simplified = _try_without_targeted_steps(tried, evaluate, deadline)
-    tried = look_for_gaps(tried, options, evaluate, deadline)
-    if not simplified:
-        simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
+    simplified: list[TriedPlan] = []
+    interrupted = False
+    try:
+        simplified = _try_without_targeted_steps(tried, evaluate, deadline)
+        tried = look_for_gaps(tried, options, evaluate, deadline)
+        if not simplified:
+            simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
+    except KeyboardInterrupt:  # the best plan so far is assessed as it is
+        interrupted = True
     searching += time.monotonic() - simplifying
     for plan in simplified:
         reporter.report(plan.plan, plan.outcome, whole=True)
@@ -85,6 +90,7 @@ def assess_best_plan(
         sentences=tuple(sentences),
         seconds=time.monotonic() - began,
         searching=searching,
+        interrupted=interrupted,
         busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
     )
 

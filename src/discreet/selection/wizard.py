@@ -117,7 +117,7 @@ def select(
         reporter.report(quick.plan, quick.outcome, whole=True)
     searching += whole_search.seconds
     selection = assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter)
-    if sample_interrupted or whole_search.interrupted:
+    if sample_interrupted or whole_search.interrupted or selection.interrupted:
         how_to_continue = f"; the same search continues with --resume {resume}" if resume is not None else ""
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
         selection = replace(selection, interrupted=True, sentences=(note, *selection.sentences))
