@@ -140,7 +140,7 @@ def compare(table: str, limit: str, data: Microdata, arguments: argparse.Namespa
         f"{_percent(losses['falsehood']['worst'])}, {_percent(best.measured['falsehood.worst']) if best else '–'}",
         f"{_percent(blank)}, {_percent(best.blank) if best else '–'}",
         f"{_percent(losses['associations']['effect'])}, {_percent(best.measured['associations.effect']) if best else '–'}",
-        f"{'–' if gaps is None else gaps}, {best.gaps if best else '–'}",
+        ", ".join("–" if number is None else str(number) for number in (gaps, best.gaps if best else None)),
         f"{len(trials)}", f"{len(failed) / max(1, len(trials)):.1%}", f"{seconds:.0f}",
         "yes" if in_time else "no",
     ]  # fmt: skip
