@@ -10,9 +10,10 @@ class size below 5.
 
 One line per table and limit: whether the limits are met (and how many plans by hand meet them), the objective of the wizard's
 plan and of the best plan by hand, their ratio; then pairs of the wizard and the best by hand: false values of the worst
-attribute, blank share of the worst key, largest change of a regression effect; then the plans tried, those that cannot run, the
-seconds, and whether these are within 1.1 x budget + 5 s. The best plan by hand has the least objective that meets the limits, of
-those that leave no key more than 60 % blank if there is one. A summary of all lines follows.
+attribute, blank share of the worst key, largest change of a regression effect, gaps in the evidence that the plan causes (– where
+they were not looked for); then the plans tried, those that cannot run, the seconds, and whether these are within 1.1 x budget +
+5 s. The best plan by hand has the least objective that meets the limits, of those without gaps if there is one, and of those that
+leave no key more than 60 % blank if there is one. A summary of all lines follows.
 
 A case takes at most --hand-seconds for the plans by hand and 1.1 x --seconds + 5 for the wizard; none is begun after --minutes.
 All nine tables and seven limits take about two hours on two cores; `--tables hr survey visits --limits k5 risk0.09 --seconds 20
@@ -56,7 +57,7 @@ LIMITS: dict[str, tuple[dict[str, float], int]] = {
 """Limits by name, with the class size that a statistician would aim at."""
 HEADINGS = (
     "table", "limit", "met (by hand)", "objective", "by hand", "ratio", "false, worst attribute", "blank, worst key",
-    "effect", "plans", "cannot run", "seconds", "in time",
+    "effect", "gaps", "plans", "cannot run", "seconds", "in time",
 )  # fmt: skip
 
 
@@ -130,6 +131,8 @@ def compare(table: str, limit: str, data: Microdata, arguments: argparse.Namespa
     losses = {name: score.summary for name, score in selection.assessment.losses.items()}
     blank = max((share for name, share in _blank_shares(selection, data).items()), default=0.0)
     ratio = selection.loss / best.loss if best and best.loss and met else None
+    plan = selection.plan.model_dump(mode="json", exclude_defaults=True)
+    gaps = next((trial.gaps for trial in reversed(trials) if trial.plan == plan), None)
     in_time = seconds <= 1.1 * arguments.seconds + 5
     cells = [
         table, limit, f"{'yes' if met else 'no'} ({len(meeting)} of {len(hand)})", f"{selection.loss:.4f}",
@@ -137,6 +140,7 @@ def compare(table: str, limit: str, data: Microdata, arguments: argparse.Namespa
         f"{_percent(losses['falsehood']['worst'])}, {_percent(best.measured['falsehood.worst']) if best else '–'}",
         f"{_percent(blank)}, {_percent(best.blank) if best else '–'}",
         f"{_percent(losses['associations']['effect'])}, {_percent(best.measured['associations.effect']) if best else '–'}",
+        ", ".join("–" if number is None else str(number) for number in (gaps, best.gaps if best else None)),
         f"{len(trials)}", f"{len(failed) / max(1, len(trials)):.1%}", f"{seconds:.0f}",
         "yes" if in_time else "no",
     ]  # fmt: skip

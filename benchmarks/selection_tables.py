@@ -41,6 +41,7 @@ def load_table(name: str, folder: Path | None) -> Microdata | None:
         if file is None or not file.exists():
             return None
         frame = discreet.read(file).frame
+        frame = frame.rename({column: column.replace("-", "_") for column in frame.columns})  # names that a formula can hold
     else:
         makers = {"hr": employees, "students": lambda: students(100_000), "patients": lambda: patients(100_000)}
         frame = makers[name]().frame if name in makers else globals()[f"_{name}"](np.random.default_rng(20))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from discreet.engine.linkage.comparisons import compare
 from discreet.errors import DataError
 from discreet.model.cells import parse_group, parse_interval
+from discreet.risks.target_linkage import agreement, bit_rows
 from discreet.risks.target_linkage.agreement import count_agreeing_records, pack_keys
 
 numbers = st.one_of(st.none(), st.integers(0, 12))
@@ -36,8 +37,9 @@ def plainly_agree(target, cell, tolerance=None):
     st.lists(st.tuples(numbers, numbers, numbers), max_size=12),
     st.lists(st.tuples(numbers, cells, numbers), max_size=15),
     st.sampled_from([0.0, 1.0, 2.5]),
+    st.booleans(),
 )
-def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, held, tolerance):
+def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, held, tolerance, by_bits):
     left = pl.DataFrame(asked, schema={"a": pl.Int64, "b": pl.Int64, "c": pl.Int64}, orient="row")
     right = pl.DataFrame(held, schema={"a": pl.Int64, "b": pl.String, "c": pl.Int64}, orient="row")
     comparisons = [
@@ -45,7 +47,9 @@ def test_records_that_agree_are_counted_whatever_is_blank_coarse_or_near(asked, 
         compare(left["b"], right["b"]),
         compare(left["c"], right["c"], tolerance=tolerance),
     ]
-    found = count_agreeing_records(comparisons, left.height, right.height)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreement, "is_quicker_by_bits", lambda *_: by_bits)
+        found = count_agreeing_records(comparisons, left.height, right.height)
     for at, target in enumerate(asked):
         agree = [
             row
@@ -66,6 +70,26 @@ def test_plain_values_are_joined_by_hash_as_by_definition(asked, held):
     found = count_agreeing_records([compare(left[name], right[name]) for name in schema], left.height, right.height)
     assert found.counts.tolist() == [held.count(row) for row in asked]
     assert found.first.tolist() == [held.index(row) if row in held else -1 for row in asked]
+
+
+@pytest.mark.parametrize("block", [1, 64, 1000])
+def test_bits_give_the_counts_of_the_tree_however_they_are_cut_into_blocks(block, monkeypatch):
+    rng = np.random.default_rng(block)
+    low, width = rng.integers(0, 40, 300), rng.integers(0, 9, 300)
+    ranges = pl.Series([f"[{a}, {a + b}]" if b else str(a) for a, b in zip(low, width, strict=True)])
+    sets = pl.Series([None if one == 0 else "{a|b}" if one == 1 else "c" for one in rng.integers(0, 3, 300)])
+    comparisons = [
+        compare(pl.Series(rng.integers(0, 50, 200)), ranges),
+        compare(pl.Series(rng.choice(["a", "b", "c"], 200)), sets),
+    ]
+    monkeypatch.setattr(bit_rows, "_BLOCK", block)
+    monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: True)
+    by_bits = count_agreeing_records(comparisons, 200, 300)
+    monkeypatch.setattr(agreement, "is_quicker_by_bits", lambda *_: False)
+    by_tree = count_agreeing_records(comparisons, 200, 300)
+    assert by_bits.counts.tolist() == by_tree.counts.tolist()
+    assert by_bits.first.tolist() == by_tree.first.tolist()
+    assert len(set(by_bits.counts.tolist())) > 5
 
 
 def test_keys_of_many_wide_attributes_do_not_overflow():

@@ -187,7 +187,7 @@ def test_ranges_are_those_of_groups_of_at_least_size_records_and_contain_every_t
     data = table(columns | {"number": range(len(rows))}, key=list(_RANGED))
     if data.frame["age"].null_count() == len(rows):
         return
-    method = Microaggregation(size=size, how="mdav", publish="ranges", missing="category")
+    method = Microaggregation(size=size, how="mdav", publish="ranges", ends="exact", missing="category")
     method.check(data, list(_RANGED))
     groups = np.empty(len(rows), dtype=np.int64)
     groups[:] = method._build_grouping(data, list(_RANGED), np.arange(len(rows))).groups(False)
@@ -203,11 +203,13 @@ def test_ranges_are_those_of_groups_of_at_least_size_records_and_contain_every_t
         if released != [None if value is None else str(value) for value in values]:  # no column stays unless all groups agree
             assert released == [by_group[int(group)] for group in groups]
     assert Falsehood(attributes=tuple(_RANGED)).measure(data, release).summary["false"] == 0
+    rounded = method.model_copy(update={"ends": "rounded"}).mask(data, list(_RANGED), DRAW)
+    assert Falsehood(attributes=tuple(_RANGED)).measure(data, rounded).summary["false"] == 0
 
 
 def test_ranges_of_dates_and_of_a_group_without_a_difference():
     days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 9), datetime.date(2024, 5, 5), datetime.date(2024, 5, 5)]
-    release = masked(Microaggregation(size=2, publish="ranges"), table({"day": days}, key=["day"]), ["day"])
+    release = masked(Microaggregation(size=2, publish="ranges", ends="exact"), table({"day": days}, key=["day"]), ["day"])
     assert release["day"].to_list() == ["[2020-01-01, 2020-01-09]"] * 2 + ["2024-05-05"] * 2
     same = table({"sex": ["f", "f", "m", "m"], "age": [1, 1, 50, 50]}, key=["sex", "age"])
     unchanged = masked(Microaggregation(size=2, publish="ranges"), same, ["sex", "age"])

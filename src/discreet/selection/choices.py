@@ -1,13 +1,13 @@
 """Three plans to choose from: the one with the least loss, the most truthful one and the safest one.
 
-All three meet every limit. The most truthful plan has the least falsehood and, of equal ones, the largest share of values that
-are exactly as in the original. The safest plan has the least risk on the map's axis. A plan that suppresses most of a key is one
-of the three only if every plan that meets the limits does.
+All three meet every limit and leave no gap in the evidence, if there is such a plan. The most truthful plan has the least
+falsehood and, of equal ones, the largest share of values that are exactly as in the original. The safest plan has the least risk
+on the map's axis. A plan that suppresses most of a key is one of the three only if every plan that meets the limits does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
@@ -81,23 +81,24 @@ def rank_plan(outcome: Outcome, options: SelectOptions, worst: float) -> tuple[f
 def choose_plan(tried: Sequence[TriedPlan], options: SelectOptions, worst: float, title: Preference = "least loss") -> TriedPlan:
     """The best plan by one of the three preferences; the closest one if none meets the limits. Of equal plans the shortest."""
     meeting = [plan for plan in tried if plan.outcome.meets_limits]
-    orders: dict[Preference, Callable[[Outcome], tuple[float, ...]]] = {
-        "least loss": lambda outcome: rank_plan(outcome, options, worst),
-        "most truthful": lambda outcome: (
+    meeting = [plan for plan in meeting if plan.outcome.gaps == 0] or meeting
+    return min(meeting or tried, key=lambda plan: preference_order(plan, options, worst, title if meeting else "least loss"))
+
+
+def preference_order(plan: TriedPlan, options: SelectOptions, worst: float, title: Preference) -> tuple[float, ...]:
+    """By what plans are ordered under one of the three preferences; less is better."""
+    outcome = plan.outcome
+    orders: dict[Preference, tuple[float, ...]] = {
+        "least loss": rank_plan(outcome, options, worst),
+        "most truthful": (
             outcome.blank_keys,
             outcome.parts.get("falsehood", 0.0),
-            share_changed(outcome),
+            outcome.share_changed,
             outcome.loss,
         ),
-        "safest": lambda outcome: (outcome.blank_keys, outcome.risk, outcome.loss),
+        "safest": (outcome.blank_keys, outcome.risk, outcome.loss),
     }
-    order = orders[title if meeting else "least loss"]
-    return min(meeting or tried, key=lambda plan: (*order(plan.outcome), len(plan.plan.steps)))
-
-
-def share_changed(outcome: Outcome) -> float:
-    """The values that are not exactly as in the original, in columns: 1 is one whole column."""
-    return sum(change.suppressed + change.coarser + change.false for change in outcome.changes.values())
+    return (*orders[title], len(plan.plan.steps))
 
 
 def three_plans(named: Mapping[str, TriedPlan], options: SelectOptions, worst: float) -> tuple[PlanChoice, ...]:

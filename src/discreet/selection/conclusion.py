@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from discreet.assessment.release import assess_release
+from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
-from discreet.selection.choices import choose_plan, dominating_plans, three_plans
+from discreet.selection.choices import choose_plan, dominating_plans, preference_order, three_plans
 from discreet.selection.evaluate import TARGETED, Evaluator
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.options import SelectOptions
@@ -28,9 +30,15 @@ def assess_best_plan(
     """Simplify the best plan, run it once more, and assess its release as ``assess`` does with a written file."""
     deadline = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
     simplifying = time.monotonic()
-    simplified = _try_without_targeted_steps(tried, evaluate, deadline)
-    if not simplified:
-        simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
+    simplified: list[TriedPlan] = []
+    interrupted = False
+    try:
+        simplified = _try_without_targeted_steps(tried, evaluate, deadline)
+        tried = look_for_gaps(tried, options, evaluate, deadline)
+        if not simplified:
+            simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
+    except KeyboardInterrupt:  # the best plan so far is assessed as it is
+        interrupted = True
     searching += time.monotonic() - simplifying
     for plan in simplified:
         reporter.report(plan.plan, plan.outcome, whole=True)
@@ -46,11 +54,13 @@ def assess_best_plan(
     # plans have the numbers that on_trial was called with, those tried on the sample first
     named = {f"plan {number}": plan for number, plan in enumerate(tried, len(tried_on_sample) + 1)}
     points = [
-        MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.meets_limits)
+        MapPoint(name, plan.outcome.risk, plan.outcome.loss, plan.outcome.is_acceptable)
         for name, plan in named.items()
         if plan.outcome.error is None
     ]
     best_points = tuple(frontier(points))
+    # a plan whose gaps were not measured is dominated by one that was known then, so that this can be explained all the same
+    met = [replace(point, kept=named[point.name].outcome.meets_limits and not named[point.name].outcome.gaps) for point in points]
     unmet = tuple(verdict.limit for verdict in assessment.verdicts if not verdict.kept)
     axes = (evaluate.risk_axis, options.loss)
     sentences = [
@@ -71,7 +81,7 @@ def assess_best_plan(
         frontier=best_points,
         plans={point.name: named[point.name].plan for point in best_points},
         choices=three_plans(named, options, evaluate.worst),
-        dominated=dominating_plans(points, frontier([point for point in points if point.kept])),
+        dominated=dominating_plans(met, frontier([point for point in points if point.kept])),
         parts=chosen.outcome.parts,
         changes=chosen.outcome.changes,
         tried=len(tried),
@@ -80,8 +90,36 @@ def assess_best_plan(
         sentences=tuple(sentences),
         seconds=time.monotonic() - began,
         searching=searching,
+        interrupted=interrupted,
         busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
     )
+
+
+def look_for_gaps(
+    tried: Sequence[TriedPlan], options: SelectOptions, evaluate: Evaluator, deadline: float | None
+) -> list[TriedPlan]:
+    """The plans, of which gaps in the evidence are known up to the best one that has none, by the owner's preference.
+
+    A plan whose gaps were not looked for during the search is run once more, as long as there is time.
+    """
+    plans = list(tried)
+    while True:
+        open_plans = [plan for plan in plans if plan.outcome.meets_limits and not plan.outcome.gaps]
+        if not open_plans:
+            return plans
+        best = min(open_plans, key=lambda plan: preference_order(plan, options, evaluate.worst, options.prefer))
+        # the final assessment looks for the gaps of the chosen plan anyway, and must still fit in
+        needed = 3 * best.outcome.seconds + 2 * evaluate.expected_for_gaps
+        if best.outcome.gaps == 0 or (deadline is not None and time.monotonic() + needed > deadline):
+            return plans
+        try:
+            with stop_after(deadline):
+                outcome = evaluate(best.plan)
+        except OutOfTimeError:
+            return plans
+        if outcome.gaps is None:  # no time was left for it, or the plan does not meet the limits on a second look
+            return plans
+        plans[plans.index(best)] = replace(best, outcome=replace(best.outcome, gaps=outcome.gaps))
 
 
 def last_moment(options: SelectOptions, began: float) -> float | None:

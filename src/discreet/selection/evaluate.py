@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -12,6 +12,8 @@ import polars as pl
 from discreet import registry
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
 from discreet.engine.encoding.record_links import positions_of_records
+from discreet.engine.runtime.compiled import was_compiled
+from discreet.engine.runtime.progress import OutOfTimeError
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
 from discreet.masking.generate import mask_without_log
@@ -22,6 +24,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 from discreet.model.score import Score
 from discreet.selection.changes import AttributeChange, attribute_changes
+from discreet.selection.gaps import GapCounter
 from discreet.selection.objective import FIELDS, OBJECTIVE, objective_parts
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import CANNOT_RUN, MOST_BLANK, Outcome
@@ -31,6 +34,8 @@ from discreet.selection.sampling import sampled_policy
 TARGETED = ("targeted_suppression", "targeted_generalization")
 _SECONDS_PER_DECISION = 2.0
 """Seconds that one measurement may spend on deciding a limit; ``assess`` spends more."""
+_SECONDS_TO_COMPILE = 10.0
+"""Seconds that the first look for gaps takes longer where the kernels of coverage are not compiled yet."""
 _MOST_RECORDS_REMEMBERED = 60_000
 """Up to so many records, recoded and compared columns are remembered between plans; of more they would take too much memory."""
 _RISK_PARAMETERS = ("alpha", "epsilon", "threshold", "max_sets", "missing")
@@ -95,8 +100,13 @@ class Evaluator:
         """The known_sets score of the original table, if it is measured: the starting points depend on it."""
         self.measuring = time.perf_counter() - began
         began = time.perf_counter()
-        self._with_informed(evidence, self.data)
+        complete = self._with_informed(evidence, self.data)
         self.measuring_informed = time.perf_counter() - began
+        self._gaps = GapCounter(self.data, complete)
+        self.counting_gaps = 0.0
+        """Seconds that looking for gaps has taken so far."""
+        self.expected_for_gaps = 3 * self.measuring + (1.0 if was_compiled("kernels", "score_pairs") else _SECONDS_TO_COMPILE)
+        """Seconds that the next look for gaps is expected to take."""
         self.unjudged = sum(
             _violation(required, self.before[limit], self.better[limit], self.before[limit])
             for limit, required in policy.limits.items()
@@ -107,11 +117,14 @@ class Evaluator:
         self.guarded = list(dict.fromkeys([*self.keys, *options.keep]))
         """The columns of which suppressed values are counted."""
 
-    def __call__(self, plan: Plan, *, loss_to_beat: float = math.inf) -> Outcome:
+    def __call__(
+        self, plan: Plan, *, loss_to_beat: float = math.inf, is_needless: Callable[[Outcome], bool] | None = None
+    ) -> Outcome:
         """Mask and measure; the outcome of a plan that cannot run on these data has an error.
 
         ``loss_to_beat`` is the loss of the best plan so far that meets the limits: for a plan with more loss, limits are judged
-        on the bounds as they are, because narrowing them takes longer than all the rest.
+        on the bounds as they are, because narrowing them takes longer than all the rest. Gaps in the evidence are looked for in
+        the whole table of a plan that meets the limits, unless ``is_needless`` says that this can be left out.
         """
         started = time.perf_counter()
         try:
@@ -131,9 +144,23 @@ class Evaluator:
                 missed = self._judge_limits(evidence, measured)
                 outcome = replace(outcome, skipped=not could_be_chosen and bool(missed))
             missed |= self._judge_options(masked, blank)
+            if not missed and self.scale == 1.0 and not (is_needless is not None and is_needless(outcome)):
+                outcome = replace(outcome, gaps=self._count_gaps(masked, plan, evidence))
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)
+
+    def _count_gaps(self, masked: Microdata, plan: Plan, evidence: Evidence) -> int | None:
+        """The gaps in the evidence that a plan causes; None where the plan's time ended before: what else is known counts."""
+        began = time.perf_counter()
+        try:
+            return self._gaps.count(masked, plan, evidence)
+        except OutOfTimeError:
+            return None
+        finally:
+            seconds = time.perf_counter() - began
+            self.counting_gaps += seconds
+            self.expected_for_gaps = max(seconds, 0.5 * self.expected_for_gaps)
 
     def _outcome(
         self, masked: Microdata, evidence: Evidence, measured: Mapping[str, float | None], blank: Mapping[str, float]

@@ -10,6 +10,8 @@ from discreet.selection.changes import AttributeChange
 
 MOST_BLANK = 0.6
 """The share of a key's values from which suppressing them counts as losing the key."""
+GAP_PENALTY = 4.0
+"""Added to the loss by which plans are ranked where the release leaves a gap in the evidence: more than all other penalties."""
 CANNOT_RUN = 1e6
 """The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
 _JOURNAL_NAMES = {"measured": "found", "loss_by_attribute": "lost"}
@@ -44,10 +46,17 @@ class Outcome:
     """What the plan does to each attribute that it changes, most penalised first."""
     skipped: bool = False
     """Whether a limit was left undecided because the plan loses more than one that meets the limits."""
+    gaps: int | None = None
+    """The gaps in the evidence that the plan itself causes; None: not measured, so nothing is known of them."""
 
     @property
     def meets_limits(self) -> bool:
         return not self.missed and self.error is None
+
+    @property
+    def is_acceptable(self) -> bool:
+        """Whether the plan meets every limit and an assessment of its release finds no gap that the plan causes."""
+        return self.meets_limits and self.gaps == 0
 
     @property
     def distance(self) -> float:
@@ -65,8 +74,22 @@ class Outcome:
 
     @property
     def ranked_loss(self) -> float:
-        """The loss, and 1 more if most of a key is suppressed, plus the share of the keys for which this is so."""
-        return self.loss + (1.0 + self.blank_keys if self.blank > MOST_BLANK else 0.0)
+        """The loss, and 1 more if most of a key is suppressed, plus the share of the keys for which this is so.
+
+        A plan that leaves gaps in the evidence ranks behind all others that meet the limits.
+        """
+        return self.loss + (1.0 + self.blank_keys if self.blank > MOST_BLANK else 0.0) + (GAP_PENALTY if self.gaps else 0.0)
+
+    @property
+    def share_changed(self) -> float:
+        """The values that are not exactly as in the original, in columns: 1 is one whole column."""
+        return sum(change.suppressed + change.coarser + change.false for change in self.changes.values())
+
+    def is_no_better_than(self, other: Outcome) -> bool:
+        """Whether another plan has no more risk, no more loss, and is at least as truthful."""
+        own_false, other_false = self.parts.get("falsehood", 0.0), other.parts.get("falsehood", 0.0)
+        truthful = (other_false, other.share_changed) <= (own_false, self.share_changed)
+        return other.risk <= self.risk and other.ranked_loss <= self.ranked_loss and truthful
 
     def to_journal(self) -> dict[str, Any]:
         """The fields under the names that a journal holds."""

@@ -45,6 +45,12 @@ def explain_choice(
         + (f", {errors.total():,} cannot run on these data" if errors else "")
         + "."
     ]
+    incomplete = sum(bool(plan.outcome.gaps) for plan in meeting)
+    if incomplete:
+        sentences.append(
+            f"{incomplete:,} of them {'leaves' if incomplete == 1 else 'leave'} gaps in the evidence, such as masked values that "
+            f"other columns or rows give back: {'it is' if incomplete == 1 else 'they are'} not counted as plans to release."
+        )
     if errors and not meeting:
         sentences.append(f"The most frequent reason why a plan cannot run: {errors.most_common(1)[0][0]}.")
     numbered = [f"{number}. {format_step(step)}" for number, step in enumerate(chosen.plan.steps, 1)]
@@ -65,6 +71,8 @@ def explain_choice(
     elif meeting:
         cost = f"{options.cost.risk:g} x risk + {options.cost.loss:g} x loss" if options.cost else ""
         sentences.append(f"Of the plans that meet every limit it has the least cost, {cost}: {numbers}.")
+    elif chosen.outcome.error is not None:
+        sentences.append("No plan could be tried to the end, so this one was not compared with others; its release was assessed.")
     else:
         sentences.append(f"No plan meets every limit; this is the closest: {numbers}.")
     if chosen.outcome.error is None:

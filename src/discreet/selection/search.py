@@ -42,6 +42,8 @@ _LONGEST_PLAN_SHARE = 0.2
 """Share of a search's time that a single plan may take; only a search with a time limit stops a plan."""
 _LONGEST_PLAN_MEASUREMENTS = 3.0
 """The same in multiples of the time that measuring the original took, if that is longer."""
+_SHARE_OF_GAPS = 0.35
+"""Share of a search's time that looking for gaps in the evidence may take."""
 _SPREADING_SHARE = 0.3
 """Share of the neighbours of a plan in which the weights of all keys are changed at once, to spread the loss over them."""
 _MUTATIONS_TRIED = 20
@@ -132,6 +134,7 @@ class Search:
         self.outcomes: dict[str, Outcome] = {}
         """The outcome of each plan tried, by the plan as JSON: different points can have the same plan."""
         self.draws = 0
+        self._began, self._timed = time.monotonic(), False
         self.interrupted = False
         """Whether the user stopped the search; what was tried before counts."""
         self._load()
@@ -153,6 +156,7 @@ class Search:
     def run(self, budget: Budget, starts: Sequence[Point]) -> list[TriedPlan]:
         """Try plans until the budget is spent, the starting points first; a plan that the deadline stops is not recorded."""
         expected_seconds, best_seconds, began = 0.0, 0.0, time.monotonic()
+        self._began, self._timed = began, budget.deadline is not None
         most_draws = _MOST_DRAWS_PER_PLAN * (budget.trials or 10**9)
         while budget.allows_another(len(self.tried), expected_seconds, best_seconds) and self.draws < most_draws:
             tried_before = len(self.tried)
@@ -215,7 +219,7 @@ class Search:
         began = time.monotonic()
         try:
             with stop_after(None if longest is None else min(end, began + longest)):
-                return self.evaluate(plan, loss_to_beat=self._loss_to_beat())
+                return self.evaluate(plan, loss_to_beat=self._loss_to_beat(), is_needless=self._is_needless)
         except OutOfTimeError:
             seconds = time.monotonic() - began
             if time.monotonic() >= end:
@@ -268,6 +272,17 @@ class Search:
     def _loss_to_beat(self) -> float:
         """The loss of the best plan that meets all limits; infinite if none does."""
         return min((plan.outcome.ranked_loss for plan in self.tried if plan.outcome.meets_limits), default=math.inf)
+
+    def _is_needless(self, outcome: Outcome) -> bool:
+        """Whether to look for no gaps in the evidence of a plan.
+
+        So it is if an earlier plan without gaps is at least as good in everything, and in a search with a time limit if gaps
+        took their share of the time: those of the plan that is chosen in the end are looked for then.
+        """
+        spent = self.evaluate.counting_gaps + self.evaluate.expected_for_gaps
+        if self._timed and spent > _SHARE_OF_GAPS * (time.monotonic() - self._began):
+            return True
+        return any(outcome.is_no_better_than(plan.outcome) for plan in self.tried if plan.outcome.is_acceptable)
 
     def _record(self, point: Point, outcome: Outcome) -> None:
         plan = self.build(point)

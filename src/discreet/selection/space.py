@@ -24,7 +24,7 @@ from typing import Any
 
 from discreet import registry
 from discreet.engine.cells.hierarchies import hierarchy_of
-from discreet.engine.runtime.compiled import was_compiled
+from discreet.engine.runtime.compiled import FEW_ROWS, was_compiled
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
@@ -58,7 +58,14 @@ _LARGEST_LATTICE = 50_000
 _LARGEST_KEY_LATTICE = 100_000
 """Full-domain recoding over the keys is offered only up to this many nodes: beyond, one plan takes as long as many others."""
 _SECONDS_WITH_COMPILER = 40.0
-"""A search that is shorter than this does not group near records where that has to be compiled first, which nothing can stop."""
+"""A search that is shorter than this uses no finish that has to be compiled first, which takes long and nothing can stop."""
+_COMPILED_MODULES = {
+    "clusters": "mdav",
+    "microaggregation": "mdav",
+    "partition": "mondrian_kernels",
+    "balanced_partition": "split",
+}
+"""The modules of the kernels that finishes run in."""
 _COLUMN_WEIGHTS = tuple(2.0**power for power in range(-6, 5))
 _NUMERIC_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Weights of numbers relative to categories: small where mostly categories are lost, large where correlations must be kept."""
@@ -105,6 +112,8 @@ class Space:
     """The keys in regressions that the owner names."""
     required_k: int = 2
     """The class size that the limits ask for."""
+    uncompiled: frozenset[str] = frozenset()
+    """The finishes that have to be compiled first: not the first to be tried."""
 
     def unchanged_point(self) -> Point:
         """The point whose plan changes nothing."""
@@ -153,6 +162,7 @@ def build_space(data: Microdata, options: SelectOptions | None = None, *, top: S
         {name: data.frame[name].n_unique() for name in known},
         tuple(name for name in keys if name in options.analysed_attributes),
         needed_class_size(data.policy),
+        list_uncompiled_finishes(data, keys) if options.seconds is not None else frozenset(),
     )
 
 
@@ -255,6 +265,14 @@ def _list_finishes_over_known(
     ]
 
 
+def list_uncompiled_finishes(data: Microdata, keys: Sequence[str]) -> frozenset[str]:
+    """The finishes whose kernels would have to be compiled first, on this table and machine; small tables need no compiler."""
+    is_small = len(data) * len(keys) <= FEW_ROWS
+    return frozenset(
+        finish for finish, module in _COMPILED_MODULES.items() if not was_compiled(module) and not (is_small and module != "mdav")
+    )
+
+
 def _can_build_classes(data: Microdata, finish: str, columns: Sequence[str]) -> bool:
     """Whether the check of a method that builds classes accepts these columns."""
     name, parameters = _CLASS_METHODS[finish]
@@ -288,8 +306,8 @@ def _list_finishes(
             unwanted.add("full_domain")
         if not options.may_perturb("microaggregation") and any(not _is_number(data, name) for name in keys):
             unwanted.add("microaggregation")
-        if options.seconds is not None and options.seconds < _SECONDS_WITH_COMPILER and not was_compiled("mdav"):
-            unwanted |= {"clusters", "microaggregation"}
+        if options.seconds is not None and options.seconds < _SECONDS_WITH_COMPILER:
+            unwanted |= list_uncompiled_finishes(data, keys)
         candidates = [finish for finish in _CLASS_METHODS if finish not in unwanted]
         finishes += [finish for finish in candidates if _can_build_classes(data, finish, keys)]
         if "repeated_records" in limited and data.named(Role.PERSON):

@@ -108,7 +108,8 @@ class _Starts:
 
     def add_quick_plan(self) -> None:
         """Classes that hardly take time, so that a short search has a plan: on large tables the others may take long."""
-        finish = next((name for name in ("partition", "local_suppression") if name in self.finishes), self.best_finish)
+        quick = [name for name in ("partition", "local_suppression") if name in self.finishes]
+        finish = next((name for name in quick if name not in self.space.uncompiled), self.best_finish)
         if len(self.offered_targets) > 1:  # without a targeted method, larger classes must do
             over = "all" if finish in self.space.finishes_over_known else "keys"
             k = self.large_class_sizes[0] if self.large_class_sizes else 2

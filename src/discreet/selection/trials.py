@@ -19,8 +19,10 @@ class Trial:
     ``number`` counts from 1 over the whole search; ``plan`` is the content of a policy's ``plan`` section. ``risk`` and
     ``loss`` are the coordinates on the map, less of either is better (a risk of which more is safer has its sign reversed);
     ``risks`` and ``losses`` are the measured values of the limits and of the axes, by MEASURE.FIELD, in the direction of their
-    measures. ``kept`` says whether every limit is met, ``missed`` by how much each unmet limit is missed (see
-    :class:`~discreet.selection.outcome.Outcome`), and ``best`` whether no earlier plan on the same table was better.
+    measures. ``kept`` says whether every limit is met and an assessment of the release finds no gap that the plan causes,
+    ``missed`` by how much each unmet limit is missed (see :class:`~discreet.selection.outcome.Outcome`), ``gaps`` the number of
+    such gaps (None: not measured, because an earlier plan is at least as good in everything, because there was no time, or on a
+    sample), and ``best`` whether no earlier plan on the same table was better.
 
     Only trials with ``whole`` were measured on the whole table. The others were measured on a sample, against limits scaled to
     its size: they guide the search and say nothing about a release. ``error`` is the reason why a plan could not run; such a
@@ -40,6 +42,7 @@ class Trial:
     error: str | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
     words: tuple[str, ...] = ()
+    gaps: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -69,11 +72,12 @@ class TrialReporter:
         risks, losses = (
             {name: value for name, value in outcome.measured.items() if kinds[name] == kind} for kind in ("risk", "loss")
         )
+        kept = outcome.is_acceptable if whole else outcome.meets_limits
         words = tuple(describe_changes(outcome.changes)) if outcome.error is None else ()
         content = plan.model_dump(mode="json", exclude_defaults=True)
         self.on_trial(
             Trial(
-                self.number, content, outcome.risk, outcome.loss, risks, losses, outcome.meets_limits, dict(outcome.missed),
-                whole, best, outcome.error, dict(outcome.parts), words,
+                self.number, content, outcome.risk, outcome.loss, risks, losses, kept, dict(outcome.missed),
+                whole, best, outcome.error, dict(outcome.parts), words, outcome.gaps,
             )
         )  # fmt: skip

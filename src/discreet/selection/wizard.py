@@ -117,7 +117,7 @@ def select(
         reporter.report(quick.plan, quick.outcome, whole=True)
     searching += whole_search.seconds
     selection = assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter)
-    if sample_interrupted or whole_search.interrupted:
+    if sample_interrupted or whole_search.interrupted or selection.interrupted:
         how_to_continue = f"; the same search continues with --resume {resume}" if resume is not None else ""
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
         selection = replace(selection, interrupted=True, sentences=(note, *selection.sentences))
@@ -184,10 +184,13 @@ def _points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> lis
     """The best points on the sample, to be tried on the whole table.
 
     The first is the one with the least risk that meets the limits, which the whole table is likely to confirm. With a time limit
-    only points whose plan took at most ``longest`` seconds on the sample, so that it can be expected to end on the whole table.
+    only points whose plan took at most ``longest`` seconds on the sample, so that it can be expected to end on the whole table,
+    unless none of those meets the limits on the sample: a slow plan that does is worth more.
     """
     quick = [plan for plan in tried if longest is None or plan.outcome.seconds <= longest]
-    best = sorted(quick or tried, key=lambda plan: plan.outcome.rank)[:_MOST_POINTS_TO_CONFIRM]
+    if not any(plan.outcome.meets_limits for plan in quick):
+        quick = list(tried)
+    best = sorted(quick, key=lambda plan: plan.outcome.rank)[:_MOST_POINTS_TO_CONFIRM]
     safest = sorted((plan for plan in best if plan.outcome.meets_limits), key=lambda plan: plan.outcome.risk)[:1]
     return [dict(plan.point) for plan in (*safest, *(plan for plan in best if plan not in safest))]
 

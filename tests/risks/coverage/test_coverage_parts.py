@@ -12,7 +12,7 @@ from discreet.engine.encoding.columns import encode_series
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.coverage.comparison import differing_values
-from discreet.risks.coverage.determinants import bin_codes
+from discreet.risks.coverage.determinants import bin_codes, determinants_of
 from discreet.risks.coverage.kernels import follow_tree, grow_tree, mode_of_cells, score_pairs
 from discreet.risks.coverage.pairing import pair
 from discreet.risks.coverage.read_back import groupings, read_back
@@ -138,3 +138,33 @@ def test_small_and_empty_tables_are_measured(frame):
     assert score.summary == {"unexamined": 0, "identifying": 0, "restorable": 0, "read_back": 0}
     emptied = original.with_columns({"x": pl.Series([None] * len(original), dtype=pl.String)})
     assert Coverage().measure(emptied, original=original)["restorable"] == 0
+
+
+def test_a_group_label_that_is_wrong_as_often_as_right_gives_nothing_back():
+    """Clusters that hide the records which differ: two clusters share a label, and only one of them shows its sex."""
+    labels = [label for label in range(60) for _ in range(6)]
+    truth = ["f"] * 360
+    for label in range(60):  # the second half of each label is a cluster that holds both sexes in every tenth label
+        if label % 10 == 0:
+            truth[6 * label + 4 : 6 * label + 6] = ["m", "m"]
+        elif label % 2:
+            truth[6 * label : 6 * label + 6] = ["m"] * 6
+    hidden = [label % 10 == 0 and place >= 3 for label in range(60) for place in range(6)]
+    frame = pl.DataFrame({"date": [f"[{label}, {label + 1}]" for label in labels], "sex": truth})
+    original = Microdata(frame, Policy.from_dict({"attributes": {"sex": {"role": "key"}, "date": {"role": "key"}}}))
+    released = [None if hide else value for value, hide in zip(truth, hidden, strict=True)]
+    paired = pair(original.with_columns({"sex": pl.Series(released)}), original)
+    assert paired is not None
+    sample = np.arange(360)
+    groups = groupings(paired, determinants_of(paired, sample), sample)
+    assert read_back(paired, "sex", groups) is None
+    # the same labels where the column does not vary within them: what is masked there is read back
+    constant = Microdata(
+        frame.with_columns(pl.Series("sex", ["m" if (at // 6) % 2 else "f" for at in range(360)])), original.policy
+    )
+    sure = [None if at % 60 in (1, 2) else value for at, value in enumerate(constant.frame["sex"])]
+    paired = pair(constant.with_columns({"sex": pl.Series(sure)}), constant)
+    assert paired is not None
+    shown = read_back(paired, "sex", groupings(paired, determinants_of(paired, sample), sample))
+    assert shown is not None
+    assert (shown.cells, shown.masked) == (12, 12)

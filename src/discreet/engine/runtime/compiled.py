@@ -133,10 +133,10 @@ def is_compiler_loaded() -> bool:
     return "numba" in sys.modules
 
 
-def was_compiled(module: str) -> bool:
-    """Whether machine code of a module's kernels is in the cache, so that using them does not take seconds."""
+def was_compiled(module: str, function: str = "") -> bool:
+    """Whether machine code of a module's kernels, or of one of them, is in the cache, so that using it does not take seconds."""
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_folder())
-    return next(folder.rglob(f"{module}.*.nbi"), None) is not None
+    return next(folder.rglob(f"{module}.{function}*.nbi"), None) is not None
 
 
 def import_numba() -> Any:

@@ -45,14 +45,15 @@ class Microaggregation(MaskingMethod):
     2 size - 1 records.
 
     With ``publish: ranges`` nothing false is released: a group publishes the range of its numbers and dates, and the set of its
-    categories, as in k-member clustering (Byun et al. 2007).
+    categories, as in k-member clustering (Byun et al. 2007). An end of a range that fewer than ``size`` records hold is rounded
+    outward, so that it is nobody's own value.
 
     >>> from discreet.testing import table
     >>> data = table({"age": [44, 44, 55, 25, 35, 55]}, key=["age"])
     >>> Microaggregation(size=2).mask(data, ["age"], draw=None).frame["age"].to_list()
     [44, 44, 55, 30, 30, 55]
     >>> Microaggregation(size=2, publish="ranges").mask(data, ["age"], draw=None).frame["age"].to_list()
-    ['44', '44', '55', '[25, 35]', '[25, 35]', '55']
+    ['44', '44', '55', '[24, 35]', '[24, 35]', '55']
     """
 
     name: ClassVar[str] = "microaggregation"
@@ -78,6 +79,10 @@ class Microaggregation(MaskingMethod):
     publish: Literal["aggregates", "ranges"] = Field(
         default="aggregates",
         description="aggregates, which are false for most records, or ranges of numbers and sets of categories, which are true",
+    )
+    ends: Literal["rounded", "exact"] = Field(
+        default="rounded",
+        description="ends of published ranges: rounded outward where fewer than size records hold the value, or as they are",
     )
     strata: tuple[str, ...] = Field(default=(), description="columns on which all records of a group agree")
     whole: bool = Field(default=False, description="round the aggregates of integer columns")
@@ -153,7 +158,7 @@ class Microaggregation(MaskingMethod):
             groups[order] = self._build_grouping(data, names, order).groups(self._chosen_algorithm(data, columns) == "optimal")
             for name in names:
                 if self.publish == "ranges":
-                    masked[name] = publish_ranges(data, name, groups)
+                    masked[name] = publish_ranges(data, name, groups, self.size if self.ends == "rounded" else 0)
                 else:
                     masked[name] = self._aggregate_column(data, name, groups, order)
         if self.publish == "aggregates":

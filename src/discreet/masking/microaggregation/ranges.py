@@ -9,6 +9,7 @@ import polars as pl
 
 from discreet.engine.cells.hierarchies import leaf_text
 from discreet.engine.encoding.columns import Column, encode
+from discreet.masking.microaggregation.range_ends import round_ends_outward
 from discreet.model.attribute import Level
 from discreet.model.cells import Group
 from discreet.model.microdata import Microdata
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def publish_ranges(data: Microdata, name: str, groups: NDArray[np.int64]) -> pl.Series:
+def publish_ranges(data: Microdata, name: str, groups: NDArray[np.int64], enough: int) -> pl.Series:
     """For each record the range of its group in a column: a value, a closed interval or a set of categories.
+
+    An end of an interval that fewer than ``enough`` records hold is rounded outward.
 
     Null stands for a group of which a value is missing, for a set of all categories, which says nothing, and for records without
     a group (-1). A column of which every group has a single value stays as it is.
@@ -29,7 +32,10 @@ def publish_ranges(data: Microdata, name: str, groups: NDArray[np.int64]) -> pl.
     group, codes = groups[grouped], column.codes[grouped].astype(np.int64)
     missing = np.bincount(group, weights=column.is_null[grouped], minlength=number) > 0
     in_order = data.level(name) in (Level.NUMERIC, Level.DATE) and data.frame.schema[name] != pl.String
-    labels = (_intervals if in_order else _sets)(column, group, codes, number, missing)
+    if in_order:
+        labels = _intervals(column, group, codes, number, missing, enough)
+    else:
+        labels = _sets(column, group, codes, number, missing)
     if grouped.all() and labels is None:
         return data.frame[name]
     texts = labels if labels is not None else _values(column, group, codes, number, missing)
@@ -38,7 +44,7 @@ def publish_ranges(data: Microdata, name: str, groups: NDArray[np.int64]) -> pl.
 
 
 def _intervals(
-    column: Column, group: NDArray[np.int64], codes: NDArray[np.int64], number: int, missing: NDArray[np.bool_]
+    column: Column, group: NDArray[np.int64], codes: NDArray[np.int64], number: int, missing: NDArray[np.bool_], enough: int
 ) -> list[str | None] | None:
     """The interval of each group; None where every group has one value, and it is the whole group's."""
     low, high = np.full(number, column.cardinality, dtype=np.int64), np.full(number, -1, dtype=np.int64)
@@ -46,11 +52,15 @@ def _intervals(
     np.maximum.at(high, group, codes)
     if (low == high).all():
         return None
-    texts = [leaf_text(value) for value in column.values.to_list()]
-    return [
-        None if blank else texts[first] if first == last else f"[{texts[first]}, {texts[last]}]"
-        for first, last, blank in zip(low.tolist(), high.tolist(), missing.tolist(), strict=True)
-    ]
+    labels: list[str | None] = [None] * number
+    single, wide = np.flatnonzero(~missing & (low == high)), np.flatnonzero(~missing & (low < high))
+    for place, value in zip(single.tolist(), column.values.gather(low[single]).to_list(), strict=True):
+        labels[place] = leaf_text(value)
+    held = np.bincount(column.codes, minlength=column.cardinality)
+    ends = round_ends_outward(column.values, low[wide], high[wide], held, enough)
+    for place, first, last in zip(wide.tolist(), *ends, strict=True):
+        labels[place] = f"[{leaf_text(first)}, {leaf_text(last)}]"
+    return labels
 
 
 def _sets(

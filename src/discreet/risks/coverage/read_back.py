@@ -3,6 +3,10 @@
 For a released column g that groups the records (a person's or household's number, or any column with many small groups) and a
 masked column that hardly varies within the groups of g in the original, a masked cell is *read back* where all the true values
 that are still visible in its group agree, and agree with its own. Counted exactly, on all records.
+
+What the visible values agree on must also be right for nearly all masked cells, unless the policy itself says that the column
+stands for persons or households. Groups of near records that publish a set of categories hide exactly those records that
+differ: the visible values of other groups with the same label are then wrong as often as right, and give nothing back.
 """
 
 from __future__ import annotations
@@ -116,7 +120,10 @@ def read_back(paired: Paired, target: str, groups: Sequence[GroupColumn]) -> Rea
             continue
         if not _constant(one.whole, codes, known, chance, declared=one.declared):
             continue
-        cells = int(_given_back(one.whole, codes, known & ~hidden, hidden, truth.cardinality).sum())
+        right, guessed = _given_back(one.whole, codes, known & ~hidden, hidden, truth.cardinality)
+        cells = int(right.sum())
+        if not one.declared and cells < _CONSTANT * int(guessed.sum()):
+            continue
         if cells and (best is None or cells > best.cells):
             best = ReadBack(target, one.name, cells, masked)
     return best
@@ -168,10 +175,10 @@ def _constant(group: Grouping, codes: NDArray[np.int64], known: NDArray[np.bool_
 
 def _given_back(
     group: Grouping, codes: NDArray[np.int64], visible: NDArray[np.bool_], hidden: NDArray[np.bool_], values: int
-) -> NDArray[np.bool_]:
-    """For each ordered place of a hidden cell whether the visible values of its group agree on its true value."""
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each ordered place of a hidden cell whether the visible values of its group agree on its true value, or on any."""
     ordered, seen = codes[group.order], visible[group.order]
     low = np.minimum.reduceat(np.where(seen, ordered, values), group.starts)
     high = np.maximum.reduceat(np.where(seen, ordered, -1), group.starts)
     agreed = np.repeat(np.where(low == high, low, -1), group.lengths)
-    return np.asarray(hidden[group.order] & (agreed == ordered))
+    return np.asarray(hidden[group.order] & (agreed == ordered)), np.asarray(hidden[group.order] & (agreed >= 0))

@@ -2,8 +2,9 @@
 
 Exact for any mixture of unknown fields, blank cells, tolerances and coarse cells. Targets are processed by the set of their known
 fields; masked records are grouped on those fields. Where each value agrees with a single value only, a hash table is used;
-otherwise the sorted groups are searched like a tree: at each attribute only the agreeing branches are followed, so that pairs of
-records that cannot agree are never compared. Memory is linear in both tables.
+where the groups are few, one bit per group and value says which agree; otherwise the sorted groups are searched like a tree: at
+each attribute only the agreeing branches are followed, so that pairs of records that cannot agree are never compared. Memory is
+linear in both tables, but for the bits, which are bounded.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.linkage.comparisons import Comparison
+from discreet.risks.target_linkage.bit_rows import is_quicker_by_bits, search_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +55,7 @@ def _count_agreeing(known: Sequence[Comparison], rows: Any, masked: int) -> tupl
         (comparison.masked == comparison.blank).any() for comparison in known
     ):
         return _count_by_hash(known, rows)
-    return _count_by_tree(known, rows, masked)
+    return _count_distinct_rows(known, rows, masked)
 
 
 def _count_by_hash(known: Sequence[Comparison], rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -88,9 +90,8 @@ def pack_keys(
     return left_keys, right_keys
 
 
-def _count_by_tree(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    from discreet.risks.target_linkage.tree_search import search_tree
-
+def _count_distinct_rows(known: Sequence[Comparison], rows: Any, masked: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each distinct target against the distinct masked rows, by bits or by the tree."""
     # attributes with few agreeing records first, so that few branches remain to be followed
     order = sorted(
         known, key=lambda comparison: float((comparison.counts() / max(masked, 1)).dot(comparison.counts())) + _blanks(comparison)
@@ -100,23 +101,36 @@ def _count_by_tree(known: Sequence[Comparison], rows: Any, masked: int) -> tuple
     first_row = np.empty(number, dtype=np.int64)
     first_row[groups[::-1]] = np.arange(masked - 1, -1, -1)
     table = np.stack([comparison.masked[first_row] for comparison in order], axis=1)
-    lexical = np.lexsort(table.T[::-1])
     target_groups, target_group_count = group_ids(
         [(comparison.targets[rows], comparison.unknown + 1) for comparison in order], len(order[0].targets[rows])
     )
     first_target = np.empty(target_group_count, dtype=np.int64)
     first_target[target_groups[::-1]] = np.arange(len(target_groups) - 1, -1, -1)
     queries = np.stack([comparison.targets[rows][first_target] for comparison in order], axis=1)
+    if is_quicker_by_bits(order[0], table, queries):
+        by_record = np.argsort(first_row, kind="stable")
+        counts, first = search_bits(order, table[by_record], sizes[by_record], first_row[by_record], queries)
+    else:
+        counts, first = _search_sorted_rows(order, table, sizes, first_row, queries)
+    return counts[target_groups], first[target_groups]
+
+
+def _search_sorted_rows(
+    order: Sequence[Comparison], table: NDArray[np.int64], sizes: NDArray[np.int64], first_row: NDArray[np.int64],
+    queries: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    from discreet.risks.target_linkage.tree_search import search_tree
+
+    lexical = np.lexsort(table.T[::-1])
     offsets = np.cumsum([0] + [comparison.unknown for comparison in order])[:-1]
     member_offsets = np.cumsum([0] + [len(comparison.members) for comparison in order])[:-1]
-    counts, first = search_tree(
+    return search_tree(
         np.ascontiguousarray(table[lexical]), sizes[lexical], first_row[lexical], queries, offsets,
         np.concatenate([comparison.first for comparison in order]), np.concatenate([comparison.last for comparison in order]),
         np.concatenate([comparison.starts[:-1] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
         np.concatenate([comparison.starts[1:] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
         np.concatenate([comparison.members for comparison in order]), np.array([comparison.blank for comparison in order]),
     )  # fmt: skip
-    return counts[target_groups], first[target_groups]
 
 
 def _blanks(comparison: Comparison) -> float:

@@ -1,0 +1,87 @@
+"""Agreeing records by bits: for each value of a target the masked rows that agree with it, one bit per row.
+
+A target agrees with the rows whose bit is set for all its values. Coarse cells that overlap many others make the tree search
+follow nearly every branch, once per target; the bits cost the same whatever overlaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engine.linkage.comparisons import Comparison
+from discreet.engine.runtime.progress import report_progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BLOCK = 1 << 22
+"""Pairs of a value or target and a row that are held at once."""
+
+
+_MOST_PAIRS = 300_000_000
+"""Pairs of a value and a row up to which bits are used; they take about as many nanoseconds."""
+_PAIRS_PER_BRANCH = 100
+"""Pairs that take as long as it takes the tree to follow a branch of its first level to the end, in the mean."""
+
+
+def is_quicker_by_bits(first: Comparison, table: NDArray[np.int64], queries: NDArray[np.int64]) -> bool:
+    """Whether bits are expected to take less time than the tree, whose first level is the attribute ``first``.
+
+    The tree follows one branch per row that agrees with a target on its first attribute; the bits compare every row with every
+    distinct value of every attribute.
+    """
+    pairs = len(table) * (sum(len(np.unique(column)) for column in queries.T) + len(queries))
+    rows_by_code = np.bincount(table[:, 0], minlength=first.blank + 1)
+    upto = np.concatenate(([0], np.cumsum(rows_by_code)))
+    in_lists = np.concatenate(([0], np.cumsum(rows_by_code[first.members])))
+    agreeing = upto[first.last] - upto[first.first] + in_lists[first.starts[1:]] - in_lists[first.starts[:-1]]
+    branches = int(agreeing[queries[:, 0]].sum()) + len(queries) * int(rows_by_code[first.blank])
+    return pairs <= min(_MOST_PAIRS, _PAIRS_PER_BRANCH * branches)
+
+
+# table[row, level]: codes of the distinct masked rows, in the order of their first records. sizes[row]: records of the row.
+# first_records[row]: its first record. queries[query, level]: target codes, none of them unknown. Time: rows x (distinct values
+# of the queries, over all levels) comparisons, and queries x rows x levels / 8 bytes that are combined.
+def search_bits(
+    known: Sequence[Comparison], table: NDArray[np.int64], sizes: NDArray[np.int64], first_records: NDArray[np.int64],
+    queries: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """For each query the number of records in agreeing rows, and the first of these records (-1 for none)."""
+    bits, places = [], []
+    for level, comparison in enumerate(known):
+        report_progress("target_linkage", level, len(known))
+        values, place = np.unique(queries[:, level], return_inverse=True)
+        bits.append(_agreeing_bits(comparison, values, table[:, level]))
+        places.append(place)
+    counts, first = np.zeros(len(queries), dtype=np.int64), np.full(len(queries), -1, dtype=np.int64)
+    block = max(1, _BLOCK // max(len(table), 1))
+    for begin in range(0, len(queries), block):
+        part = slice(begin, begin + block)
+        agreed = bits[0][places[0][part]]
+        for level in range(1, len(known)):
+            agreed &= bits[level][places[level][part]]
+        rows = np.unpackbits(agreed, axis=1, count=len(table)).view(np.bool_)
+        counts[part] = rows.astype(np.float64) @ sizes  # exact: fewer than 2^53 records
+        some = rows.any(axis=1)
+        first[part] = np.where(some, first_records[rows.argmax(axis=1)], -1)
+    return counts, first
+
+
+def _agreeing_bits(comparison: Comparison, values: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """One row of bits per value: the masked rows with these codes that agree with it, eight of them in a byte."""
+    listed = comparison.starts[1:] > comparison.starts[:-1]
+    packed = np.empty((len(values), (len(codes) + 7) // 8), dtype=np.uint8)
+    block = max(1, _BLOCK // max(len(codes), comparison.blank + 1))
+    every_code = np.arange(comparison.blank + 1)
+    for begin in range(0, len(values), block):
+        part = values[begin : begin + block]
+        agrees = (every_code >= comparison.first[part, None]) & (every_code < comparison.last[part, None])
+        agrees[:, comparison.blank] = True
+        for place in np.flatnonzero(listed[part]):
+            value = part[place]
+            agrees[place, comparison.members[comparison.starts[value] : comparison.starts[value + 1]]] = True
+        packed[begin : begin + block] = np.packbits(agrees[:, codes], axis=1)
+    return packed
