@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from discreet.web.auth.names import comparison_key
 from discreet.web.db.store import now
 from discreet.web.db.tables import known_addresses, throttles
 from discreet.web.errors import TooManyRequests
@@ -76,7 +77,7 @@ def forgive_attempt(connection: Connection, name: str, address: str, user_id: in
 
 
 def _counts(connection: Connection, name: str, address: str, user_id: int | None) -> list[_Count]:
-    name_key, network = name.strip().casefold()[:80], network_of(address)
+    name_key, network = comparison_key(name), network_of(address)
     counts = [
         _Count(f"name:{name_key} at:{network}", FREE_FAILURES),
         _Count(f"address:{network}", FREE_FAILURES_PER_ADDRESS),

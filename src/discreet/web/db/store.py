@@ -229,6 +229,8 @@ def _create_engine(address: str, pool_size: int) -> Engine:
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # otherwise the driver would begin transactions by itself
+    # SQLite's own knows the letters from A to Z alone, so that nobody called Änne could log in
+    connection.create_function("lower", 1, lambda text: text.lower() if isinstance(text, str) else text, deterministic=True)
     cursor = connection.cursor()
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=15000", "secure_delete=ON"):
         cursor.execute(f"PRAGMA {pragma}")

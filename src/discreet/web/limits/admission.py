@@ -13,8 +13,7 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Send
 
-from discreet.web.auth.identity import Identity, identify
-from discreet.web.auth.security import SAFE_METHODS
+from discreet.web.auth.identity import SAFE_METHODS, Identity, identify, routed_path
 from discreet.web.core import Core
 from discreet.web.limits import turns
 from discreet.web.limits.allowances import Allowances
@@ -65,7 +64,7 @@ class Admission:
     @asynccontextmanager
     async def admit(self, request: Request, receive: Receive) -> AsyncIterator[Admitted]:
         """Authenticate a request, wait for its turn, and bound its body; raises if it is refused."""
-        if request.url.path.startswith(_FREE_PATHS):
+        if routed_path(request).startswith(_FREE_PATHS):
             yield Admitted(receive, lambda: None)
             return
         held: list[Hashable] = []
@@ -133,7 +132,7 @@ class Admission:
 
     def _upload_limit(self, request: Request, identity: Identity) -> int:
         """Bytes of an upload to a project, with room for the parts of a form; raises if the user may not upload there."""
-        project_id = int(re.findall(r"/projects/(\d{1,9})(?!\d)", request.url.path)[0])
+        project_id = int(re.findall(r"/projects/(\d{1,9})(?!\d)", routed_path(request))[0])
         with self.core.store.read() as connection:
             project = projects.get(connection, identity.require().user, project_id, "editor")
             room = quotas.check_room(connection, self.core.settings, project.id)
@@ -141,11 +140,11 @@ class Admission:
 
     async def _take_turn_of_user(self, held: list[Hashable], request: Request, identity: Identity) -> None:
         who = ("user", identity.require().user.id)
-        if request.url.path.endswith("/events"):
+        if routed_path(request).endswith("/events"):
             await self._take(held, ("stream", who), turns.STREAMS_PER_USER, waiting=0)
             if not self.requests.spend(who):
                 await asyncio.sleep(turns.HURRY_SECONDS)  # no turn: an open stream must keep no other from being opened
-        elif request.url.path.endswith(("/download", "/table")):  # they may wait for a job, which must not keep pages waiting
+        elif routed_path(request).endswith(("/download", "/table")):  # they may wait for a job, which must not keep pages waiting
             await self._take(held, ("download", who), turns.DOWNLOADS_PER_USER)
             await self._slow_down(held, who, turns.HURRIED_PER_USER, "download")
         elif has_body(request) and find_rule(request).streamed:
