@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.analysis.hierarchies import propose_hierarchy
 from discreet.analysis.levels import ProposedLevel, propose_level
-from discreet.analysis.markers import find_missing_markers
+from discreet.analysis.markers import find_missing_markers, numbers_behind_markers
 from discreet.analysis.persons import find_person_column, is_one_to_one
 from discreet.analysis.profile import ColumnProfile, Profile
 from discreet.analysis.quasi_identifiers import QuasiIdentifierSets, find_quasi_identifiers, measure_single
@@ -40,19 +40,29 @@ def profile_table(data: Microdata) -> Profile:
     >>> [column.attribute.role.value for column in profile_table(data).columns]
     ['identifier', 'key', 'confidential']
     """
-    facts = facts_of(data)
+    facts, markers = _facts_without_markers(data)
     levels = [propose_level(column) for column in facts]
     derivations = find_derivations(facts)
     findings = propose_roles(facts, levels, derivations)
     policy_attributes = data.policy.attributes
     findings = _assign_person_role(facts, findings, policy_attributes)
     profiles = [
-        _profile_column(column, level, finding, policy_attributes.get(column.name), derivations.get(column.name))
+        _profile_column(
+            column, level, finding, policy_attributes.get(column.name), derivations.get(column.name), markers.get(column.name, ())
+        )
         for column, level, finding in zip(facts, levels, findings, strict=True)
     ]
     quasi_identifiers = _search_quasi_identifiers(facts, profiles)
     columns = tuple(_note_duplicate(profile, quasi_identifiers.same.get(profile.name)) for profile in profiles)
     return Profile(data.source, len(data), columns, quasi_identifiers.sets, _KEY_THRESHOLD, data.policy, data.notes)
+
+
+def _facts_without_markers(data: Microdata) -> tuple[list[Facts], dict[str, tuple[str, ...]]]:
+    """The facts of every column, of numbers where only a marker such as 'k.A.' made them text, and the markers of each column."""
+    facts = facts_of(data)
+    markers = {column.name: own for column in facts if (own := find_missing_markers(column))}
+    numbers = {column.name: series for column in facts if (series := numbers_behind_markers(column, data.source)) is not None}
+    return (facts_of(data.with_columns(numbers)) if numbers else facts), markers
 
 
 def _assign_person_role(facts: list[Facts], findings: list[Finding], policy_attributes: dict[str, Attribute]) -> list[Finding]:
@@ -90,12 +100,17 @@ def _policy_sets(policy_attributes: dict[str, Attribute], name: str, field: str)
 
 
 def _profile_column(
-    facts: Facts, level: ProposedLevel, finding: Finding, given: Attribute | None, derivation: Derivation | None
+    facts: Facts,
+    level: ProposedLevel,
+    finding: Finding,
+    given: Attribute | None,
+    derivation: Derivation | None,
+    markers: tuple[str, ...],
 ) -> ColumnProfile:
-    """The profile of a column; ``given`` is its attribute in the policy."""
-    attribute, reason = _propose_attribute(facts, level, finding)
+    """The profile of a column; ``given`` is its attribute in the policy, ``markers`` its texts for a missing value."""
+    attribute, reason = _propose_attribute(facts, level, finding, markers)
     if given is not None:
-        attribute, reason = _merge_with_policy(facts, level, finding, given)
+        attribute, reason = _merge_with_policy(facts, level, finding, given, markers)
     strength = measure_single(facts.column, facts.records)
     hidden = attribute.role in _UNMEASURED
     if not hidden and strength.separated:
@@ -124,7 +139,7 @@ def _profile_column(
     )
 
 
-def _propose_attribute(facts: Facts, level: ProposedLevel, finding: Finding) -> tuple[Attribute, str]:
+def _propose_attribute(facts: Facts, level: ProposedLevel, finding: Finding, markers: tuple[str, ...]) -> tuple[Attribute, str]:
     """The proposed attribute, and the reason."""
     reason = f"{finding.role.value}: {finding.reason}"
     fields: dict[str, Any] = {"role": finding.role}
@@ -138,7 +153,7 @@ def _propose_attribute(facts: Facts, level: ProposedLevel, finding: Finding) -> 
         "values": finding.values,
     }
     reason += f"; {level.level.value}" + (f", {level.reason}" if level.reason else "")
-    if (markers := find_missing_markers(facts)) and level.order is None:
+    if markers and level.order is None:
         fields["missing"] = markers
         reason += f"; missing values are marked by {', '.join(map(repr, markers))}"
     if finding.role is Role.KEY and (hierarchy := propose_hierarchy(facts, level)) is not None:
@@ -146,7 +161,9 @@ def _propose_attribute(facts: Facts, level: ProposedLevel, finding: Finding) -> 
     return Attribute(**fields), reason
 
 
-def _merge_with_policy(facts: Facts, level: ProposedLevel, finding: Finding, given: Attribute) -> tuple[Attribute, str]:
+def _merge_with_policy(
+    facts: Facts, level: ProposedLevel, finding: Finding, given: Attribute, markers: tuple[str, ...]
+) -> tuple[Attribute, str]:
     """The attribute with all fields that the policy sets; the others are proposed for the role in the policy."""
     role = given.role if "role" in given.model_fields_set else finding.role
     if role is not finding.role:
@@ -157,7 +174,7 @@ def _merge_with_policy(facts: Facts, level: ProposedLevel, finding: Finding, giv
         finding_for_role = finding
     if given.level is not None and given.level is not level.level:
         level = ProposedLevel(given.level, "as in the policy")
-    proposed, reason = _propose_attribute(facts, level, finding_for_role)
+    proposed, reason = _propose_attribute(facts, level, finding_for_role, markers)
     fixed = {name: getattr(given, name) for name in given.model_fields_set}
     if {"order", "level"} & set(fixed):  # an order belongs to its level
         fixed = {"order": given.order, "level": given.level} | fixed

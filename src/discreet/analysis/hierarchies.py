@@ -31,12 +31,12 @@ def propose_hierarchy(facts: Facts, proposed: ProposedLevel) -> HierarchySpec | 
         return HierarchySpec(prefixes=_YEAR_FIRST[proposed.date_format]) if proposed.date_format in _YEAR_FIRST else None
     if icd_share(facts) >= _LEAST_ICD and (codes := _disease_hierarchy(facts)) is not None:
         return codes
-    if kind in ("occupation", "industry") and facts.is_whole and _have_equal_length(facts):
+    if kind in ("occupation", "industry", "postal code") and facts.is_whole and _have_equal_length(facts):
         length = len(str(int(facts.extremes[1])))
         return HierarchySpec(prefixes=tuple(range(length - 1, 0, -1)))
     if kind in _CODED_KINDS and facts.is_text:
         return _prefix_hierarchy(facts, always=kind == "postal code")
-    if kind == "postal code" and facts.is_whole:
+    if kind == "postal code" and facts.is_whole:  # a leading zero is lost, so prefixes would not be of the same digits
         return _growing_widths(10.0, 10, facts.span)
     if proposed.level is Level.NUMERIC:
         return _interval_hierarchy(facts)

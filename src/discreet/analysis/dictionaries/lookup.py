@@ -33,6 +33,8 @@ _STRICT = {
     "looks": 0.5, "industry": 0.5, "treatment": 0.5, "disability": 0.6, "medication": 0.5,
 }  # fmt: skip
 """Dictionaries of words with other meanings: the share of the records that they must explain."""
+_LETTERS_OF_SEX = ("mfdxu", "mwdx", "mvx", "mkx", "hfx")
+"""Letters for the sexes in one language, the first two of which must occur: a column of D and W holds days and weeks."""
 _INSIDE_TEXT = frozenset({"disease", "crime", "medication", "occupation", "religion"})
 _LEAST_SHARE = 0.4
 _LEAST_WORDS = {"sex": 2, "state code": 5, "compass": 3}
@@ -71,6 +73,8 @@ def match_words(values: Sequence[str], counts: NDArray[np.int64]) -> list[WordMa
     for dictionary, positions in hits.items():
         share = float(counts[positions].sum()) / total
         by_value = len(positions) / max(int(considered.sum()), 1)
+        if dictionary == "sex" and not _are_letters_of_sex([normalise_value(values[position]) for position in positions]):
+            continue
         if share < _STRICT.get(dictionary, _LEAST_SHARE) or len(positions) < _LEAST_WORDS.get(dictionary, 2):
             continue
         strength = 0.5 * share + 0.5 * by_value
@@ -78,6 +82,12 @@ def match_words(values: Sequence[str], counts: NDArray[np.int64]) -> list[WordMa
             strength *= 0.3  # a direction, a wing of a house, a card player
         matches.append(WordMatch(_SHARED.get(dictionary, dictionary), dictionary, len(positions), share, strength))
     return sorted(matches, key=lambda match: (-match.strength, match.kind))
+
+
+def _are_letters_of_sex(words: Sequence[str]) -> bool:
+    """Whether the single letters among the values belong to one language; true where there are none."""
+    letters = {word for word in words if len(word) == 1}
+    return not letters or any(set(pair[:2]) <= letters <= set(pair) for pair in _LETTERS_OF_SEX) or letters <= {"m", "f"}
 
 
 @lru_cache(maxsize=65_536)

@@ -5,7 +5,7 @@ PEOPLE: dict[str, str] = {
         male, female, males, females, man, woman, men, women, boy, girl, m, f, masculine, feminine, maennlich, weiblich,
         mannlich, masculin, feminin, homme, femme, hombre, mujer, masculino, femenino, feminino, uomo, donna, maschio,
         femmina, man kvinna, kvinna, mies, nainen, mand, kvinde, non binary, nonbinary, nonbinary genderqueer,
-        transgender, intersex, diverse, divers, other gender, trans""",
+        transgender, intersex, diverse, divers, other gender, trans, w, d, v, k, h, x""",
     "ethnicity": """
         black, white, asian, hispanic, latino, latina, latinx, caucasian, african american, black or african american,
         afam, cauc, native american, american indian, american indian or alaska native, alaska native, pacific islander,

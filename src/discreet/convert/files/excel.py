@@ -56,7 +56,7 @@ def read(path: Path, policy: Policy) -> Table:
     loaded = book.load_sheet(sheet, dtypes=text_columns or None, **options).to_polars()
     trailing = _count_trailing(loaded, len(names))
     if trailing:
-        add_note(f"the last {trailing} row{'s' if trailing > 1 else ''} (totals or notes below the table) were left out")
+        add_note(f"left out below the table (totals or notes): {trailing} row{'s' if trailing > 1 else ''}")
         kept = loaded.height - trailing
         loaded = book.load_sheet(sheet, dtypes=text_columns or None, n_rows=kept, **options).to_polars()
     return Table(_restore_types(loaded, names))

@@ -121,7 +121,7 @@ def _without_trailing_rows(content: Path | bytes, separator: str, width: int) ->
     trailing = count_trailing_rows([[], *rows], width)
     if not trailing:
         return content
-    add_note(f"the last {trailing} line{'s' if trailing > 1 else ''} (totals or notes below the table) were left out")
+    add_note(f"left out below the table (totals or notes): {trailing} line{'s' if trailing > 1 else ''}")
     kept = len(tail.rstrip(b"\r\n")) - sum(len(line) + 1 for line in lines[-trailing:])
     whole = content if isinstance(content, bytes) else content.read_bytes()
     return whole[: len(whole) - len(tail) + kept] + b"\n"

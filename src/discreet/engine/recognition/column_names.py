@@ -57,6 +57,9 @@ _LONGEST_LABEL = 120
 _LEAST_EXPLAINED = 0.5
 _LEAST_LETTERS = 5
 """Letters of a word that is taken for the beginning of a longer one."""
+_NUMBER = re.compile(r"^(?:no|nr|num)(?:\[a-z\]\*)?$")
+_LEAST_ABBREVIATED = 4
+"""Letters that are left of an abbreviated name."""
 _SHORT = frozenset({"id", "no", "nr", "dx", "rx", "wt"})
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
@@ -95,6 +98,8 @@ def look_up_name(name: str) -> Naming:
 
     >>> look_up_name("dateOfBirth").kind.name, look_up_name("username").kind.name, look_up_name("diagnosis_id").kind.name
     ('birth date', "person's name", 'disease')
+    >>> look_up_name("Geb.-Datum").kind.name, look_up_name("Fam.-Stand").kind.name, look_up_name("Geschl.").kind.name
+    ('birth date', 'marital status', 'sex')
     >>> look_up_name("number of visits to a doctor").kind.name
     'treatment'
     >>> look_up_name("wage_per_hour").kind.name, look_up_name("school id").kind.name, look_up_name("colour").kind
@@ -110,11 +115,32 @@ def look_up_name(name: str) -> Naming:
         if candidate and (best is None or (best[0].weak and not candidate[0].weak)):
             best = (*candidate, _share_explained(parts, candidate[1]))
     name_words = tuple(dict.fromkeys([*camel, *together]))
+    if (expanded := _expand_abbreviations(plain.lower())) is not None:
+        return Naming(name_words, *expanded)
     if best is None or best[0].weak:
         stem = next((word for word in name_words if len(word) >= 7 and word.endswith(DRUG_STEMS)), None)
         if stem is not None:
             return Naming(name_words, next(kind for kind in CONFIDENTIALS if kind.name == "medication"), stem)
     return Naming(name_words, *best) if best else Naming(name_words, None)
+
+
+@cache
+def _expand_abbreviations(name: str) -> tuple[Kind, str] | None:
+    """The kind of the only phrases that a name with dots may abbreviate, and the shortest: 'geb.-datum' is 'geburtsdatum'.
+
+    A dot stands for letters left out, whatever is written together or apart. Runs over the whole vocabulary, a few thousand
+    phrases, and only for names with a dot.
+    """
+    parts = re.findall(r"[^\W\d_]+\.?", name)
+    if not any(part.endswith(".") for part in parts) or sum(map(len, parts)) - name.count(".") < _LEAST_ABBREVIATED:
+        return None
+    if name.count(".") and " " not in name and not name.endswith(".") and ".-" not in name:
+        return None  # 'annual.family.income' has dots between whole words
+    pattern = re.compile("".join(_NUMBER.sub(r"(?:no|nr|num|number|nummer)", part.replace(".", "[a-z]*")) for part in parts))
+    matches = [(text, _phrases()[phrase]) for text, phrase in _written_together().items() if pattern.fullmatch(text)]
+    if not matches or len({kind.name for _, kind in matches}) > 1:
+        return None
+    return matches[0][1], min((text for text, _ in matches), key=lambda text: (len(text), text))
 
 
 @cache
