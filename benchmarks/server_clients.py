@@ -1,11 +1,12 @@
 """Two clients of ``server_load.py``, each a process of its own: a hostile one, and a person who looks at pages only.
 
     python benchmarks/server_clients.py attack URL TOKEN SECONDS
-    python benchmarks/server_clients.py watch URL NAME PROJECT
+    python benchmarks/server_clients.py watch URL NAME PROJECT PROCESS
 
 The first prints what it got done, as JSON. The second asks for a page three times per second until its standard input is closed,
-and prints for each page when it was asked for (seconds of the monotonic clock) and how long the answer took: its times are not
-those of a process with a hundred threads, so they show what the server took.
+and prints for each page when it was asked for (seconds of the monotonic clock), how long the answer took, its status, and the seconds
+of processor time that the server's process used meanwhile. Its times are not those of a process with a hundred threads. The processor
+time is the wait for an answer on a machine that does nothing else, so it can be compared where the machine is busy.
 """
 
 from __future__ import annotations
@@ -117,17 +118,19 @@ def attack(url: str, token: str, seconds: float) -> None:
     os._exit(0)  # threads that still wait for an answer are not waited for
 
 
-def watch(url: str, name: str, project: str) -> None:
-    """The person who looks at pages only: prints when each page was asked for, how long it took, and its status."""
+def watch(url: str, name: str, project: str, process: int) -> None:
+    """The person who looks at pages only: prints when each page was asked for, how long it took, and what the server used."""
+    server_clock = (~process << 3) | 2  # the processor time of another process, as clock_getcpuclockid(3) names it on Linux
     person = Person(url)
     person.log_in(name)
-    pages: list[tuple[float, float, int]] = []
+    pages: list[tuple[float, float, int, float]] = []
     ended = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
     while not ended.wait(WATCH_SECONDS):
-        started = time.monotonic()
+        started, used = time.monotonic(), time.clock_gettime(server_clock)
         response = person.http.get(random.choice(PAGES).format(id=project))
-        pages.append((started, time.monotonic() - started, response.status_code))
+        seconds, used = time.monotonic() - started, time.clock_gettime(server_clock) - used
+        pages.append((started, seconds, response.status_code, used))
     print(json.dumps(pages), flush=True)
 
 
@@ -136,7 +139,7 @@ def main() -> None:
     if sys.argv[1] == "attack":
         attack(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     else:
-        watch(*sys.argv[2:5])
+        watch(*sys.argv[2:5], int(sys.argv[5]))
 
 
 if __name__ == "__main__":

@@ -355,7 +355,7 @@ def _measure_idle(server: Running, admin: Person) -> tuple[subprocess.Popen[str]
         time.sleep(0.5)
     phases = Phases(psutil.Process(server.process.pid))
     phases.begin("idle")
-    watcher = _start_client("watch", server.url, "watcher", str(project))
+    watcher = _start_client("watch", server.url, "watcher", str(project), str(server.process.pid))
     time.sleep(IDLE_SECONDS)
     phases.end()
     idle = Tally()
@@ -388,20 +388,16 @@ def _read_watched(watcher: subprocess.Popen[str], phases: Phases, tally: Tally) 
     phases.end()
     output, _ = watcher.communicate("", timeout=60)
     pages = json.loads(output)
-    tally.errors += [f"a page of the watcher: {status}" for _, _, status in pages if status >= 400]
+    tally.errors += [f"a page of the watcher: {status}" for _, _, status, _ in pages if status >= 400]
     figures: dict[str, float] = {}
     for phase in phases.ended:
-        times = [seconds for at, seconds, _ in pages if phase.began <= at < phase.ended]
-        if times:
-            figures[f"own process: median ms {phase.name}"] = statistics.median(times) * 1000
         figures[f"server's processor time {phase.name}, share of one core"] = phase.processor / (phase.ended - phase.began)
-    idle = figures.get("own process: median ms idle", 0.0)
-    ratios = {
-        f"own process: {phase.name} against idle": figures[f"own process: median ms {phase.name}"] / idle
-        for phase in phases.ended[1:]
-        if idle and f"own process: median ms {phase.name}" in figures
-    }
-    return {**figures, **ratios}
+        within = [(seconds, used) for at, seconds, _, used in pages if phase.began <= at < phase.ended]
+        for what, times in zip(("ms", "ms of the server's processor"), zip(*within, strict=True), strict=False):
+            median = figures[f"own process: median {what} {phase.name}"] = statistics.median(times) * 1000
+            if phase.name != "idle" and (idle := figures.get(f"own process: median {what} idle")):
+                figures[f"own process: {what} {phase.name} against idle"] = median / idle
+    return figures
 
 
 def _make_flooder(server: Running, admin: Person) -> str:

@@ -63,4 +63,4 @@ def test_people_at_work_beside_a_hostile_client(
     assert figures["hostile: requests of the flood"] > 0
     if effort(0, 1):
         assert figures["with hostile client against idle"] < 3
-        assert figures["own process: with hostile client against idle"] < 3
+        assert figures["own process: ms with hostile client against idle"] < 3
