@@ -4,9 +4,9 @@
     python benchmarks/server_clients.py watch URL NAME PROJECT PROCESS
 
 The first prints what it got done, as JSON. The second asks for a page three times per second until its standard input is closed,
-and prints for each page when it was asked for (seconds of the monotonic clock), how long the answer took, its status, and the seconds
-of processor time that the server's process used meanwhile. Its times are not those of a process with a hundred threads. The processor
-time is the wait for an answer on a machine that does nothing else, so it can be compared where the machine is busy.
+and prints for each page when it was asked for (seconds of the monotonic clock), how long the answer took, its status, and the
+seconds of processor time that the server's process used meanwhile. Its times are not those of a process with a hundred threads.
+The processor time is about the wait for an answer on a machine that does nothing else: it can be compared where one is busy.
 """
 
 from __future__ import annotations
