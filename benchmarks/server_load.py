@@ -4,6 +4,9 @@ Each logs in, makes a project, follows what happens in it as a page does (server
 policy, runs jobs, and looks at pages, with a pause between clicks as people have. It reports errors, jobs that never ended,
 the median answer of a page against the idle server's, and the server's memory over time.
 
+Pages are measured twice: by the fifty people, who share one process with a hundred threads, and by one more person in a process
+of their own (``server_clients.py``), whose times show what the server takes. The server's processor time is printed beside them.
+
 With ``--hostile`` a hostile client is at work beside them in the second half of the time, from another address of the loopback
 (127.0.0.2), bounded in count and time: sockets that say nothing, large bodies without a login, parallel guesses at a password and
 one user's flood of requests, downloads and jobs. It is a process of its own with low priority, because a real one would use
@@ -19,23 +22,22 @@ import io
 import json
 import os
 import random
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2 as httpx
 import psutil
 
+CLIENTS = Path(__file__).resolve().with_name("server_clients.py")
+IDLE_SECONDS = 12.0
 PASSWORD = "a longer password than most"
 PAGES = (
     "/",
@@ -143,6 +145,41 @@ class Tally:
                 self.errors.append(f"{response.request.url.path}: {response.status_code}")
 
 
+@dataclass(frozen=True)
+class Phase:
+    """A part of the run, and the seconds of processor time that the server used in it, without its jobs."""
+
+    name: str
+    began: float
+    ended: float
+    processor: float
+
+
+@dataclass
+class Phases:
+    """The parts of a run: idle, people alone, people beside the hostile client."""
+
+    server: psutil.Process
+    ended: list[Phase] = field(default_factory=list)
+    _current: tuple[str, float, float] | None = None
+
+    def begin(self, name: str) -> None:
+        """End the current part and begin the next."""
+        self.end()
+        self._current = name, time.monotonic(), self._processor_time()
+
+    def end(self) -> None:
+        """End the current part, if there is one."""
+        if self._current is not None:
+            name, began, processor = self._current
+            self.ended.append(Phase(name, began, time.monotonic(), self._processor_time() - processor))
+            self._current = None
+
+    def _processor_time(self) -> float:
+        times = self.server.cpu_times()
+        return float(times.user + times.system)
+
+
 def table(rows: int, seed: int) -> bytes:
     """A small table of people."""
     draw = random.Random(seed)
@@ -230,86 +267,6 @@ def _run_next_job(person: Person, project: int, content: bytes, tally: Tally, dr
                 tally.errors.append(f"a job {job['kind']} is {job['state']}: {job['what']}")
 
 
-@dataclass
-class Hostile:
-    """A hostile client: what it tries until a time, from an address of its own; counts what it got done."""
-
-    url: str
-    token: str
-    """Of the user who floods."""
-    until: float
-    address: str = "127.0.0.2"
-    done: Counter[str] = field(default_factory=Counter)
-
-    def work(self) -> None:
-        """Work until the time is over, in threads: 4 for sockets, 2 for bodies, 8 for guesses, 12 for the flood."""
-        acts = [*[self._hold_sockets] * 4, *[self._send_bodies] * 2, *[self._guess] * 8, *[self._flood] * 12]
-        threads = [threading.Thread(target=self._repeat, args=(act,), daemon=True) for act in acts]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(max(0.0, self.until - time.monotonic()) + 15)
-
-    def _repeat(self, act: Callable[[], None]) -> None:
-        while time.monotonic() < self.until:
-            try:
-                act()
-            except (OSError, httpx.HTTPError):
-                self.done["refused connections"] += 1
-                time.sleep(0.05)
-
-    def _connect(self) -> socket.socket:
-        parts = urlsplit(self.url)
-        return socket.create_connection((parts.hostname, parts.port), timeout=10, source_address=(self.address, 0))
-
-    def _hold_sockets(self) -> None:
-        """275 sockets at a time: half of them say nothing, the others begin a request and do not go on."""
-        held: list[socket.socket] = []
-        try:
-            for number in range(275):
-                held.append(self._connect())
-                if number % 2:
-                    held[-1].sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-                self.done["half-open sockets"] += 1
-                time.sleep(0.01)
-            time.sleep(3)
-        finally:
-            for opened in held:
-                opened.close()
-
-    def _send_bodies(self) -> None:
-        """Twenty megabytes of brackets, without a login."""
-        with self._connect() as opened:
-            head = (
-                "POST /api/v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20000000\r\n\r\n"
-            )
-            opened.sendall(head.encode())
-            self.done["large bodies"] += 1
-            for _ in range(200):
-                opened.sendall(b"[" * 100_000)
-        time.sleep(0.1)
-
-    def _guess(self) -> None:
-        with httpx.Client(base_url=self.url, trust_env=False, timeout=30, transport=self._transport()) as client:
-            client.post("/login", data={"name": "person 0", "password": f"guess {random.random()}"})
-            self.done["guesses"] += 1
-
-    def _flood(self) -> None:
-        headers = {"Authorization": f"Bearer {self.token}"}
-        with httpx.Client(
-            base_url=f"{self.url}/api/v1", headers=headers, trust_env=False, timeout=30, transport=self._transport()
-        ) as client:
-            project = client.post("/projects", json={"name": f"Flood {random.random()}"}).json().get("id", 1)
-            for _ in range(20):
-                client.get("/projects")
-                client.post(f"/projects/{project}/jobs", json={"kind": "analyze", "parameters": {}})
-                client.get(f"/projects/{project}/releases/1/table", params={"format": "xlsx"})
-                self.done["requests of the flood"] += 3
-
-    def _transport(self) -> httpx.HTTPTransport:
-        return httpx.HTTPTransport(local_address=self.address)
-
-
 def run(
     people: int = 50, minutes: float = 10.0, *, pause: float = 4.0, hostile: bool = False, say: Callable[[str], None] = print
 ) -> dict[str, float]:
@@ -330,16 +287,9 @@ def _run_load(
     admin.welcome(server.link)
     admin.log_in("admin")
     names = [f"person {number}" for number in range(people)]
-    for name in names:
-        link = admin.ask("POST", "/users", json={"name": name})["link"]
-        person = Person(server.url)
-        person.welcome(link)
-        person.http.close()
-    idle = Tally()
-    project = admin.ask("POST", "/projects", json={"name": "Idle"})["id"]
-    admin.upload(project, table(2000, 1))
-    for _ in range(60):
-        idle.timed(lambda: admin.http.get(random.choice(PAGES).format(id=project)))
+    for name in ("watcher", *names):
+        _add_person(server, admin, name).http.close()
+    watcher, idle, phases = _measure_idle(server, admin)
     tally = Tally()
     until = time.monotonic() + minutes * 60
     token = _make_flooder(server, admin) if hostile else ""
@@ -347,13 +297,17 @@ def _run_load(
     started = time.monotonic()
     enemy: subprocess.Popen[str] | None = None
     pages_before = errors_before = 0
+    phases.begin("without hostile client")
     for thread in threads:
         thread.start()
         time.sleep(min(0.2, minutes * 6 / people))
     while any(thread.is_alive() for thread in threads):
         if hostile and enemy is None and time.monotonic() - started >= minutes * 30:
             pages_before, errors_before = len(tally.times), len(tally.errors)
-            enemy = _start_hostile(server.url, token, minutes * 30)
+            phases.begin("with hostile client")
+            enemy = _start_client("attack", server.url, token, str(minutes * 30))
+        if time.monotonic() > until:
+            phases.end()  # what follows is only the end of jobs
         tally.memory.append((time.monotonic() - started, server.memory()))
         time.sleep(2)
     later_sizes = [size for elapsed, size in tally.memory if elapsed > min(180.0, minutes * 60 * 0.4)] or [server.memory()]
@@ -361,6 +315,7 @@ def _run_load(
     if not audit["whole"]:
         tally.errors.append(f"audit: {audit['fault']}")
     admin.http.close()
+    watched = _read_watched(watcher, phases, tally)
     for error in tally.errors[:20]:
         say(error)
     return {
@@ -377,8 +332,38 @@ def _run_load(
         "memory MB": later_sizes[-1] / 1e6,
         "memory growth after the first minutes": later_sizes[-1] / later_sizes[0],
         **_compare_halves(tally, idle, pages_before, errors_before),
+        **watched,
         **(_read_counts(enemy) if enemy is not None else {}),
     }
+
+
+def _add_person(server: Running, admin: Person, name: str) -> Person:
+    person = Person(server.url)
+    person.welcome(admin.ask("POST", "/users", json={"name": name})["link"])
+    return person
+
+
+def _measure_idle(server: Running, admin: Person) -> tuple[subprocess.Popen[str], Tally, Phases]:
+    """Pages of a server that does nothing else, with a pause between clicks as people have: from a process of their own, then
+    from this one, because this one later has two threads per person, which keep each other waiting."""
+    visitor = _add_person(server, admin, "visitor")
+    visitor.log_in("visitor")
+    project = visitor.ask("POST", "/projects", json={"name": "Idle"})["id"]
+    visitor.ask("PUT", f"/projects/{project}/people/watcher", json={"role": "editor"})
+    visitor.upload(project, table(2000, 1))
+    while any(job["state"] in ("queued", "running") for job in visitor.ask("GET", f"/projects/{project}/jobs")):
+        time.sleep(0.5)
+    phases = Phases(psutil.Process(server.process.pid))
+    phases.begin("idle")
+    watcher = _start_client("watch", server.url, "watcher", str(project), str(server.process.pid))
+    time.sleep(IDLE_SECONDS)
+    phases.end()
+    idle = Tally()
+    for _ in range(40):
+        idle.timed(lambda: visitor.http.get(random.choice(PAGES).format(id=project)))
+        time.sleep(0.25)
+    visitor.http.close()
+    return watcher, idle, phases
 
 
 def _compare_halves(tally: Tally, idle: Tally, pages_before: int, errors_before: int) -> dict[str, float]:
@@ -398,19 +383,35 @@ def _compare_halves(tally: Tally, idle: Tally, pages_before: int, errors_before:
     }
 
 
+def _read_watched(watcher: subprocess.Popen[str], phases: Phases, tally: Tally) -> dict[str, float]:
+    """The median page of the person in a process of their own in each phase, and what the server used in it."""
+    phases.end()
+    output, _ = watcher.communicate("", timeout=60)
+    pages = json.loads(output)
+    tally.errors += [f"a page of the watcher: {status}" for _, _, status, _ in pages if status >= 400]
+    figures: dict[str, float] = {}
+    for phase in phases.ended:
+        figures[f"server's processor time {phase.name}, share of one core"] = phase.processor / (phase.ended - phase.began)
+        within = [(seconds, used) for at, seconds, _, used in pages if phase.began <= at < phase.ended]
+        for what, times in zip(("ms", "ms of the server's processor"), zip(*within, strict=True), strict=False):
+            median = figures[f"own process: median {what} {phase.name}"] = statistics.median(times) * 1000
+            if phase.name != "idle" and (idle := figures.get(f"own process: median {what} idle")):
+                figures[f"own process: {what} {phase.name} against idle"] = median / idle
+    return figures
+
+
 def _make_flooder(server: Running, admin: Person) -> str:
     """The token of a user who floods."""
-    flooder = Person(server.url)
-    flooder.welcome(admin.ask("POST", "/users", json={"name": "flooder"})["link"])
+    flooder = _add_person(server, admin, "flooder")
     flooder.log_in("flooder")
     token = flooder.ask("POST", "/tokens", json={"name": "flood", "scopes": ["read", "write"]})["secret"]
     flooder.http.close()
     return str(token)
 
 
-def _start_hostile(url: str, token: str, seconds: float) -> subprocess.Popen[str]:
-    command = [sys.executable, str(Path(__file__).resolve()), "--attack", url, token, str(seconds)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def _start_client(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(CLIENTS), *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def _read_counts(process: subprocess.Popen[str]) -> dict[str, float]:
@@ -423,19 +424,8 @@ def _read_counts(process: subprocess.Popen[str]) -> dict[str, float]:
     return {f"hostile: {name}": float(count) for name, count in sorted(json.loads(output).items())}
 
 
-def _attack(url: str, token: str, seconds: float) -> None:
-    """The hostile process: prints what it got done."""
-    os.nice(15)
-    enemy = Hostile(url, token, time.monotonic() + seconds)
-    enemy.work()
-    print(json.dumps(dict(enemy.done)), flush=True)
-    os._exit(0)  # threads that still wait for an answer are not waited for
-
-
 def main() -> None:
     """Print the figures of one run."""
-    if sys.argv[1:2] == ["--attack"]:
-        _attack(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     arguments = [argument for argument in sys.argv[1:] if argument != "--hostile"]
     people = int(arguments[0]) if arguments else 50
     minutes = float(arguments[1]) if len(arguments) > 1 else 5.0 if "--hostile" in sys.argv else 10.0

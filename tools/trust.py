@@ -72,6 +72,9 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         records = [Path(folder) / "together.xml", Path(folder) / "alone.xml"]
         if again:
+            if missing := [record.name for record in records if not (KEPT / record.name).exists()]:
+                print(f"there is no earlier run to repeat a part of ({', '.join(missing)} not in {KEPT}); run without --again")
+                return 2
             earlier = [ET.parse(KEPT / record.name).getroot() for record in records]
             failed = [name(case) for root in earlier for case in root.iter("testcase") if is_broken(case)]
             status = run(records[0], ["-n", "0", *failed, *rest], quick=quick) if failed else 0

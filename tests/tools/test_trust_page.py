@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
+import pytest
 from scripts import TOOLS, load_tool
 
 RUN = """<testsuites><testsuite>
@@ -35,3 +39,36 @@ def test_cases_of_one_promise_are_counted_together_and_a_broken_one_shows() -> N
     assert "| Q | `trust/a.py::test_a` | 12 runs killed; seed 5; **1 broken** |" in page
     assert page.count("| P |") == 1
     assert all((TOOLS.parent / file).exists() for file in tool.ALONE)
+
+
+def test_every_promise_has_a_row_that_names_tests_that_exist() -> None:
+    """The page is written by a long run; promises that were added and tests that were renamed since must be on it too."""
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "trust.md").read_text(encoding="utf-8")
+    rows = {
+        row[0]: set(re.findall(r"`([^`]+\.py::\w+)`", row[1])) for row in re.findall(r"^\| (.+?) \| (`.+?) \| .+ \|$", page, re.M)
+    }
+    promises: dict[str, set[str]] = {}
+    for file in sorted((root / "tests").rglob("test_*.py")):
+        module = ast.parse(file.read_text(encoding="utf-8"))
+        constants = {
+            ast.unparse(line.targets[0]): line.value
+            for line in module.body
+            if isinstance(line, ast.Assign) and len(line.targets) == 1
+        }
+        for function in ast.walk(module):
+            for mark in getattr(function, "decorator_list", []):
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.trust":
+                    promise = str(ast.literal_eval(constants.get(ast.unparse(mark.args[1]), mark.args[1])))
+                    name = f"{file.relative_to(root / 'tests')}::{getattr(function, 'name', '')}"
+                    promises.setdefault(promise, set()).add(name)
+    assert {promise: rows.get(promise) for promise in promises} == promises
+
+
+def test_nothing_can_be_repeated_before_a_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = load_tool("trust")
+    monkeypatch.setattr(tool, "KEPT", tmp_path)
+    assert tool.main(["--again"]) == 2
+    assert "no earlier run" in capsys.readouterr().out

@@ -80,6 +80,7 @@ def test_every_way_in_ends_at_once(
             tokens.find(store, value)
 
 
+@pytest.mark.trust("Nobody in", "A token neither outlives nor outranks the token that created it")
 def test_a_child_token_neither_outlives_nor_outranks_its_parent(client: TestClient, store: Store, anna: User) -> None:
     with store.write() as connection:
         parent, secret = tokens.create(connection, anna, "short", ["read", "write"], days=0.001)
@@ -105,6 +106,7 @@ def test_a_child_token_neither_outlives_nor_outranks_its_parent(client: TestClie
         assert client.get("/api/v1/me", headers={"Authorization": f"Bearer {value}"}).status_code == 401
 
 
+@pytest.mark.trust("Nobody in", "Disabling a user stops their jobs")
 def test_disabling_a_user_stops_their_jobs(store: Store, add_user: Callable[..., User], project: Project) -> None:
     from discreet.web.projects import projects
 

@@ -193,3 +193,36 @@ def test_secrets_are_not_in_the_database(store: Store, settings: Settings, anna:
         everything = "".join(str(connection.execute(select(table)).all()) for table in metadata.sorted_tables)
     for secret in (cookie, token, link, PASSWORD):
         assert secret not in everything
+
+
+@pytest.mark.trust("Nobody in", "No user can be named so that the name looks like another's")
+@pytest.mark.parametrize("name", ["an\u200bna", "anna\u200d", "\u202eanna", "аnna", "anna\u00ad", "\ud800"])
+def test_names_with_unseen_or_mixed_letters_are_refused(store: Store, name: str) -> None:
+    with store.write() as connection, pytest.raises(InvalidRequest, match="not a valid user name"):
+        accounts.add(connection, name)
+
+
+@pytest.mark.parametrize("name", ["ａｎｎａ", "AN\u2099A", "anna ", "\u2003anna"])
+def test_names_that_normalize_alike_are_one(store: Store, anna: User, name: str) -> None:
+    with store.write() as connection, pytest.raises(Conflict, match="'anna'"):
+        accounts.add(connection, name)
+
+
+def test_a_name_with_an_umlaut_logs_in_however_it_is_typed(store: Store) -> None:
+    with store.write() as connection:
+        user, secret = accounts.add(connection, "Ärne Müller")
+        accounts.set_password_with_link(connection, secret, PASSWORD)
+        with pytest.raises(Conflict):
+            accounts.add(connection, "ÄRNE MÜLLER")
+    for typed in ("Ärne Müller", "A\u0308rne Mu\u0308ller", "Ärne  Müller "):
+        assert accounts.log_in(store, typed, PASSWORD, "10.0.0.1").id == user.id
+    if store.engine.dialect.name == "sqlite":  # elsewhere it depends on the database's locale
+        assert accounts.log_in(store, "ärne MÜLLER", PASSWORD, "10.0.0.1").id == user.id
+
+
+def test_guesses_at_spellings_of_one_name_are_counted_together(store: Store, anna: User) -> None:
+    for name in ("anna", "ANNA", "ａnna", "aｎna", "an\uff4ea"):
+        with pytest.raises(Unauthenticated):
+            accounts.log_in(store, name, "wrong", "10.0.0.1")
+    with pytest.raises(TooManyRequests):
+        accounts.log_in(store, "annａ", "wrong", "10.0.0.1")

@@ -119,6 +119,7 @@ def _run(client: TestClient, api: str, kind: str, parameters: dict[str, Any]) ->
     assert state["state"] == "done", state["what"]
 
 
+@pytest.mark.trust("Under load", "A job ends at its time limit, and with its own memory limit")
 def test_a_job_has_a_memory_limit_of_its_own(tmp_path: Path) -> None:
     """The process of a job that needs more memory than it may use fails alone, and says so."""
     import subprocess

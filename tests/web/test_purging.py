@@ -160,6 +160,7 @@ def test_a_purge_leaves_no_trace_of_the_originals(
             gone()
 
 
+@pytest.mark.trust("The gate", "Deleting a project leaves no trace of it on disk or in the database")
 @pytest.mark.parametrize("database", ["sqlite", "postgresql", "mysql"], indirect=True)
 def test_deleting_a_project_leaves_no_trace_of_it(
     settings: Settings, store: Store, anna: User, carl: User, project: Project

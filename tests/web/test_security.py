@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 
 from discreet.web.auth.security import SECURITY_HEADERS, SESSION_COOKIE
 from discreet.web.db.store import Store
+from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
 PASSWORD = "a longer password than most"
@@ -180,3 +181,12 @@ def test_database_errors_hide_the_password(settings: Settings) -> None:
         Store("oracle://x/y")
     with pytest.raises(SourceError, match="invalid database URL"):
         Store("nonsense")
+
+
+def test_the_character_nul_is_a_sentence_on_every_database(logged_in: TestClient, project: Project) -> None:
+    sections = {"base": 0, "sections": {"attributes.a\x00b": {"role": "key"}}}
+    answers = [
+        logged_in.patch(f"/api/v1/projects/{project.id}/policy", json=sections),
+        logged_in.post("/login", data={"name": "a\x00b", "password": "x"}),
+    ]
+    assert [answer.status_code for answer in answers] in ([200, 401], [422, 422]), "SQLite can store it, PostgreSQL cannot"

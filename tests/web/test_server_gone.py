@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
-from patience import browser_wait
+import pytest
+from patience import browser_wait, patient
 from playwright.sync_api import expect
 
 LONG = browser_wait(60)
@@ -38,6 +39,7 @@ def take_picture(page: Any, folder: Path | None, name: str) -> None:
         page.screenshot(path=folder / name, full_page=True)
 
 
+@pytest.mark.trust("Nothing lost", "A page of a server that is gone says so, and does not go on showing a job as running")
 def test_a_page_notices_that_the_server_is_gone(
     run_server: Any, watched: Callable[..., Any], tmp_path: Path, screenshots: Path | None
 ) -> None:

@@ -27,6 +27,7 @@ from discreet.errors import DiscreetError
 from discreet.model.extras import require_libraries
 from discreet.web import api, pages
 from discreet.web.addresses import PublicPath
+from discreet.web.auth.identity import routed_path
 from discreet.web.auth.kept_forms import read_form
 from discreet.web.auth.security import SECURITY_HEADERS, check_same_origin
 from discreet.web.core import Core
@@ -216,7 +217,7 @@ class RequestGuard:
         headers[HEADER] = request_id_of(request.scope)
         if self.core.settings.secure:
             headers.setdefault("Strict-Transport-Security", "max-age=31536000")
-        if not request.url.path.startswith("/static/"):
+        if not routed_path(request).startswith("/static/"):
             headers.setdefault("Cache-Control", "no-store")
 
 
@@ -243,28 +244,28 @@ def _user_id(request: Request) -> int | None:
 
 def _route_template(request: Request) -> str:
     """The template of the request's route; a route of an included router lacks the router's prefix."""
-    if request.url.path.startswith("/static/"):
+    if routed_path(request).startswith("/static/"):
         return "/static"
     template = str(getattr(request.scope.get("route"), "path", "-"))
     prefix = api.router.prefix
-    return f"{prefix}{template}" if request.url.path.startswith(f"{prefix}/") and template.startswith("/") else template
+    return f"{prefix}{template}" if routed_path(request).startswith(f"{prefix}/") and template.startswith("/") else template
 
 
 def _error_response(request: Request, status: int, message: str, detail: dict[str, object] | None = None) -> Response:
     """An error response: JSON under /api/, otherwise an HTML page."""
-    if request.url.path.startswith("/api/"):
+    if routed_path(request).startswith("/api/"):
         return JSONResponse({"status": status, "message": message, "detail": detail or {}}, status_code=status)
     return pages.error_page(request, status, message, detail or {})
 
 
 async def _handle_discreet_error(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, WebError) else 422
-    if status == 401 and request.method == "POST" and not request.url.path.startswith("/api/"):
+    if status == 401 and request.method == "POST" and not routed_path(request).startswith("/api/"):
         request.state.kept_form = await read_form(request)
     response = _error_response(request, status, str(error), getattr(error, "detail", {}))
     if status == 429 and isinstance(error, WebError):
         response.headers["Retry-After"] = str(int(error.detail.get("seconds", 1)) + 1)
-    if status == 401 and request.url.path.startswith("/api/"):
+    if status == 401 and routed_path(request).startswith("/api/"):
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
 

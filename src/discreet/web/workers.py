@@ -14,6 +14,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -33,13 +34,16 @@ from discreet.web.db.store import Store
 from discreet.web.jobs.events import Watcher
 from discreet.web.jobs.remote_supervisor import RemoteSupervisor
 from discreet.web.jobs.supervisor import Supervisor
-from discreet.web.limits.connections import ConnectionLimits, bounded_protocol, raise_file_limit
+from discreet.web.limits.connections import BoundedListener, ConnectionLimits, OpenConnections, bounded_protocol, raise_file_limit
 from discreet.web.limits.shared_counts import SharedCounts
 from discreet.web.operation.logs import configure_logs
 from discreet.web.operation.proxies import trust_proxies
 from discreet.web.settings import Settings
 
 log = logging.getLogger("discreet.web")
+SWITCH_SECONDS = 0.001
+"""Seconds for which a thread may keep the interpreter while others wait. A page gives it up at every query and waits for it
+afterwards, each time up to Python's 5 ms beside a request that computes; shorter waits cost hardly more switches."""
 STOP_SECONDS = 10.0
 """Seconds that a process has to end when it is asked to."""
 YOUNG_SECONDS, MAX_YOUNG_ENDS = 10.0, 5
@@ -50,12 +54,14 @@ def run_application(
     app: FastAPI, settings: Settings, listener: socket.socket, bounds: ConnectionLimits, parent: Connection | None = None
 ) -> None:
     """Answer requests until the process is stopped, or until the process at the other end of ``parent`` is gone."""
-    bounds = replace(bounds, total=raise_file_limit(bounds.total))
+    connections = OpenConnections(replace(bounds, total=raise_file_limit(bounds.total)), app.state.core.counts)
+    sys.setswitchinterval(SWITCH_SECONDS)
     # uvicorn's access log would record one-time links, so the application writes its own log
     config = uvicorn.Config(
         trust_proxies(app, settings),
         access_log=False, log_level="warning", timeout_graceful_shutdown=2, server_header=False, ws="none",
-        http=bounded_protocol(bounds, app.state.core.counts), h11_max_incomplete_event_size=bounds.max_head_bytes,
+        http=bounded_protocol(connections), h11_max_incomplete_event_size=bounds.max_head_bytes,
+        loop="asyncio",  # other loops accept connections by themselves, past the listener below
         timeout_keep_alive=int(bounds.keep_alive_seconds),
         proxy_headers=False,  # trust_proxies does it
         log_config=None,  # what uvicorn has to say goes to the server's own log
@@ -63,7 +69,7 @@ def run_application(
     server = uvicorn.Server(config)
     if parent is not None:
         threading.Thread(target=_stop_with_parent, args=(parent, server), daemon=True).start()
-    server.run(sockets=[listener])
+    server.run(sockets=[BoundedListener(listener, connections)])
 
 
 def _stop_with_parent(parent: Connection, server: uvicorn.Server) -> None:

@@ -102,6 +102,7 @@ def test_a_paused_process_stands_still_and_another_users_job_runs(
         supervisor.stop()
 
 
+@pytest.mark.trust("Under load", "A job ends at its time limit, and with its own memory limit")
 def test_a_job_is_stopped_at_its_time_limit(settings: Settings, store: Store, desk: Any, fake: Callable[[str], None]) -> None:
     fake("while True:\n    send(event='progress', what='step', done=1, total=2)\n    time.sleep(0.05)")
     limited = replace(settings, limits=Limits(job_hours=1 / 3600))
@@ -114,6 +115,7 @@ def test_a_job_is_stopped_at_its_time_limit(settings: Settings, store: Store, de
         supervisor.stop()
 
 
+@pytest.mark.trust("Under load", "An administrator sees and cancels any job, and sees nothing of its data")
 def test_the_administrator_sees_and_cancels_any_job_without_data(
     store: Store, anna: User, add_user: Callable[..., User], project: Project
 ) -> None:
@@ -132,6 +134,7 @@ def test_the_administrator_sees_and_cancels_any_job_without_data(
         assert queue.list_active(connection) == []
 
 
+@pytest.mark.trust("Under load", "Quotas bound the bytes, the jobs and the running time of each user and project")
 def test_quotas_bound_jobs_running_time_and_bytes(
     store: Store, settings: Settings, anna: User, add_user: Callable[..., User]
 ) -> None:
@@ -157,6 +160,7 @@ def test_quotas_bound_jobs_running_time_and_bytes(
     assert quotas.folder_bytes(settings.folder(project.id)) == 0, "nothing is left of it"
 
 
+@pytest.mark.trust("Under load", "Uploads leave a part of the disk free")
 def test_uploads_leave_a_part_of_the_disk_free(store: Store, settings: Settings, project: Project) -> None:
     with store.read() as connection, pytest.raises(DiskFull, match="the server's disk"):
         quotas.check_room(connection, replace(settings, limits=Limits(user_bytes=1e18, project_bytes=1e18)), project.id, 1e17)

@@ -52,9 +52,14 @@ class Identity:
         return self.access
 
 
+def routed_path(request: Request) -> str:
+    """The path by which the request is routed. That of ``request.url`` also depends on the header Host, which anybody writes."""
+    return str(request.scope["path"])
+
+
 def identify(request: Request, core: Core) -> Identity:
     """Authenticate a request: by token under /api/, otherwise by session; with a CSRF header where a script changes something."""
-    is_api = request.url.path.startswith("/api/")
+    is_api = routed_path(request).startswith("/api/")
     header = request.headers.get("authorization", "")
     try:
         if is_api and header:

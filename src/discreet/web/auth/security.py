@@ -53,43 +53,51 @@ SECURITY_HEADERS = {
 }
 
 
-def get_identity(request: Request, core: Core) -> Identity:
+# The dependencies of requests are coroutines because FastAPI runs each plain function in a thread of its own, for every request.
+
+
+async def provide_core(request: Request) -> Core:
+    """The server that handles a request."""
+    return get_core(request)
+
+
+async def get_identity(request: Request, core: Core) -> Identity:
     """Who sends a request; determined by the server's middleware before the body was read, or now."""
     if not hasattr(request.state, "identity"):
-        request.state.identity = identify(request, core)
+        request.state.identity = await run_in_threadpool(identify, request, core)
     identity: Identity = request.state.identity
     return identity
 
 
-def current_session(request: Request, core: Annotated[Core, Depends(get_core)]) -> Session:
+async def current_session(request: Request, core: Annotated[Core, Depends(provide_core)]) -> Session:
     """The session of a request for a page; raises if nobody is logged in."""
-    session = optional_session(request, core)
+    session = await optional_session(request, core)
     if session is None:
         raise Unauthenticated("log in first")
     return session
 
 
-def optional_session(request: Request, core: Annotated[Core, Depends(get_core)]) -> Session | None:
+async def optional_session(request: Request, core: Annotated[Core, Depends(provide_core)]) -> Session | None:
     """The session of a request, or None if nobody is logged in."""
-    access = get_identity(request, core).access
+    access = (await get_identity(request, core)).access
     return None if access is None else access.session
 
 
-def authenticate(request: Request, core: Annotated[Core, Depends(get_core)]) -> Access:
+async def authenticate(request: Request, core: Annotated[Core, Depends(provide_core)]) -> Access:
     """The user of an API request: by token, or by session with a CSRF token if the request changes something."""
-    return get_identity(request, core).require()
+    return (await get_identity(request, core)).require()
 
 
-def admin_session(session: Annotated[Session, Depends(current_session)]) -> Session:
+async def admin_session(session: Annotated[Session, Depends(current_session)]) -> Session:
     """The session of an administrator; raises for other users."""
     if not session.user.admin:
         raise Forbidden("only administrators may see this")
     return session
 
 
-async def checked_form(request: Request, core: Annotated[Core, Depends(get_core)]) -> AsyncIterator[FormData]:
+async def checked_form(request: Request, core: Annotated[Core, Depends(provide_core)]) -> AsyncIterator[FormData]:
     """The submitted form, after a check that its hidden field ``csrf`` holds the session's CSRF token."""
-    session = await run_in_threadpool(current_session, request, core)
+    session = await current_session(request, core)
     async with request.form(max_fields=20_000, max_part_size=4 << 20) as form:
         sent = form.get("csrf")
         session.check_csrf(sent if isinstance(sent, str) else None)
@@ -100,7 +108,7 @@ CurrentSession = Annotated[Session, Depends(current_session)]
 AdminSession = Annotated[Session, Depends(admin_session)]
 Caller = Annotated[Access, Depends(authenticate)]
 CheckedForm = Annotated[FormData, Depends(checked_form)]
-ServerCore = Annotated[Core, Depends(get_core)]
+ServerCore = Annotated[Core, Depends(provide_core)]
 
 
 def check_same_origin(request: Request, settings: Settings) -> None:

@@ -10,15 +10,16 @@ simultaneous attempts can win. The count is taken back if the login succeeds.
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from discreet.web.auth.names import comparison_key
 from discreet.web.db.store import now
 from discreet.web.db.tables import known_addresses, throttles
 from discreet.web.errors import TooManyRequests
+from discreet.web.limits.networks import network_of
 
 WINDOW_SECONDS = 15 * 60.0
 """Seconds after which failures no longer count."""
@@ -36,6 +37,14 @@ KNOWN_DAYS = 90.0
 class _Count:
     subject: str
     free: int
+
+
+def check_wait(connection: Connection, name: str, address: str, user_id: int | None) -> None:
+    """Raise if this name or address must wait. It needs no write transaction, in which others would wait for guesses."""
+    for count in _counts(connection, name, address, user_id):
+        until = connection.execute(select(throttles.c.until).where(throttles.c.subject == count.subject)).scalar()
+        if until is not None and until > now():
+            raise _must_wait(until - now())
 
 
 def count_attempt(connection: Connection, name: str, address: str, user_id: int | None) -> None:
@@ -61,14 +70,14 @@ def forgive_attempt(connection: Connection, name: str, address: str, user_id: in
     for count in others:
         counted = (throttles.c.subject == count.subject, throttles.c.failures > 0)
         connection.execute(update(throttles).where(*counted).values(failures=throttles.c.failures - 1, until=0.0))
-    this_address = (known_addresses.c.user_id == user_id, known_addresses.c.address == _network(address))
+    this_address = (known_addresses.c.user_id == user_id, known_addresses.c.address == network_of(address))
     if not connection.execute(update(known_addresses).where(*this_address).values(at=now())).rowcount:
-        connection.execute(insert(known_addresses).values(user_id=user_id, address=_network(address), at=now()))
+        connection.execute(insert(known_addresses).values(user_id=user_id, address=network_of(address), at=now()))
     connection.execute(delete(known_addresses).where(known_addresses.c.at < now() - KNOWN_DAYS * 86400))
 
 
 def _counts(connection: Connection, name: str, address: str, user_id: int | None) -> list[_Count]:
-    name_key, network = name.strip().casefold()[:80], _network(address)
+    name_key, network = comparison_key(name), network_of(address)
     counts = [
         _Count(f"name:{name_key} at:{network}", FREE_FAILURES),
         _Count(f"address:{network}", FREE_FAILURES_PER_ADDRESS),
@@ -93,8 +102,7 @@ def _add_failure(connection: Connection, count: _Count) -> None:
             except IntegrityError:
                 continue  # a simultaneous attempt was first
         if row.until > current_time:
-            wait = row.until - current_time
-            raise TooManyRequests(f"too many failed logins; try again in {wait:.0f} seconds", seconds=wait)
+            raise _must_wait(row.until - current_time)
         failures = 1 if row.last < current_time - WINDOW_SECONDS else row.failures + 1
         # 2 ** 10 seconds is more than the window
         wait = min(WINDOW_SECONDS, 2.0 ** min(failures - count.free + 1, 10)) if failures >= count.free else 0.0
@@ -106,10 +114,5 @@ def _add_failure(connection: Connection, count: _Count) -> None:
             return
 
 
-def _network(address: str) -> str:
-    """The address, or for IPv6 the network of 64 bits that one customer has."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address[:60]
-    return str(ipaddress.ip_network(f"{parsed}/64", strict=False)) if parsed.version == 6 else str(parsed)
+def _must_wait(seconds: float) -> TooManyRequests:
+    return TooManyRequests(f"too many failed logins; try again in {seconds:.0f} seconds", seconds=seconds)

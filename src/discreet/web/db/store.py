@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DataError, IntegrityError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from discreet.convert.databases.address import check_address
 from discreet.engine.runtime.private_files import create_private_file
 from discreet.errors import SourceError, redact_credentials
 from discreet.web.db.audit_key import AuditKey, load_audit_key
 from discreet.web.db.ballast import Ballast
-from discreet.web.errors import DiskFull
+from discreet.web.errors import DiskFull, InvalidRequest
 
 if TYPE_CHECKING:
     from discreet.web.settings import Settings
@@ -86,14 +86,14 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A read-only transaction."""
-        with self.engine.begin() as connection:
+        with _refuse_unstorable(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A write transaction, rolled back on an exception."""
         try:
-            with self._write_lock or nullcontext(), self._writing.connect() as connection:
+            with _refuse_unstorable(), self._write_lock or nullcontext(), self._writing.connect() as connection:
                 connection.info.pop(HEAD, None)
                 with connection.begin():
                     yield connection
@@ -165,6 +165,15 @@ class Store:
 
 
 @contextmanager
+def _refuse_unstorable() -> Iterator[None]:
+    """Values that a database cannot store come from requests: PostgreSQL has no text with the character NUL."""
+    try:
+        yield
+    except DataError:
+        raise InvalidRequest("a text or number of the request cannot be stored, such as a text with the character NUL") from None
+
+
+@contextmanager
 def suppress_full_disk() -> Iterator[None]:
     """Go on without a write that is only bookkeeping, such as the time of the last use."""
     with suppress(DiskFull):
@@ -229,6 +238,8 @@ def _create_engine(address: str, pool_size: int) -> Engine:
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # otherwise the driver would begin transactions by itself
+    # SQLite's own knows the letters from A to Z alone, so that nobody called Änne could log in
+    connection.create_function("lower", 1, lambda text: text.lower() if isinstance(text, str) else text, deterministic=True)
     cursor = connection.cursor()
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=15000", "secure_delete=ON"):
         cursor.execute(f"PRAGMA {pragma}")

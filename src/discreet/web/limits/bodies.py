@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from discreet.engine.runtime.memory import format_size
-from discreet.web.auth.security import SAFE_METHODS
+from discreet.web.auth.identity import SAFE_METHODS, routed_path
 from discreet.web.errors import InvalidRequest, TimedOut, TooLarge
 
 MAX_JSON_DEPTH = 60
@@ -60,7 +60,7 @@ RULES = (
 
 def find_rule(request: Request) -> BodyRule:
     """The rule of a request: the first whose route matches."""
-    return next(rule for rule in RULES if re.fullmatch(rule.route, f"{request.method} {request.url.path}", re.DOTALL))
+    return next(rule for rule in RULES if re.fullmatch(rule.route, f"{request.method} {request.scope['path']}", re.DOTALL))
 
 
 def has_body(request: Request) -> bool:
@@ -80,7 +80,7 @@ async def bounded_receive(request: Request, receive: Receive, rule: BodyRule, up
         return _replay(pieces, receive)
     async with aclosing(pieces):
         body = b"".join([piece async for piece in pieces])
-    if "json" in request.headers.get("content-type", "json" if request.url.path.startswith("/api/") else ""):
+    if "json" in request.headers.get("content-type", "json" if routed_path(request).startswith("/api/") else ""):
         check_json_depth(body)
     return _replay(_split(body), receive)
 

@@ -10,17 +10,24 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 import resource
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from discreet.web.limits.allowances import Allowances
+from discreet.web.limits.networks import network_of
 from discreet.web.limits.shared_counts import SharedCounts
 
 OTHER_FILES = 200
 """File descriptors kept for the database, job pipes, uploads and downloads."""
+UNUSED = (400, 20.0)
+"""Connections without any request that an address may open at once, and per second in the long run."""
+MAX_REFUSED_AT_ONCE = 200
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -43,20 +50,30 @@ class ConnectionLimits:
 
 @dataclass
 class OpenConnections:
-    """The open connections of a server, by address, in the order in which they were opened."""
+    """The open connections of a server, by address (of IPv6: by network), in the order in which they were opened."""
 
     limits: ConnectionLimits
     counts: SharedCounts | None = None
     """Of several web processes: the limit of an address holds for all together, the total for each process and its files."""
     by_address: dict[str, dict[BoundedProtocol, None]] = field(default_factory=dict)
     count: int = 0
+    unused: Allowances = field(default_factory=lambda: Allowances(*UNUSED))
+
+    def may_open(self, address: str) -> bool:
+        """Whether an address may open a connection: not where it has opened many, one after the other, without a request."""
+        return self.unused.spend(network_of(address)) or self._is_trusted(address)
+
+    def note_use(self, address: str) -> None:
+        """A connection has made a request: it does not count as one that says nothing."""
+        self.unused.give_back(network_of(address))
 
     def admit(self, protocol: BoundedProtocol, address: str) -> bool:
         """Register a connection, closing an idle one if there are too many; False if there is no room."""
+        is_trusted, address = self._is_trusted(address), network_of(address)
         peers = self.by_address.setdefault(address, {})
         elsewhere = 0 if self.counts is None else self.counts.elsewhere(("connection", address))
         is_full = len(peers) + elsewhere >= self.limits.per_address
-        if is_full and not self._is_trusted(address) and not self._close_idle(address):
+        if is_full and not is_trusted and not self._close_idle(address):
             self._forget_if_empty(address)
             return False
         if self.count >= self.limits.total and not self._close_idle_anywhere():
@@ -69,6 +86,7 @@ class OpenConnections:
 
     def remove(self, protocol: BoundedProtocol, address: str) -> None:
         """Forget a closed connection."""
+        address = network_of(address)
         peers = self.by_address.get(address, {})
         if protocol in peers:
             del peers[protocol]
@@ -112,6 +130,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
+        self._is_unused = True
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
         if not self.open_connections.admit(self, self._address):
@@ -131,6 +150,9 @@ class BoundedProtocol(H11Protocol):
         super().data_received(data)
         if not self.is_idle:
             self._stop_head_timer()
+            if self._is_unused:
+                self._is_unused = False
+                self.open_connections.note_use(self._address)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -171,9 +193,29 @@ class BoundedProtocol(H11Protocol):
             self._write_timer = None
 
 
-def bounded_protocol(limits: ConnectionLimits, counts: SharedCounts | None = None) -> type[Any]:
+class BoundedListener(socket.socket):
+    """A listening socket that closes the connections of an address which opens too many, before they cost anything.
+
+    asyncio spends half a millisecond on each connection, so a few hundred per second would slow everybody down.
+    """
+
+    def __init__(self, listener: socket.socket, connections: OpenConnections) -> None:
+        super().__init__(listener.family, listener.type, listener.proto, fileno=os.dup(listener.fileno()))
+        self.connections = connections
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """The next connection that may be open; raises BlockingIOError if none waits, or after many refusals."""
+        for _ in range(MAX_REFUSED_AT_ONCE):
+            connection, address = super().accept()
+            if self.connections.may_open(address[0]):
+                return connection, address
+            connection.close()
+        raise BlockingIOError
+
+
+def bounded_protocol(connections: OpenConnections) -> type[Any]:
     """The protocol class of one server, whose connections are counted together."""
-    return type("ServerProtocol", (BoundedProtocol,), {"open_connections": OpenConnections(limits, counts)})
+    return type("ServerProtocol", (BoundedProtocol,), {"open_connections": connections})
 
 
 def raise_file_limit(wanted: int) -> int:

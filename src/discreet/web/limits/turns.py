@@ -10,6 +10,7 @@ are counted together (:mod:`discreet.web.limits.shared_counts`).
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Hashable
 
@@ -25,13 +26,16 @@ UPLOADS_PER_USER = DOWNLOADS_PER_USER = 2
 ANONYMOUS_PER_ADDRESS = 4
 LOGINS_PER_ADDRESS = 1
 LOGINS_IN_TOTAL = 3
-WAITING = 300
+HURRIED_PER_USER, HURRIED_PER_ADDRESS, HURRIED_IN_TOTAL = 1, 2, 2
+"""Of those who send requests faster than people do: how many requests of one of them, and of all together, are at work."""
+WAITING, LOGINS_WAITING_WHERE_MANY_FAIL = 300, 20
 """Requests of one person or address that wait; further ones are refused."""
 WAITING_SECONDS = 30.0
-PACE_WINDOW, PACE_REQUESTS, PACE_SECONDS = 5.0, 50, 0.1
-"""A person or address with more requests than this within a window keeps each further turn so many seconds longer."""
+HURRY_SECONDS = 0.2
+"""Seconds that each request of those in a hurry waits."""
+FAILED_LOGIN_SECONDS = 0.5
+"""Seconds between a failed login and the next one from an address from which many fail."""
 
-MAX_REMEMBERED = 10_000
 POLL_SECONDS = 0.05
 """Seconds between looks at the counts of other processes, which cannot wake those that wait here."""
 
@@ -41,7 +45,7 @@ class Turns:
 
     def __init__(self, counts: SharedCounts | None = None) -> None:
         self._counts = counts
-        self._recent: dict[Hashable, tuple[float, int]] = {}
+        self._resting: dict[Hashable, float] = {}
         self._at_work: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
@@ -76,17 +80,16 @@ class Turns:
                 raise TooManyRequests("the server is busy with your other requests; try again in a moment", seconds=5) from None
             raise
 
-    async def pace(self, key: Hashable) -> None:
-        """Slow down a person or address that sends requests faster than people do; call it while its turn is held."""
-        current_time = asyncio.get_running_loop().time()
-        began, count = self._recent.get(key, (current_time, 0))
-        if current_time - began > PACE_WINDOW:
-            began, count = current_time, 0
-            if len(self._recent) > MAX_REMEMBERED:
-                self._recent.clear()
-        self._recent[key] = began, count + 1
-        if count >= PACE_REQUESTS:
-            await asyncio.sleep(PACE_SECONDS)
+    def rest(self, key: Hashable, seconds: float) -> None:
+        """Let the next turn of a key begin after so many seconds, whoever takes it."""
+        current_time = time.monotonic()
+        self._resting = {other: until for other, until in self._resting.items() if until > current_time}
+        self._resting[key] = current_time + seconds
+
+    async def finish_rest(self, key: Hashable) -> None:
+        """Wait until the rest of a key is over; call it while its turn is held."""
+        while (remaining := self._resting.get(key, 0.0) - time.monotonic()) > 0:
+            await asyncio.sleep(remaining)
 
     def release(self, key: Hashable) -> None:
         """End a turn: the next one that waits gets it."""
@@ -114,4 +117,4 @@ class Turns:
 
     @staticmethod
     def _is_shared(key: Hashable) -> bool:
-        return not (isinstance(key, tuple) and key[0] == "user")
+        return not (isinstance(key, tuple) and key[0] in ("user", "hurried", "all hurried"))

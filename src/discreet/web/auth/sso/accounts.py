@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from discreet.web.auth import accounts
-from discreet.web.auth.accounts import USER_NAME, User
+from discreet.web.auth.accounts import User
+from discreet.web.auth.names import comparison_key, is_valid_name, normalize_name
 from discreet.web.auth.sso.claims import Claims, read_groups
 from discreet.web.auth.sso.settings import OidcSettings
 from discreet.web.db import audit
@@ -106,15 +107,15 @@ def end_access(connection: Connection, user: User, groups: Sequence[str]) -> Non
 def _create_user(connection: Connection, claims: Claims) -> User:
     wanted = next(
         (
-            str(claims.values[name]).strip()
+            normalize_name(claims.values[name])
             for name in NAME_CLAIMS
-            if isinstance(claims.values.get(name), str) and USER_NAME.fullmatch(claims.values[name].strip())
+            if isinstance(claims.values.get(name), str) and is_valid_name(normalize_name(claims.values[name]))
         ),
         "user",
     )
-    taken = set(connection.execute(select(func.lower(users.c.name))).scalars())
+    taken = set(map(comparison_key, connection.execute(select(users.c.name)).scalars()))
     name, number = wanted, 1
-    while name.lower() in taken:  # a name proves nothing: whoever has it already is somebody else
+    while comparison_key(name) in taken:  # a name proves nothing: whoever has it already is somebody else
         number += 1
         name = f"{wanted[:74]} {number}"
     inserted = connection.execute(insert(users).values(name=name, admin=False, disabled=False, created=now()))
