@@ -6,7 +6,7 @@ import discreet
 from discreet.report.evidence import gather
 from discreet.report.histograms import contributions
 from discreet.report.page import render
-from discreet.report.public import publish
+from discreet.report.public_report.evidence import publish
 from discreet.testing import table
 
 ROWS = {"age": [44, 44, 55, 55], "sex": ["f", "m", "f", "f"], "job": ["nurse", "nurse", "nurse", "judge"]}

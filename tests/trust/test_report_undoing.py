@@ -395,7 +395,7 @@ def test_few_removed_records_do_not_follow_from_counts_of_changed_values_or_gues
 
 
 def test_shares_close_to_all_records_are_bounds() -> None:
-    from discreet.report.public_fields import Series, show_fields
+    from discreet.report.public_report.fields import Series, show_fields
     from discreet.report.small_counts import Range
 
     exact = {
@@ -410,7 +410,7 @@ def test_shares_close_to_all_records_are_bounds() -> None:
 
 
 def test_a_small_count_of_an_attribute_does_not_follow_from_the_totals() -> None:
-    from discreet.report.public_losses import show_loss
+    from discreet.report.public_report.losses import show_loss
     from discreet.report.small_counts import Range
 
     def row(name: str, loss: float, suppressed: int) -> dict[str, Any]:

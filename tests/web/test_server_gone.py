@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from patience import browser_wait, patient
+from patience import browser_wait
 from playwright.sync_api import expect
 
 LONG = browser_wait(60)

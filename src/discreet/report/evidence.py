@@ -25,7 +25,7 @@ from discreet.report.few_changes import attributes_with_few_changes
 from discreet.report.histograms import contributions, histogram
 from discreet.report.population.basis import population_numbers
 from discreet.report.population.class_sizes import class_size_rows
-from discreet.report.public import publish
+from discreet.report.public_report.evidence import publish
 from discreet.report.redaction import WITHHELD, Redactor
 from discreet.report.riskiest import ranking_field, riskiest
 from discreet.report.search_map import describe_search
@@ -71,7 +71,7 @@ def collect(
     masked_file: str | Path | None = None,
     selection: Selection | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The exact evidence, which is confidential; :func:`discreet.report.public.publish` derives its public form.
+    """The exact evidence, which is confidential; :func:`discreet.report.public_report.evidence.publish` derives its public form.
 
     With ``internal`` texts may contain rare values of the original, and the riskiest records are listed with their values.
     """

@@ -13,7 +13,7 @@ from discreet.report import charts
 from discreet.report.histograms import describe_contributions
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.population.class_sizes import class_size_chart
-from discreet.report.public import map_coordinate
+from discreet.report.public_report.evidence import map_coordinate
 from discreet.report.redaction import WITHHELD
 from discreet.report.search_map import risk_map
 from discreet.report.small_counts import chart_height

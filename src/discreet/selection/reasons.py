@@ -1,6 +1,6 @@
 """Sentences that explain the choice of a plan.
 
-Reports recognise "The plan:", "Given up:", "a risk of" and "largest" (discreet.report.public): keep these phrases.
+Reports recognise "The plan:", "Given up:", "a risk of" and "largest" (discreet.report.public_report): keep these phrases.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report.evidence import collect, gather
 from discreet.report.page import as_json, render
-from discreet.report.public import publish as public_form
+from discreet.report.public_report.evidence import publish as public_form
 from discreet.selection.validate import errors, validate
 from discreet.web.jobs.key_project import key_project
 from discreet.web.jobs.labels import read_with_labels, write_labels

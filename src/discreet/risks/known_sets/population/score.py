@@ -14,7 +14,7 @@ from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
 from discreet.engine.known_sets.family import Family, family
 from discreet.engine.known_sets.inputs import build_queries, find_sensitive_records, single_pattern, weights_of
 from discreet.engine.known_sets.queries import Queries
-from discreet.engine.known_sets.summary import POPULATION_FIELDS, QUANTILES, Summary, median_size, quantiles
+from discreet.engine.known_sets.summary import QUANTILES, Summary, median_size, quantiles
 from discreet.engine.known_sets.sums import attributes
 from discreet.engine.statistics.normal import normal_quantile
 from discreet.model.microdata import Microdata
@@ -35,7 +35,8 @@ _BASIS = {
     "model": "class sizes of the population are estimated by a model",
 }
 
-_NOT_OF_THE_POPULATION = ("sets", "undecided", "widest", "quantiles", "histogram", *POPULATION_FIELDS)
+_INTERVAL_ENDS = ("mean_low", "mean_high", "all_sets_low", "all_sets_high")
+_NOT_OF_THE_POPULATION = ("sets", "undecided", "widest", "quantiles", "histogram", *_INTERVAL_ENDS)
 """Fields that the report does not list: descriptions of the run, and ends of intervals that stand beside their field."""
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from discreet import registry
 from discreet.report.bands import round_significant
 from discreet.report.field_kinds import kind_of
-from discreet.report.public_fields import Series, show_fields
-from discreet.report.public_losses import show_loss
-from discreet.report.public_text import coarsen_sentence
-from discreet.report.public_verdict import show_verdict
+from discreet.report.public_report.fields import Series, show_fields
+from discreet.report.public_report.losses import show_loss
+from discreet.report.public_report.text import coarsen_sentence
+from discreet.report.public_report.verdict import show_verdict
 from discreet.report.small_counts import (
     MIN_SHOWN_COUNT,
     NOT_SHOWN,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from discreet.report.bands import format_band, round_significant, significant_digits
-from discreet.report.public_fields import PublicValue, Series, show_fields
+from discreet.report.public_report.fields import PublicValue, Series, show_fields
 from discreet.report.small_counts import MIN_SHOWN_COUNT, NOT_SHOWN, Range, format_count, is_small
 
 _PARAMETERS = ("weight", "range")

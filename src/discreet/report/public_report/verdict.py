@@ -8,8 +8,8 @@ from typing import Any
 from discreet import registry
 from discreet.report.bands import format_band
 from discreet.report.field_kinds import Kind, kind_of
-from discreet.report.public_fields import PublicValue, show_number
-from discreet.report.public_text import coarsen_sentence
+from discreet.report.public_report.fields import PublicValue, show_number
+from discreet.report.public_report.text import coarsen_sentence
 from discreet.report.small_counts import NOT_SHOWN, format_count, hide_small
 
 _MEASURED_FIELDS = ("found", "measured_release", "measured_informed")
