@@ -73,6 +73,7 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/releases/{{release}}/table": ["{full}/releases/1/table"],
     f"{PLACE}/risk": ["{full}/risk", "{empty}/risk"],
     f"{PLACE}/risk/{{job}}/{{index}}.svg": ["{full}/risk/{risk}/0.svg"],
+    f"{PLACE}/risk/{{job}}/{{index}}/attributes.svg": ["{full}/risk/{risk}/1/attributes.svg"],
 }  # fmt: skip
 """Each route with addresses that show its different states."""
 REFUSED = ("/welcome/of-nobody", "/rescue/of-nobody", "/login/oidc", "/login/oidc/callback", "{full}/methods/steps/9")
@@ -123,7 +124,13 @@ def filled(server_on_sqlite: Any, tmp_path_factory: pytest.TempPathFactory) -> I
         sections = {f"attributes.{name}": {"role": attribute.role.value} for name, attribute in data.policy.attributes.items()}
         client.edit(
             full,
-            {**sections, "risk": {"k_anonymity": {}}, "loss": {"changed_values": {}}, "limits": LIMITS, "plan": {}},
+            {
+                **sections,
+                "risk": {"k_anonymity": {}, "special_uniques": {}},
+                "loss": {"changed_values": {}},
+                "limits": LIMITS,
+                "plan": {},
+            },
         )
         client.edit(full, {"plan": {"steps": STEPS}})
         risk = client.submit(full, "risk")

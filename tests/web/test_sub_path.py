@@ -47,6 +47,7 @@ NOT_LINKED = {  # addresses that nothing on these pages links to: one-time links
     "/projects/{number}/charts/searches/{job}.svg",
     "/projects/{number}/methods/wizard/{job}",
     "/projects/{number}/risk/{job}/{index}.svg",
+    "/projects/{number}/risk/{job}/{index}/attributes.svg",
 }
 
 

@@ -123,7 +123,8 @@ class _Starts:
 
     def add_score_target(self) -> None:
         """Only the values that make records special, which is often enough for a limit on their scores."""
-        self.add(target=SCORE_TARGET)
+        if SCORE_TARGET in self.offered_targets:
+            self.add(target=SCORE_TARGET)
 
     def add_classes_with_target(self, recodings: Sequence[Mapping[str, int]]) -> None:
         """Classes of the required size, then a target: where known_sets is limited, few plans without one meet its limits.
