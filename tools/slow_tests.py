@@ -3,7 +3,7 @@
     make durations                                  # a full run, on a quiet machine
     python tools/slow_tests.py durations.log more   # the same from logs of ``pytest --durations=0 --durations-min=0.1``
 
-A test is slow if all its cases together take more than two seconds, setup included. ``make check`` leaves slow tests out, and
+A test is slow if all its cases together take more than one second, setup included. ``make check`` leaves slow tests out, and
 ``make test`` hands out the files with the longest tests first (tests/shared/sharing.py). Where several logs name a test, the last
 one counts, so that a part of the tests can be measured again.
 """
@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 LIST = Path(__file__).resolve().parents[1] / "tests" / "slow_tests.txt"
-SLOW = 2.0
+SLOW = 1.0
 """Seconds of all cases of a test on a quiet machine."""
 _LINE = re.compile(r"^\s*(\d+\.\d+)s (?:setup|call|teardown)\s+(\S+?)(?:\[.*)?$")
 
