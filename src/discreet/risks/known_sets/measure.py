@@ -31,8 +31,6 @@ from discreet.model.threshold import Among, Threshold
 from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
 from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows
-from discreet.risks.known_sets.population.options import Population
-from discreet.risks.known_sets.population.score import explain_population, measure_population
 from discreet.risks.known_sets.ranges import MOST_CORNERED, End, extremes_over_ranges
 from discreet.risks.known_sets.refine import narrow_intervals
 from discreet.risks.known_sets.requirements import Requirements
@@ -186,7 +184,7 @@ class KnownSets(RiskMeasure):
         default=60.0, description="most seconds for narrowing (tolerance, decide); what is not narrow enough then is said"
     )
 
-    population: Population = Field(
+    population: Literal["none", "weights", "table", "model"] = Field(
         default="none",
         description="class sizes: of the file (none), or of the population by sampling weights, a population table or a model",
     )
@@ -318,6 +316,8 @@ class KnownSets(RiskMeasure):
                 f"known_sets: population: {self.population} takes one number for each guess, but the policy has ranges; give "
                 "the upper ends, or measure with population: none"
             )
+        from discreet.risks.known_sets.population.score import measure_population  # not needed by most runs, and slow to load
+
         return measure_population(self, data)
 
     def uses_original(self, data: Microdata) -> bool:
@@ -456,6 +456,8 @@ class KnownSets(RiskMeasure):
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         if self.population != "none":
+            from discreet.risks.known_sets.population.score import explain_population
+
             return explain_population(self, data, record)
         return explain(
             data,

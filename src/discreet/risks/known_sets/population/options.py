@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from discreet.risks.known_sets.population.class_walk import CountedTable
 
 if TYPE_CHECKING:
     from discreet.risks.known_sets.measure import KnownSets
-
-Population = Literal["none", "weights", "table", "model"]
 
 
 def build_table(plugin: KnownSets, data: Microdata, names: list[str], tree: Family) -> tuple[CountedTable, float]:
