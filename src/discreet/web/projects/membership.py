@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, and_, case, delete, exists, func, insert, select, union_all
+from sqlalchemy import BindParameter, Connection, and_, case, delete, exists, func, insert, select, union_all
 from sqlalchemy.sql.selectable import Subquery
 
 from discreet.web.auth.accounts import User
@@ -25,7 +25,7 @@ RANKS = ("owner", "editor", "approver", "release_reader")
 MAX_GROUP_NAME = 200
 
 
-def memberships(user_id: int | None = None) -> Subquery:
+def memberships(user_id: int | BindParameter[int] | None = None) -> Subquery:
     """A subquery with one row per project and person (project_id, user_id, role), for one user or for all."""
     own = select(members.c.project_id, members.c.user_id, members.c.role)
     has_own_role = exists().where(
