@@ -44,9 +44,11 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 16
 """Queries that are summarized at once: their numbers stay in the processor's cache."""
 _MOST = (1 << 31) - 1
-_BYTES_PER_RECORD = 64.0
-"""Measured: 57 where every record is a query and covers have few rows. Covers with many rows (smaller epsilons) need up to 110
-more in tables of up to about two million records, and at most about 200 MB more in larger ones."""
+_BYTES_PER_RECORD, _MOST_BYTES_PER_RECORD = 64.0, 180.0
+_FEW_SETS, _BYTES_PER_FURTHER_SET = 111, 0.25
+"""Measured on a million records, every one sensitive: 58 bytes with 111 sets, 77 with 217, 133 with 403, 153 with 770, 150 with
+1,363. More sets need more and larger covers, until these have nearly as many rows as there are records. In tables of more than
+about two million records they need at most about 200 MB more, so that this announces too much there rather than too little."""
 NOT_NARROWED = 8_000_000
 """Number of records from which intervals are not narrowed for a limit: that needs more memory for each."""
 LARGE_TABLE = 20_000
@@ -214,7 +216,7 @@ def bytes_per_record(tree: Family, asking: float, *, short: bool) -> float:
     ``short``: the method of this module; otherwise that of :mod:`discreet.engine.known_sets.counter`.
     """
     if short:
-        return _BYTES_PER_RECORD
+        return min(_BYTES_PER_RECORD + _BYTES_PER_FURTHER_SET * max(len(tree) - _FEW_SETS, 0), _MOST_BYTES_PER_RECORD)
     inner = tree.depth[tree.end > np.arange(len(tree)) + 1]
     levels = int(inner.max(initial=0))
     return 20 + 6 * levels + asking * (150 + 12 * levels)
