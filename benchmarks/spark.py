@@ -118,7 +118,7 @@ def main(*sizes: int, sql: bool = True) -> None:
         note = score.notes[-1]
         moved, shuffles = shuffled(spark) - before, int(note.split(" by ")[-1].split()[0]) if "shuffles" in note else 0
         a_set = moved / size / (len(sets) + 1)
-        print(f"{size:,} records: {taken[size]}, {a_set:.2f} bytes shuffled a record a set, {note}", flush=True)
+        print(f"{size:,} records: {taken[size]}, {a_set:.2f} bytes shuffled per record and set, {note}", flush=True)
         if size == sizes[0] and sql:
             plain, part = by_sql(spark, first, sets)
     ours = taken[sizes[0]]
