@@ -136,6 +136,14 @@ def test_the_summary_has_both_ends() -> None:
     assert any("ranges" in note for note in score.notes)
 
 
+def test_lower_ends_at_which_nothing_is_known_or_sensitive_give_no_risk_beside_an_identifier_that_is_known() -> None:
+    attributes = {"id": {"role": "identifier", "known": 0.9}, "age": {"known": [0, 0.5], "sensitivity": [0, 1]}}
+    frame = pl.DataFrame({"id": ["a", "b", "c"], "age": [1, 1, 2]})
+    records = KnownSets().measure(discreet.read(frame, {"attributes": attributes})).per_record
+    assert records["risk_best"].to_list() == [0.0, 0.0, 0.0]
+    assert min(records["risk_worst"]) > 0
+
+
 def test_a_range_survives_yaml_pickling_and_the_digest_tells_it_from_its_ends() -> None:
     policy = parse_policy("attributes: {age: {known: [0.1, 0.5]}, d: {sensitivity: 0.2 to 0.4, values: {HIV: [0.8, 1]}}}")
     again = parse_policy(policy.to_yaml())

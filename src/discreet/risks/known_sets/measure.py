@@ -265,8 +265,8 @@ class KnownSets(RiskMeasure):
         """The sums under other guesses, for the records that have something to learn at the upper ends."""
         there = data.with_policy(corner)
         end = End.empty(len(slots))
-        if not any(there.attribute(name).known > 0 or there.attribute(name).sensitivity > 0 for name in there.columns):
-            return end
+        if not any(there.attribute(name).known > 0 or there.attribute(name).sensitivity > 0 for name in attributes(data)):
+            return end  # nothing is known or sensitive there
         sums = self._sums(there, original)
         own = self._end(sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, len(data))
         end.fill(np.searchsorted(slots, sums.slots), own)
