@@ -1,34 +1,39 @@
-"""Population uniques and expected matches estimated from samples of populations whose truth is known.
+"""Population uniques and sums of 1/F estimated from samples of populations whose truth is known, against other models.
 
-    DISCREET_DATA=folder python benchmarks/population.py [--samples 5] [--fractions 0.01,0.05,0.2] [--tables adult,census]
-    DISCREET_DATA=folder python benchmarks/population.py --models auto,pitman
-    python benchmarks/population.py --speed
+    DISCREET_DATA=folder python benchmarks/population.py RESULTS --samples 100 [--fractions 0.01,0.05] [--tables adult,census]
+    DISCREET_DATA=folder python benchmarks/population.py RESULTS --samples 5 --models two-way,reidentification
+    python benchmarks/population.py RESULTS --print
 
-Each row is printed when its setting is finished, so that parts can be run on their own; the last line says how long 100 samples
-of the same settings would take. ``--speed`` prints the rows of time and memory on a generated table of 1,000,000 records and 8
-keys, each in a process of its own; it needs no data.
+RESULTS is a file of JSON lines, best outside the tree. Each sample of each setting (table, set of keys, sampling fraction)
+appends one line with the truth and the estimate of every model; what is in the file already is not computed again, so that a run
+can be stopped and continued, and run in parts. The samples are the same in every run: the generator's seed is the number of the
+sample.
+``--print`` aggregates what the file holds.
 
-Each setting is a table, a set of keys and a sampling fraction. For each model the table has the median absolute relative error of
-the population uniques and of the sum of 1/F, and for ``auto`` how often the 95 % interval holds the truth and how wide it is, in
-spreads of the truth from sample to sample.
+Errors are median absolute relative errors over the samples of a setting. The width of the 95 % interval of ``auto`` is in
+spreads of the truth: 3.92 standard deviations of the truth from sample to sample, at least 0.5 times the root of its mean.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import json
 import os
-import resource
 import time
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from discreet.errors import DataError
+from discreet.model.attribute import Attribute, Role
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
 from discreet.risks.individual_risk.measure import IndividualRisk
 from discreet.risks.population_uniqueness.measure import PopulationUniqueness
-from discreet.testing import table
+from discreet.risks.reidentification.measure import Reidentification
 
 TABLES = {
     "census": (
@@ -72,141 +77,99 @@ TABLES = {
         ),
     ),
 }
-MODELS = {
+CALIBRATION = ("adult", "cps")
+"""The tables that the model's priors and the width of its interval were chosen on, besides generated populations."""
+MODELS: dict[str, dict[str, Any]] = {
     "auto": {"model": "auto"},
     "main effects": {"model": "log_linear", "terms": "main"},
     "two-way": {"model": "log_linear", "terms": "two_way"},
     "chosen terms": {"model": "log_linear", "terms": "chosen"},
     "pitman": {"model": "pitman"},
-    "snb": {"model": "snb"},
 }
+BY_WEIGHTS, OF_ALL_RECORDS = "individual_risk", "reidentification"
+"""Benedetti & Franconi, for the sample uniques; and the mean of 1/F over all records with its interval."""
+Line = dict[str, Any]
 
 
-def measure_setting(
-    population: pl.DataFrame, keys: tuple[str, ...], fraction: float, samples: int, models: list[str]
-) -> dict[str, np.ndarray]:
-    """For each model the relative errors of both numbers, sample by sample; ``truth``, ``low`` and ``high`` of auto."""
-    sizes = population.select(pl.len().over(list(keys)).alias("F"))["F"].to_numpy()
-    generator = np.random.default_rng(1)
-    rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*models, "individual_risk", "truth", "interval")}
-    for _ in range(samples):
-        chosen = generator.choice(population.height, round(fraction * population.height), replace=False)
-        data = table(population[chosen].to_dict(as_series=False), key=list(keys))
-        for name in models:
-            parameters = MODELS[name]
+def measure_sample(data: Microdata, sizes: np.ndarray, fraction: float, models: list[str]) -> Line:
+    """The truth and the estimates: population uniques and sum of 1/F over the sample uniques, for ``auto`` with intervals."""
+    classes = data.frame.select(pl.len().over(data.columns).alias("f"))["f"].to_numpy()
+    single = classes == 1
+    line: Line = {"truth": [int((sizes[single] == 1).sum()), float((1 / sizes[single]).sum())]}
+    for name in models:
+        if name == BY_WEIGHTS:
+            risks = IndividualRisk(sampling_fraction=fraction).measure(data).per_record["risk"].to_numpy()
+            line[name] = [None, float(risks[single].sum())]
+        elif name == OF_ALL_RECORDS:
+            score = Reidentification(sampling_fraction=fraction).measure(data)
+            line[name] = [float((1 / sizes).mean()), score["journalist_mean"], *score.bounds["journalist_mean"]]
+        else:
             try:
-                score = PopulationUniqueness.model_validate({**parameters, "sampling_fraction": fraction}).measure(data)
+                score = PopulationUniqueness.model_validate({**MODELS[name], "sampling_fraction": fraction}).measure(data)
             except DataError:  # two-way terms of too many cells
-                rows[name].append((np.nan, np.nan))
+                line[name] = None
                 continue
+            line[name] = [score["population_uniques"], score["expected_matches"]]
             if name == "auto":
-                single = score.per_record["class_size"].to_numpy() == 1
-                truth = (float((sizes[chosen][single] == 1).sum()), float((1 / sizes[chosen][single]).sum()))
-                rows["truth"].append(truth)
-                rows["interval"].append((*score.bounds["population_uniques"], *score.bounds["expected_matches"]))
-            estimates = (score["population_uniques"], score["expected_matches"])
-            rows[name].append(tuple(estimate / max(true, 1e-9) - 1 for estimate, true in zip(estimates, truth, strict=True)))
-        risks = IndividualRisk(sampling_fraction=fraction).measure(data).per_record["risk"].to_numpy()
-        rows["individual_risk"].append((np.nan, float(risks[single].sum()) / truth[1] - 1))
-    return {name: np.array(values) for name, values in rows.items()}
+                line["interval"] = [*score.bounds["population_uniques"], *score.bounds["expected_matches"]]
+    return line
 
 
-SPEED_KEYS = (40, 12, 10, 8, 6, 4, 3, 2)
-SPEED_RUNS = {
-    "individual_risk": (IndividualRisk, {}),
-    "population_uniqueness, log_linear with two-way terms": (PopulationUniqueness, {"model": "log_linear", "terms": "two_way"}),
-    "population_uniqueness, auto": (PopulationUniqueness, {"model": "auto"}),
-}
+def run_samples(results: Path, tables: list[str], fractions: list[float], samples: int, models: list[str]) -> None:
+    """Append what the file does not hold yet; sample by sample over all settings, so that a stopped run is balanced."""
+    present = {(*key, model) for key, line in read_lines(results).items() for model in line}
+    folder = Path(os.environ["DISCREET_DATA"])
+    populations: dict[tuple[str, int], tuple[pl.DataFrame, np.ndarray]] = {}
+    for sample in range(samples):
+        for place in tables:
+            file, key_sets = TABLES[place]
+            for number, keys in enumerate(key_sets, 1):
+                for fraction in fractions:
+                    key = (place, number, fraction, sample)
+                    missing = [model for model in models if (*key, model) not in present]
+                    if not missing:
+                        continue
+                    if (place, number) not in populations:
+                        frame = pl.read_parquet(folder / f"{file}.parquet", columns=list(keys))
+                        sizes = frame.select(pl.len().over(list(keys)).alias("F"))["F"].to_numpy()
+                        populations[place, number] = frame, sizes
+                    frame, sizes = populations[place, number]
+                    rows = np.random.default_rng(sample).choice(frame.height, round(fraction * frame.height), replace=False)
+                    policy = Policy(attributes={name: Attribute(role=Role.KEY) for name in keys})
+                    began = time.process_time()
+                    line = measure_sample(Microdata(frame[rows], policy), sizes[rows], fraction, missing)
+                    line |= {"key": key, "seconds": round(time.process_time() - began, 2)}
+                    with results.open("a") as stream:
+                        stream.write(json.dumps(line) + "\n")
 
 
-def measure_speed(name: str) -> tuple[float, float, float, float]:
-    """Seconds and processor seconds of a second run, and the process's peak memory before and after both, in MB."""
-    generator = np.random.default_rng(1)
-    latent = generator.random(1_000_000)
-    columns = {
-        f"key{place}": np.minimum((latent + generator.random(len(latent)) ** 2) / 2 * values, values - 1)
-        .astype(np.int64)
-        .tolist()
-        for place, values in enumerate(SPEED_KEYS)
-    }
-    data = table(columns, key=list(columns))
-    measure, parameters = SPEED_RUNS[name]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    for _ in range(2):  # the first run compiles
-        began, processor = time.perf_counter(), time.process_time()
-        measure.model_validate({**parameters, "sampling_fraction": 0.05}).measure(data)
-        seconds = time.perf_counter() - began, time.process_time() - processor
-    return *seconds, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def print_speed() -> None:
-    print("| 1,000,000 records x 8 keys | seconds | processor seconds | peak memory with the table | before |")
-    print("|---|---|---|---|---|")
-    for name in SPEED_RUNS:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            seconds, processor, before, after = pool.apply(measure_speed, (name,))
-        print(f"| {name} | {seconds:.2f} | {processor:.2f} | {after:,.0f} MB | {before:,.0f} MB |", flush=True)
+def read_lines(results: Path) -> dict[tuple[str, int, float, int], Line]:
+    """What the file holds about each sample of each setting; lines about the same sample are put together."""
+    lines: dict[tuple[str, int, float, int], Line] = defaultdict(dict)
+    if results.exists():
+        for text in results.read_text().splitlines():
+            line = json.loads(text)
+            place, number, fraction, sample = line["key"]
+            lines[place, number, fraction, sample] |= line
+    return dict(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--speed", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path)
     parser.add_argument("--samples", type=int, default=5)
-    parser.add_argument("--fractions", default="0.01,0.05,0.2")
+    parser.add_argument("--fractions", default="0.01,0.02,0.05,0.1,0.2")
     parser.add_argument("--tables", default=",".join(TABLES))
-    parser.add_argument("--models", default=",".join(MODELS), help="auto is always among them")
+    parser.add_argument("--models", default=f"auto,main effects,chosen terms,pitman,{BY_WEIGHTS}")
+    parser.add_argument("--print", action="store_true", help="aggregate what the file holds, and compute nothing")
     options = parser.parse_args()
-    if options.speed:
-        print_speed()
+    if options.print:
+        from population_table import print_tables
+
+        print_tables(read_lines(options.results), CALIBRATION)
         return
-    folder = Path(os.environ["DISCREET_DATA"])
-    models = ["auto", *(name for name in options.models.split(",") if name != "auto")]
-    names = [*models, "individual_risk"]
-    print(
-        "| table, keys | fraction | true uniques, sum of 1/F | "
-        + " | ".join(names)
-        + " | auto: interval holds | width / spread |"
-    )
-    print("|---" * (len(names) + 5) + "|")
-    overall: dict[float, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
-    better = {name: [0, 0] for name in names[1:]}
-    began = time.perf_counter()
-    for place in options.tables.split(","):
-        file, key_sets = TABLES[place]
-        for number, keys in enumerate(key_sets, 1):
-            population = pl.read_parquet(folder / f"{file}.parquet", columns=list(keys))
-            for fraction in map(float, options.fractions.split(",")):
-                results = measure_setting(population, keys, fraction, options.samples, models)
-                truth, interval = results["truth"], results["interval"]
-                errors = {name: np.median(np.abs(results[name]), axis=0) for name in names}
-                held = (interval[:, 0::2] <= truth) & (truth <= interval[:, 1::2])
-                width = np.median(interval[:, 1::2] - interval[:, 0::2], axis=0)
-                spread = 3.92 * np.maximum(truth.std(axis=0, ddof=1), np.sqrt(truth.mean(axis=0)) * 0.5)
-                overall.setdefault(fraction, []).append((errors["auto"], held, width / spread))
-                for name, wins in better.items():
-                    usable = ~np.isnan(errors[name])
-                    wins[0] += int((errors["auto"] <= errors[name])[usable].sum())
-                    wins[1] += int(usable.sum())
-                cells = [" / ".join("–" if np.isnan(error) else f"{error:.0%}" for error in errors[name]) for name in names]
-                print(
-                    f"| {place} {number} | {fraction:g} | {truth[:, 0].mean():,.0f}, {truth[:, 1].mean():,.0f} | "
-                    + " | ".join(cells) + f" | {held.mean():.0%} | {(width / spread).mean():.1f} |", flush=True,
-                )  # fmt: skip
-    print()
-    for fraction, parts in overall.items():
-        errors = np.median([part[0] for part in parts], axis=0)
-        held = np.mean([part[1].mean() for part in parts])
-        widths = np.median([part[2] for part in parts], axis=0)
-        print(
-            f"fraction {fraction:g}: median error of auto {errors[0]:.0%} (uniques), {errors[1]:.0%} (1/F); intervals hold "
-            f"{held:.1%}; median width {widths[0]:.1f} and {widths[1]:.1f} times the truth's spread"
-        )
-    for name, (won, settings) in better.items():
-        print(f"auto at least as close as {name}: {won} of {settings}")
-    seconds, processor = time.perf_counter() - began, time.process_time()
-    print(
-        f"{seconds:.0f} s, {processor:.0f} processor seconds; 100 samples: {processor * 100 / options.samples / 3600:.1f} hours"
-    )
+    fractions = [float(one) for one in options.fractions.split(",")]
+    run_samples(options.results, options.tables.split(","), fractions, options.samples, options.models.split(","))
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def measure_setting(
     attributes[confidential] = {"role": "confidential", "sensitivity": 1.0, "values": {str(rarest): 1.0}, "default": 0.1}
     policy = Policy.from_dict({"attributes": attributes})
     generator = np.random.default_rng(1)
-    truth_measure = KnownSets().model_copy(update={"population": "table", "population_table": population})
+    truth_measure = KnownSets(population="table", population_table=population)
     ways = {
         "file": KnownSets(),
         "model": KnownSets(population="model", sampling_fraction=fraction),

@@ -47,7 +47,7 @@ class Hostile:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(max(0.0, self.until - time.monotonic()) + 15)
+            thread.join(max(0.0, self.until + 15 - time.monotonic()))  # 15 seconds for all of them together
 
     def _repeat(self, act: Callable[[], None]) -> None:
         while time.monotonic() < self.until:

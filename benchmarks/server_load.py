@@ -268,20 +268,33 @@ def _run_next_job(person: Person, project: int, content: bytes, tally: Tally, dr
 
 
 def run(
-    people: int = 50, minutes: float = 10.0, *, pause: float = 4.0, hostile: bool = False, say: Callable[[str], None] = print
+    people: int = 50,
+    minutes: float = 10.0,
+    *,
+    pause: float = 4.0,
+    idle_seconds: float = IDLE_SECONDS,
+    hostile: bool = False,
+    say: Callable[[str], None] = print,
 ) -> dict[str, float]:
-    """Run the load test; returns its figures."""
+    """Run the load test, after about twice ``idle_seconds`` on the idle server; returns its figures."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         (Path(folder) / "home").mkdir()
         server = start(Path(folder) / "home", "--jobs", "1")
         try:
-            return _run_load(server, people, minutes, pause, say, hostile=hostile)
+            return _run_load(server, people, minutes, pause, idle_seconds, say, hostile=hostile)
         finally:
             server.stop()
 
 
 def _run_load(
-    server: Running, people: int, minutes: float, pause: float, say: Callable[[str], None], *, hostile: bool
+    server: Running,
+    people: int,
+    minutes: float,
+    pause: float,
+    idle_seconds: float,
+    say: Callable[[str], None],
+    *,
+    hostile: bool,
 ) -> dict[str, float]:
     admin = Person(server.url)
     admin.welcome(server.link)
@@ -289,7 +302,7 @@ def _run_load(
     names = [f"person {number}" for number in range(people)]
     for name in ("watcher", *names):
         _add_person(server, admin, name).http.close()
-    watcher, idle, phases = _measure_idle(server, admin)
+    watcher, idle, phases = _measure_idle(server, admin, idle_seconds)
     tally = Tally()
     until = time.monotonic() + minutes * 60
     token = _make_flooder(server, admin) if hostile else ""
@@ -343,7 +356,7 @@ def _add_person(server: Running, admin: Person, name: str) -> Person:
     return person
 
 
-def _measure_idle(server: Running, admin: Person) -> tuple[subprocess.Popen[str], Tally, Phases]:
+def _measure_idle(server: Running, admin: Person, idle_seconds: float) -> tuple[subprocess.Popen[str], Tally, Phases]:
     """Pages of a server that does nothing else, with a pause between clicks as people have: from a process of their own, then
     from this one, because this one later has two threads per person, which keep each other waiting."""
     visitor = _add_person(server, admin, "visitor")
@@ -356,10 +369,10 @@ def _measure_idle(server: Running, admin: Person) -> tuple[subprocess.Popen[str]
     phases = Phases(psutil.Process(server.process.pid))
     phases.begin("idle")
     watcher = _start_client("watch", server.url, "watcher", str(project), str(server.process.pid))
-    time.sleep(IDLE_SECONDS)
+    time.sleep(idle_seconds)
     phases.end()
     idle = Tally()
-    for _ in range(40):
+    for _ in range(max(5, round(idle_seconds * 40 / IDLE_SECONDS))):
         idle.timed(lambda: visitor.http.get(random.choice(PAGES).format(id=project)))
         time.sleep(0.25)
     visitor.http.close()

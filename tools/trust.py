@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "trust.md"
 AREAS = ("Nothing lost", "Nobody in", "The gate", "Nothing leaks", "Bad input", "Under load", "Supply")
+NOT_RUN = "not yet run at length"
+"""In place of what was seen, in the row of a promise that is newer than the last run."""
 KEPT = ROOT / ".cache" / "trust"
 """What the last run said, for `--again`."""
 ALONE = ("tests/trust/test_load.py",)
@@ -65,9 +68,14 @@ class Promise:
 
 
 def main(arguments: list[str]) -> int:
-    """Run and write; the exit status is the worst of pytest's. ``--again`` runs only what the last run found broken."""
+    """Run and write; the exit status is the worst of pytest's. ``--again`` runs only what the last run found broken.
+
+    ``--missing`` runs what was not yet run at length, and fills in these rows.
+    """
     quick, again = "--quick" in arguments, "--again" in arguments
-    rest = [argument for argument in arguments if argument not in ("--quick", "--again")]
+    rest = [argument for argument in arguments if argument not in ("--quick", "--again", "--missing")]
+    if "--missing" in arguments:
+        return fill_in_missing(rest)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         records = [Path(folder) / "together.xml", Path(folder) / "alone.xml"]
@@ -95,6 +103,28 @@ def main(arguments: list[str]) -> int:
     PAGE.write_text(page(promises, seconds, quick=quick), encoding="utf-8")
     broken = sum(promise.failed for promise in promises)
     print(f"{len(promises)} promises, {broken} broken, in {seconds / 60:.1f} minutes: {PAGE.relative_to(ROOT)}")
+    return status
+
+
+def fill_in_missing(rest: list[str]) -> int:
+    """Run the tests of rows that were not run at length, one after the other, and write what was seen into these rows."""
+    text = PAGE.read_text(encoding="utf-8")
+    missing = [line for line in text.splitlines() if line.endswith(f"| {NOT_RUN} |")]
+    tests = [f"tests/{test}" for line in missing for test in re.findall(r"`([^`]+::[^`]+)`", line)]
+    if not tests:
+        print("every promise was run at length")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "missing.xml"
+        status = run(record, ["-n", "0", *tests, *rest], quick=False)
+        promises = {promise.text: promise for promise in read([ET.parse(record).getroot()])}
+    today = dt.datetime.now(tz=dt.UTC).date()
+    for line in missing:
+        if (promise := promises.get(line.split(" | ")[0].removeprefix("| "))) is not None:
+            seen = f"{_figures(promise)} ({today})"
+            text = text.replace(line, f"{line.removesuffix(f'| {NOT_RUN} |')}| {seen} |")
+    PAGE.write_text(text, encoding="utf-8")
+    print(f"{len(promises)} promises, {sum(promise.failed for promise in promises.values())} broken: {PAGE.relative_to(ROOT)}")
     return status
 
 

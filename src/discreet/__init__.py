@@ -14,7 +14,21 @@ if TYPE_CHECKING:
     from discreet.model.policy import Plan, Policy
     from discreet.model.results import Assessment, Release
     from discreet.model.score import Score
-    from discreet.verbs import analyze, assess, explain, link, loss, mask, read, risk, scan, select, write, write_link
+    from discreet.verbs import (
+        analyze,
+        assess,
+        explain,
+        link,
+        loss,
+        mask,
+        read,
+        risk,
+        scan,
+        select,
+        sensitivity,
+        write,
+        write_link,
+    )
     from discreet.web.client import Client
 
     __version__: str
@@ -30,14 +44,29 @@ _HOMES = {
     "Release": "discreet.model.results",
     "Score": "discreet.model.score",
     **dict.fromkeys(
-        ("analyze", "assess", "explain", "link", "loss", "mask", "read", "risk", "scan", "select", "write", "write_link"),
+        (
+            "analyze",
+            "assess",
+            "explain",
+            "link",
+            "loss",
+            "mask",
+            "read",
+            "risk",
+            "scan",
+            "select",
+            "sensitivity",
+            "write",
+            "write_link",
+        ),
         "discreet.verbs",
     ),
 }
 
 __all__ = [
     "Assessment", "Attribute", "Client", "DiscreetError", "Microdata", "Plan", "Policy", "Release", "Score",
-    "analyze", "assess", "explain", "link", "loss", "mask", "read", "risk", "scan", "select", "write", "write_link",
+    "analyze", "assess", "explain", "link", "loss", "mask", "read", "risk", "scan", "select", "sensitivity", "write",
+    "write_link",
 ]  # fmt: skip
 
 

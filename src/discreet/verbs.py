@@ -17,12 +17,14 @@ from discreet.assessment.measures import Measures, make_measures
 from discreet.assessment.row_links import check_listed, link_to_original, with_policy_labels
 from discreet.engine.runtime import dispatch
 from discreet.errors import DataError, PolicyError
+from discreet.model.contracts import RiskMeasure
 from discreet.model.display import describe_type
 from discreet.model.extras import require_libraries
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
+from discreet.model.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from discreet.analysis.profile import Profile
@@ -190,9 +192,52 @@ def risk(data: Microdata | Release, measures: Measures = None, original: Microda
     bound = registry.bind_to_engine("risk", make_measures("risk", measures, table.policy), table, original)
     doubts = check_listed(table, initial=not table.policy.plan.steps) if original is None else []
     scores = {measure.name: measure.measure(table, original=original) for measure in bound}
-    for score in scores.values():
+    for measure, score in zip(bound, scores.values(), strict=True):
         score.notes = (*score.notes, *doubts)
+        if not dispatch.is_distributed(table):
+            score.examine = _examiner(measure, table, original)
     return scores
+
+
+def _examiner(
+    measure: RiskMeasure, table: Microdata, original: Microdata | None
+) -> Callable[[Mapping[str, float] | None, float], Sensitivity]:
+    """How far the verdicts of one measure hold, against the intruder that was measured."""
+    from discreet.assessment.sensitivity import examine_measure
+
+    def examine(limits: Mapping[str, float] | None, seconds: float) -> Sensitivity:
+        return examine_measure(measure, table, original, limits, seconds, alone=original is None)
+
+    return examine
+
+
+@_without_overflow_warnings
+def sensitivity(
+    data: Microdata | Release, masked: Microdata | None = None, measures: Measures = None, *, seconds: float = 60.0,
+    one_by_one: bool = True,
+) -> dict[str, Sensitivity]:  # fmt: skip
+    """How far the verdicts on the policy's limits hold where the guesses behind them are wrong, by measure.
+
+    Default: the measures that the policy names or limits. With a masked table (or a release) its verdicts are examined: against
+    the release alone and, unless the policy says ``judge: release``, an intruder who knows the original values. Measures whose
+    numbers rest on no guess are left out. ``seconds`` is about how long it may take. Without ``one_by_one`` guesses are moved
+    together only, which is quicker.
+    """
+    from discreet.assessment.sensitivity import examine_release
+
+    _require_tables("sensitivity", data, *(() if masked is None else (masked,)), release=True)
+    if isinstance(data, Release):
+        table, original = data.masked, data.original
+        doubts: Sequence[str] = ()
+    elif masked is not None:
+        dispatch.require_local("sensitivity", data)
+        dispatch.require_local("sensitivity", masked)
+        original = data
+        table, doubts = link_to_original(masked, original)
+    else:
+        dispatch.require_local("sensitivity", data)
+        table, original, doubts = with_policy_labels(data), None, check_listed(data, initial=not data.policy.plan.steps)
+    return examine_release(table, original, measures, seconds, tuple(doubts), one_by_one=one_by_one)
 
 
 @_without_overflow_warnings

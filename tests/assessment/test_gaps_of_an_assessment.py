@@ -94,6 +94,7 @@ class Recorder:
     needs: bool
     uses: bool
     name: str = "recorder"
+    judges_written: bool = False
     calls: list[bool] = field(default_factory=list)
 
     def needs_original(self, data: Microdata) -> bool:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Microdata, Policy
-from discreet.engine.cells.hierarchies import hierarchy_of, level_codes
+from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, level_codes, usable_hierarchy
+from discreet.engine.encoding.columns import encode
 from discreet.errors import DataError, SourceError
 from discreet.model.cells import parse_interval
 
@@ -41,6 +42,24 @@ def test_a_file_that_misses_values_names_them(tmp_path):
         build([f"v{i}" for i in range(13)], "x.csv", str(tmp_path))
     with pytest.raises(SourceError, match=r"no\.csv: the hierarchy of 'x' cannot be read"):
         build(["a"], "no.csv", str(tmp_path))
+
+
+def test_a_column_without_a_hierarchy_that_covers_it_has_no_usable_one(tmp_path):
+    (tmp_path / "x.csv").write_text("a;*\nb;*\n")
+    covered = usable_hierarchy(data_with(["a", "b"], "x.csv", str(tmp_path)), "x")
+    assert covered is not None
+    assert covered.labels == (("a", "b"), ("*", "*"))
+    assert usable_hierarchy(data_with(["a", "c"], "x.csv", str(tmp_path)), "x") is None
+    assert usable_hierarchy(data_with(["a", "b"], None), "x") is None
+    assert usable_hierarchy(data_with(["a", "b"], "x.csv", str(tmp_path)), "y") is None
+
+
+def test_the_leaf_of_a_null_is_none():
+    data = data_with(["b", None, "a", "c"], {"groups": [{"ab": ["a", "b"], "rest": ["c"]}]})
+    hierarchy = hierarchy_of(data, "x")
+    leaves = leaf_codes(encode(data, ["x"])[0], hierarchy)
+    assert [hierarchy.labels[0][leaf] for leaf in leaves[:3].tolist()] == ["a", "b", "c"]
+    assert leaves[3:].tolist() == [-1]
 
 
 def test_hierarchy_rows_that_do_not_form_a_tree_are_refused(tmp_path):

@@ -65,3 +65,28 @@ def test_records_with_equal_values_are_of_one_kind_and_blanks_are_their_own() ->
     assert found.kind.tolist() == [found.kind[0], found.kind[0], found.kind[2], found.kind[3]] * 2
     assert sorted(found.first.tolist()) == [0, 2, 3]
     assert known_alike.find_duplicates(known, [], np.arange(0)) is None
+    nothing = known_alike.find_duplicates([], [], np.arange(8))  # all ask the same where nothing is known or learnt
+    assert nothing is not None
+    assert (nothing.first.tolist(), nothing.kind.tolist()) == ([0], [0] * 8)
+
+
+@given(st.lists(row, min_size=1, max_size=30), st.data())
+def test_kinds_are_the_distinct_rows_in_the_order_of_their_first_record(
+    rows: list[tuple[Any, ...]], drawn: st.DataObject
+) -> None:
+    from discreet.engine.encoding.columns import encode
+
+    data = people(rows)
+    asking = np.array(sorted(drawn.draw(st.sets(st.integers(0, len(rows) - 1), min_size=1))), dtype=np.int64)
+    known = encode(data, ["sex", "town"])
+    (debt,) = encode(data, ["debt"])
+    weights = np.array([0.5 if value in (0, 1) else 1.0 for value in debt.values.to_list()])
+    kinds = [(rows[at][0], rows[at][1], rows[at][3] in (0, 1)) for at in asking]
+    distinct = list(dict.fromkeys(kinds))
+    found = known_alike.find_duplicates(known, [(debt, weights)], asking)
+    if 2 * len(distinct) > len(asking):
+        assert found is None
+    else:
+        assert found is not None
+        assert found.first.tolist() == [kinds.index(kind) for kind in distinct]
+        assert found.kind.tolist() == [distinct.index(kind) for kind in kinds]

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from discreet.engine.known_sets import inputs
 from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.inputs import (
     build_queries,
@@ -13,6 +14,7 @@ from discreet.engine.known_sets.inputs import (
     single_pattern,
     weights_of,
 )
+from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.sums import attributes, known_sets
 from discreet.engine.known_sets.terms import Pattern
 from discreet.errors import DataError
@@ -76,12 +78,38 @@ def test_weights_are_split_into_attributes_of_kept_sets_and_the_rest():
     assert lost.spread == pytest.approx([1.25, 1.0])
 
 
+def test_a_record_whose_values_have_no_weight_is_not_sensitive():
+    data = table({"age": [1, 2, 3], "ill": ["Flu", "Cold", None]}, key=["age"], known={"age": 0.9}, sensitivity={"ill": 1.0})
+    ill = data.policy.attributes["ill"].model_copy(update={"values": {"Flu": 0.5}, "default": 0.0})
+    data = data.with_policy(data.policy.with_(attributes={**data.policy.attributes, "ill": ill}))
+    assert find_sensitive_records(data, weights_of(data, ["age", "ill"])).tolist() == [True, False, False]
+
+
+def test_queries_of_some_patterns_keep_their_numbers_and_ask_by_the_same_attributes():
+    patterns = [Pattern(), Pattern(frozenset({2})), Pattern(frozenset(), frozenset({0})), Pattern(frozenset({0, 1}))]
+    pattern = np.array([3, 0, 1, 2, 1, 0], np.int32)
+    numbers = np.arange(6.0)
+    queries = Queries(numbers, numbers + 10, numbers + 20, (numbers + 30)[:, None], [1], pattern, patterns)
+    own, some = queries.of_patterns(1, 3)
+    assert own.tolist() == [2, 3, 4]
+    assert (some.weight.tolist(), some.rest.tolist(), some.spread.tolist()) == ([2, 3, 4], [12, 13, 14], [22, 23, 24])
+    assert (some.single.tolist(), some.singles) == ([[32], [33], [34]], [1])
+    assert [some.patterns[at] for at in some.pattern] == [patterns[at] for at in pattern[own]]
+    for place in range(4):
+        asks_not = [place in patterns[at].unknown | patterns[at].lost for at in pattern]
+        silent = queries.silent(place)
+        assert (silent is None) == (not any(asks_not))
+        assert silent is None or silent.tolist() == asks_not
+
+
 @pytest.mark.parametrize(
     "labels",
     [["20..30", "25..40", "30..50", "*", "45"], ["20", "25", "30", "*", "45"], ["20..50", "{20|45}", "30", None, "!{45}"]],
 )
-def test_an_intruder_with_true_values_counts_every_cell_that_contains_them(labels):
+@pytest.mark.parametrize("layers", [inputs._MOST_LAYERED, 0], ids=["by layers", "by overlap"])
+def test_an_intruder_with_true_values_counts_every_cell_that_contains_them(labels, layers, monkeypatch):
     """The risk of each record against all sets of two keys, by hand."""
+    monkeypatch.setattr(inputs, "_MOST_LAYERED", layers)
     ages, towns = [20, 25, 30, 35, 45], ["x", "y", "x", "y", "x"]
     policy = {"key": ["age", "town"], "known": {"age": 0.5, "town": 0.4}, "sensitivity": {"ill": 1.0}}
     data = table({"age": ages, "town": towns, "ill": ["a"] * 5}, **policy)

@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
+from compare_scores import same
 
 import discreet
 from discreet.engine.known_sets_spark import plan as known_plan
 from discreet.engine.known_sets_spark import sums as known_sums
-from discreet.engine.spark import collected_classes
+from discreet.engine.spark import collected
 from discreet.engine.spark import value_counts as dictionaries
 from discreet.errors import DataError
 from discreet.risks.known_sets import spark_gather
 from discreet.testing import patients, students, table
 
 Spark = Callable[..., Any]
-
-
-def same(found: discreet.Score, wanted: discreet.Score, *, records: bool = True) -> None:
-    """The same numbers to 1e-9, in the summary, a record and an attribute."""
-    _close(found.summary, wanted.summary)
-    if wanted.per_attribute is not None:
-        assert found.per_attribute is not None
-        assert_frame_equal(found.per_attribute, wanted.per_attribute, check_exact=False, rel_tol=1e-9, abs_tol=1e-12)
-    if records:
-        assert found.per_record is not None
-        assert wanted.per_record is not None
-        assert_frame_equal(
-            found.per_record, wanted.per_record, check_exact=False, rel_tol=1e-9, abs_tol=1e-12, check_dtypes=False
-        )
-
-
-def _close(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    assert set(found) == set(wanted)
-    for name, number in wanted.items():
-        if isinstance(number, Mapping):
-            _close(found[name], number)
-        elif number is None:
-            assert found[name] is None
-        else:
-            assert found[name] == pytest.approx(number, rel=1e-9, abs=1e-12), name
 
 
 def test_students_have_the_same_risk_by_few_shuffles(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +115,7 @@ def test_dates_and_flags_are_keys_of_special_uniques_too(to_spark: Spark) -> Non
 
 
 def test_more_classes_than_one_machine_searches_are_refused_by_name(to_spark: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collected_classes, "MOST_CLASSES", 20)
+    monkeypatch.setattr(collected, "MOST_CLASSES", 20)
     data = to_spark(skewed(60))
     for name in ("special_uniques", "rare_combinations"):
         with pytest.raises(DataError, match=f"{name} cannot do more than 5,000,000 equivalence classes on Spark"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal
 
 import numpy as np
@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine.cells.range_ends import grid_cells, round_ends_outward
+from discreet.engine.draws.draw import KeyedDraw
+from discreet.masking.balanced_partition.method import BalancedPartition
+from discreet.masking.generalization.method import Generalization
 from discreet.masking.microaggregation.method import Microaggregation
-from discreet.masking.microaggregation.range_ends import nice_step, round_ends_outward
 from discreet.model.cells import parse_interval
 from discreet.testing import table
 
@@ -55,25 +58,38 @@ def test_a_rounded_range_holds_the_range_and_its_type_stays(values):
         assert type(above) is type(high)
 
 
-@settings(deadline=None, max_examples=100)
-@given(st.lists(st.integers(0, 300), min_size=2, max_size=8, unique=True))
-def test_the_ends_of_numbers_are_those_of_the_definition(values):
-    unit = int(np.gcd.reduce(values)) or 1
-    for low, high, below, above in round_all(values):
-        widest = (high - low) // unit // 5
-        step = unit * max(
-            [multiple * 10**power for multiple in (1, 2, 5) for power in range(4) if 2 <= multiple * 10**power <= widest] or [2]
-        )
-        step = 5 * unit if low // step == high // step else step
-        assert below == max(edge for edge in range(0, 301, step) if edge <= low)
-        assert above + unit == min(edge for edge in range(0, 2000, step) if edge > high)
+STEPS = (2, 10, 50, 100, 500)
+
+
+def slow_ends(low, high, keeps_low, keeps_high):
+    """The definition: cells as sets, the largest step that is at most a fifth of the distance between both cells."""
+
+    def cell(value, step, kept):
+        return [value] if kept else [one for one in range(value - step, value + step) if one // step == value // step]
+
+    fitting = [step for step in STEPS if 5 * step <= min(cell(high, step, keeps_high)) - max(cell(low, step, keeps_low))]
+    step = max(fitting, default=2)
+    first, last = cell(low, step, False), cell(high, step, False)
+    if first == last and not (keeps_low and keeps_high):
+        if not (keeps_low or keeps_high):
+            first = last = cell(low, 2 * step, False)
+        else:
+            first, last = cell(low - step, step, False), cell(high + step, step, False)
+    return min(first), max(last)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(-600, 600), st.integers(1, 900), st.booleans(), st.booleans())
+def test_the_ends_of_numbers_are_those_of_the_definition(low, width, keeps_low, keeps_high):
+    kept = {"keeps_low": keeps_low, "keeps_high": keeps_high}
+    assert grid_cells(low, low + width, **kept) == slow_ends(low, low + width, *kept.values())
 
 
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
         ([23, 27], (22, 27)),
-        ([6, 7], (5, 9)),
+        ([6, 7], (4, 7)),
         ([7, 8], (6, 9)),
         ([21, 68], (20, 69)),
         ([1000, 9000, 4000], (0, 9000)),
@@ -87,18 +103,20 @@ def test_ends_are_written_down_for_some_ranges(values, expected):
     assert round_all(values)[0 if len(values) == 2 else 1][2:] == expected
 
 
-def test_a_published_range_leaves_at_least_two_values_possible_at_each_end():
-    """Whoever knows how ends are rounded still cannot tell the least or the largest value from the two published ends."""
+@pytest.mark.parametrize(("keeps_low", "keeps_high"), [(False, False), (True, False), (False, True)])
+def test_a_published_range_leaves_at_least_two_values_possible_at_each_end(keeps_low, keeps_high):
+    """Whoever knows how ends are rounded still cannot tell an end that few records hold from the two published ends."""
     least, most = defaultdict(set), defaultdict(set)
-    values = pl.Series(range(260))
-    low, high = (np.array(side) for side in zip(*((a, b) for a in range(160) for b in range(a + 1, 260)), strict=True))
-    below, above = round_ends_outward(values, low, high, np.ones(260, np.int64), 3)
-    for own_low, own_high, end_low, end_high in zip(low.tolist(), high.tolist(), below, above, strict=True):
-        least[end_low, end_high].add(own_low)
-        most[end_low, end_high].add(own_high)
-    inside = [ends for ends in least if ends[0] < 120 and ends[1] < 220]  # the other pairs are not all among those tried
+    for low in range(-60, 300):
+        for high in range(low + 1, 420):
+            below, above = grid_cells(low, high, keeps_low=keeps_low, keeps_high=keeps_high)
+            ends = (low if keeps_low else below, high if keeps_high else above)
+            least[ends].add(low)
+            most[ends].add(high)
+    inside = [ends for ends in least if ends[0] > 0 and ends[1] < 300]  # the other pairs are not all among those tried
     assert len(inside) > 500
-    assert all(len(least[ends]) >= 2 and len(most[ends]) >= 2 for ends in inside)
+    assert keeps_low or all(len(least[ends]) >= 2 for ends in inside)
+    assert keeps_high or all(len(most[ends]) >= 2 for ends in inside)
 
 
 def test_an_end_that_enough_records_hold_stays():
@@ -122,7 +140,57 @@ def test_an_income_of_one_person_is_no_end_of_a_published_range():
     assert len(ends & set(incomes.tolist())) <= 2, "an end may be a true value only by chance"
 
 
-@pytest.mark.parametrize("most", range(60))
-def test_a_nice_step_is_the_largest_that_fits(most):
-    steps = [step for step in (2, 5, 10, 20, 50) if step <= most]
-    assert nice_step(most) == (steps[-1] if steps else 2)
+def release_of(method, data):
+    return method.mask(data, ["age", "income"], KeyedDraw(7)).frame
+
+
+RANGE_METHODS = [
+    pytest.param(lambda k, **ends: Generalization(k=k, algorithm="partition", **ends), id="Mondrian"),
+    pytest.param(lambda k, **ends: Generalization(k=k, algorithm="partition", strict=False, **ends), id="relaxed Mondrian"),
+    pytest.param(lambda k, **ends: BalancedPartition(criterion="records", k=k, **ends), id="balanced_partition"),
+    pytest.param(lambda k, **ends: Microaggregation(size=k, how="mdav", publish="ranges", **ends), id="microaggregation"),
+]
+
+
+@pytest.mark.parametrize("make", RANGE_METHODS)
+@settings(deadline=None, max_examples=25)
+@given(rows=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 60)), min_size=4, max_size=30), k=st.integers(2, 4))
+def test_every_method_rounds_the_ends_that_fewer_than_k_records_hold(make, rows, k):
+    data = table({"age": [age for age, _ in rows], "income": [income for _, income in rows]}, key=["age", "income"])
+    exact, rounded = (release_of(make(k, ends=ends), data) for ends in ("exact", "rounded"))
+    for name in ("age", "income"):
+        values = data.frame[name]
+        count = Counter(values)
+        unit = int(np.gcd.reduce(values.to_numpy())) or 1
+        for value, own, label in zip(values, exact[name].cast(pl.String), rounded[name].cast(pl.String), strict=True):
+            if label is None or not label.startswith("["):
+                assert label == own
+                continue
+            true, published = parse_interval(own), parse_interval(label)
+            assert value in published
+            kept = [count[true.lower] >= k, count[true.upper] >= k]
+            ends = slow_ends(int(true.lower) // unit, int(true.upper) // unit, *kept)
+            expected = [
+                own_end if stays else unit * end for own_end, end, stays in zip((true.lower, true.upper), ends, kept, strict=True)
+            ]
+            assert [published.lower, published.upper] == expected
+
+
+@pytest.mark.parametrize("make", RANGE_METHODS)
+def test_no_method_publishes_the_income_of_one_person_as_an_end(make):
+    rng = np.random.default_rng(5)
+    incomes = np.round(rng.lognormal(10, 0.7, 300), 2)
+    data = table({"income": incomes.tolist(), "age": rng.integers(20, 80, 300).tolist()}, key=["income", "age"])
+    intervals = [parse_interval(label) for label in release_of(make(5), data)["income"]]
+    assert all(value in interval for value, interval in zip(incomes, intervals, strict=True))
+    ends = {end for interval in intervals for end in (interval.lower, interval.upper)}
+    assert len(ends & set(incomes.tolist())) <= 2, "an end may be a true value only by chance"
+
+
+def test_persons_that_hold_an_end_are_counted_once_where_groups_are_of_persons():
+    """One person has the least age in three records: no reason to publish it."""
+    data = table({"who": [1, 1, 1, 2, 3, 4], "age": [21, 21, 21, 24, 30, 33]}, person=["who"], key=["age"])
+    by_person = BalancedPartition(criterion="persons", k=3).mask(data, ["age"], KeyedDraw(7)).frame["age"].to_list()
+    assert by_person == ["[18, 33]"] * 6  # all ages are multiples of 3: 18 or 21
+    by_record = BalancedPartition(criterion="records", k=3).mask(data, ["age"], KeyedDraw(7)).frame["age"].to_list()
+    assert by_record[:3] == ["21"] * 3

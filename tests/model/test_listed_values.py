@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 import discreet
+from discreet.engine.cells.listed_values import check_listed_values
 from discreet.errors import DataError, PolicyError
+from discreet.model.cells import ColumnCells
 from discreet.model.policy import Policy
 
 
@@ -91,6 +93,29 @@ def test_a_star_is_no_label_of_some_values() -> None:
     step = {"method": "global_recoding", "columns": ["x"], "level": 1}
     with pytest.raises(DataError, match=r"has the label '\*' for 'HIV' on level 1"):
         discreet.mask(data.with_policy(data.policy.with_(plan=Policy.from_dict({"plan": {"steps": [step]}}).plan)))
+
+
+def test_the_error_says_where_to_allow_it_and_counts_what_it_does_not_name() -> None:
+    with pytest.raises(PolicyError, match=r"\(allow_absent: true at 'x' if both are right\)"):
+        discreet.mask(_data(ILL, {"values": {"HVI": 1.0}}))
+    five, six = ({f"illness number {at}": 1.0 for at in range(number)} for number in (5, 6))
+    with pytest.raises(PolicyError, match=r"'illness number 3', 'illness number 4' do not occur"):
+        discreet.mask(_data(ILL, {"values": five}))
+    with pytest.raises(PolicyError, match=r"'illness number 3', 'illness number 4' and 1 more do not occur"):
+        discreet.mask(_data(ILL, {"values": six}))
+
+
+def test_a_value_is_suggested_in_one_notation() -> None:
+    with pytest.raises(PolicyError, match=r"names '70', which does not occur; known: 1\.0, 2\.0, 3\.5; set"):
+        discreet.mask(_data([1.0, 2.0, 3.5, 9.0], {"values": {"70": 1.0, "9": 0.5}}))
+
+
+def test_labels_with_a_declared_meaning_are_no_typing_errors() -> None:
+    data = _data(["young", "old", "young", "old"], {"values": {"30": 1.0, "young": 0.5}})
+    with pytest.raises(PolicyError, match="names '30', which does not occur"):
+        check_listed_values(data)
+    meaning = ColumnCells(kind="number", labels={"young": "0..40", "old": "40..100"})
+    assert check_listed_values(discreet.Microdata(data.frame, data.policy, cells={"x": meaning})) == []
 
 
 def test_allow_absent_ends_it() -> None:

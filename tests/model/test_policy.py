@@ -121,3 +121,12 @@ def test_any_tree_is_a_policy_or_a_sentence(tree: object) -> None:
     for make in (lambda: Policy.from_dict(tree), lambda: parse_policy(yaml.safe_dump(tree))):
         with contextlib.suppress(DiscreetError):
             check_policy(make())
+
+
+def test_the_environment_keeps_the_owners_words_and_refuses_other_fields() -> None:
+    policy = parse_policy("environment: {recipients: two universities, residual_risk: small}")
+    stated = {name: text for name, _, text in policy.environment.statements() if text is not None}
+    assert stated == {"recipients": "two universities", "residual risk": "small"}
+    assert parse_policy(policy.to_yaml()).environment == policy.environment
+    with pytest.raises(PolicyError, match="recipients"):
+        parse_policy("environment: {recipient: two universities}")

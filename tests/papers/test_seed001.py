@@ -12,6 +12,7 @@ from discreet.losses.ncp.measure import Ncp
 from discreet.masking.generalization.method import Generalization
 from discreet.masking.targeted_suppression.method import TargetedSuppression
 from discreet.model.microdata import Microdata
+from discreet.reproduce.suppression_varied import vary_guesses
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 from discreet.testing.students import KNOWN
@@ -92,3 +93,14 @@ def test_ours_loses_less_than_every_classical_model() -> None:
     anonymous = [ncp(Generalization(k=k, algorithm="partition").mask(original(), KEYS, DRAW)) for k in (2, 5, 10)]
     diverse = ncp(Generalization(l=2, algorithm="partition").mask(original(), KEYS, DRAW))
     assert ours < anonymous[0] < anonymous[1] < anonymous[2] < diverse
+
+
+def test_the_experiment_is_repeated_with_its_guesses_varied() -> None:
+    """More likely knowledge never makes fewer records high-risk, and each of the five runs is a point of both lines."""
+    comparisons, chart = vary_guesses(students(1_500), 0.01 * 1_009_993 / 1_500, KEYS)
+    before = [int(row.ours.split(" to ")[0].replace(",", "")) for row in comparisons]
+    assert len(before) == 5
+    assert before == sorted(before)
+    points = chart.to_dict()["data"]["values"]
+    assert [point["share"] * 1_500 for point in points if point["series"] == "before"] == pytest.approx(before)
+    assert {point["series"] for point in points} == {"before", "after"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import polars as pl
 import pytest
@@ -33,27 +34,43 @@ def _expected_inverse(f: int, p: float) -> float:
     """E(1/F) for a negative binomial F >= f with f successes of probability p, summed until nothing changes."""
     total, size = 0.0, f
     log_term = f * math.log(p)
-    while size < 400_000:
+    while size < 2 * f / p + 60 * f / p:
         total += math.exp(log_term) / size
         log_term += math.log(size / (size + 1 - f)) + math.log1p(-p) if p < 1 else -math.inf
         size += 1
-        if log_term < -60:
+        if log_term < -60 and size > f / p:
             break
     return total
 
 
-@pytest.mark.parametrize("p", [1.0, 0.999999, 0.995, 0.98, 0.6, 0.2, 0.01, 0.002])
-@pytest.mark.parametrize("f", [1, 2])
-def test_uniques_and_pairs_have_the_expected_inverse_of_their_population_class(f: int, p: float) -> None:
+@pytest.mark.parametrize("p", [1.0, 0.999999, 0.995, 0.98, 0.6, 0.5, 0.4999, 0.2, 0.01, 0.002])
+@pytest.mark.parametrize("f", [1, 2, 3, 4, 7, 20, 63, 64, 200])
+def test_every_class_has_the_expected_inverse_of_its_population_class(f: int, p: float) -> None:
     risk = individual_risk(np.array([float(f)]), np.array([f / p]))[0]
     assert risk == pytest.approx(_expected_inverse(f, p), rel=1e-9)
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.floats(1.0, 90.0), st.floats(1e-9, 1.0))
+def test_records_counted_in_part_have_the_hypergeometric_function_that_defines_the_risk(f: float, p: float) -> None:
+    """E(1/F) = p^f / f 2F1(f, f; f + 1; 1 - p), with 50 digits."""
+    risk = individual_risk(np.array([f]), np.array([f / p]))[0]
+    with mpmath.workdps(50):
+        size, chance = mpmath.mpf(f), mpmath.mpf(f) / mpmath.mpf(f / p)
+        expected = chance**size / size * mpmath.hyp2f1(size, size, size + 1, 1 - chance)
+    assert risk == pytest.approx(float(expected), rel=1e-8)
+
+
 @pytest.mark.parametrize(("f", "p"), [(3, 0.5), (3, 0.01), (10, 0.2), (100, 0.9), (7, 1.0)])
-def test_larger_classes_have_the_published_approximation_close_to_the_expected_inverse(f: int, p: float) -> None:
-    risk = individual_risk(np.array([float(f)]), np.array([f / p]))[0]
+def test_larger_classes_can_have_the_approximation_of_sdcmicro(f: int, p: float) -> None:
+    risk = individual_risk(np.array([float(f)]), np.array([f / p]), approximate=True)[0]
     assert risk == pytest.approx(p / (f - (1 - p)), rel=1e-12)
-    assert risk == pytest.approx(_expected_inverse(f, p), rel=0.2)
+    exact = individual_risk(np.array([float(f)]), np.array([f / p]))[0]
+    assert exact <= risk * (1 + 1e-12)
+    assert exact == pytest.approx(risk, rel=0.04)
+    data = table({"a": [1] * f, "w": [1 / p] * f}, key=["a"], weight=["w"])
+    assert IndividualRisk(larger_classes="approximate").measure(data)["max"] == pytest.approx(risk)
+    assert IndividualRisk().measure(data)["max"] == pytest.approx(exact)
 
 
 @settings(max_examples=200)

@@ -271,7 +271,7 @@ def test_intervals_stay_certain_where_flags_are_rare(data: Microdata, wildcard: 
         patches.enter_context(mock.patch.multiple(refine, _FEW_RECORDS=0, _MOST_CELLS=0))
         if without_exact_end:
             patches.enter_context(mock.patch.multiple(bound_walk, **without_exact_end))
-        measure = KnownSets(epsilon=0.1, tolerance=tolerance, missing="wildcard" if wildcard else "category")
+        measure = KnownSets(epsilon=0.1, tolerance=tolerance, missing="wildcard" if wildcard else "category", seconds=600)
         slow = brute(data, 0.1, measure.alpha, wildcard=wildcard)
         for one, other in zip(measure.measure(data).per_record.to_dicts(), slow, strict=True):
             assert one["lower"] <= other["whole"] * (1 + 1e-9)

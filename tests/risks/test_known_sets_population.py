@@ -41,12 +41,10 @@ def microdata(rows: list[tuple[object, ...]], **sections: object) -> Microdata:
 
 
 def slow_benedetti_franconi(size: int, weighted: float) -> float:
-    """E(1/F) as the sum of its definition, F being the number of trials up to the success ``size``; their formula from 3 on."""
+    """E(1/F) as the sum of its definition, F being the number of trials up to the success ``size``."""
     p = size / weighted
     if p == 1:
         return 1 / size
-    if size > 2:
-        return p / (size - (1 - p))
     trials = np.arange(size, size + 20_000)
     log_terms = np.zeros(len(trials))
     log_terms[1:] = np.cumsum(np.log((trials[1:] - 1) / (trials[1:] - size) * (1 - p)))
@@ -84,7 +82,7 @@ def test_with_a_population_table_each_set_has_its_count_there(
         counts = Counter(part(row, members) for row in people.rows())
         return [1 / counts[part(row, members)] for row in data.frame.rows()]
 
-    measure = KnownSets().model_copy(update={"population": "table", "population_table": people})
+    measure = KnownSets(population="table", population_table=people)
     score = measure.measure(data)
     expected = slow_risks(data, inverse_of, len(people), 0.01)
     assert np.allclose(score.per_record["risk"].to_numpy(), expected, rtol=1e-9)
@@ -98,8 +96,8 @@ def test_the_sum_over_all_sets_is_within_the_bounds_of_fewer(
     sample: list[tuple[object, ...]], more: list[tuple[object, ...]]
 ) -> None:
     data, people = microdata(sample), microdata(sample + more).frame
-    coarse = KnownSets(epsilon=0.12).model_copy(update={"population": "table", "population_table": people}).measure(data)
-    whole = KnownSets(epsilon=0).model_copy(update={"population": "table", "population_table": people}).measure(data)
+    coarse = KnownSets(epsilon=0.12, population="table", population_table=people).measure(data)
+    whole = KnownSets(epsilon=0, population="table", population_table=people).measure(data)
     risks = whole.per_record["risk"].to_numpy()
     assert (coarse.per_record["lower"].to_numpy() <= risks * (1 + 1e-9)).all()
     assert (risks <= coarse.per_record["upper"].to_numpy() * (1 + 1e-9)).all()
@@ -216,7 +214,7 @@ def test_the_interval_holds_the_truth_of_generated_populations(shape: float, fra
         people = pl.DataFrame({"a": generator.choice(3_000, 20_000, p=share / share.sum()), "b": "p", "c": "x", "w": 1.0})
         sample = people.sample(fraction=fraction, seed=int(generator.integers(1 << 30)))
         data = Microdata(sample, Policy.from_dict({**POLICY, "attributes": {**POLICY["attributes"], "w": {"role": "other"}}}))
-        truth = KnownSets().model_copy(update={"population": "table", "population_table": people}).measure(data)["mean"]
+        truth = KnownSets(population="table", population_table=people).measure(data)["mean"]
         score = KnownSets(population="model", sampling_fraction=fraction).measure(data)
         held += score["mean_low"] <= truth <= score["mean_high"]
     assert held >= 9
@@ -236,8 +234,8 @@ def test_limits_are_judged_on_the_unsafe_end_of_both_uncertainties() -> None:
 def test_attributes_of_no_kept_set_may_be_missing_in_the_population() -> None:
     data = microdata([(1, "p", "x", 1), (1, "p", "y", 1), (2, "q", "x", 1)])
     people = data.frame.drop("c")
-    score = KnownSets(epsilon=0.25).model_copy(update={"population": "table", "population_table": people}).measure(data)
-    whole = KnownSets(epsilon=0).model_copy(update={"population": "table", "population_table": data.frame}).measure(data)
+    score = KnownSets(epsilon=0.25, population="table", population_table=people).measure(data)
+    whole = KnownSets(epsilon=0, population="table", population_table=data.frame).measure(data)
     assert (whole.per_record["risk"] <= score.per_record["upper"] * (1 + 1e-9)).all()
 
 

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from discreet.engine.population.dispersed_counts import LARGEST, evaluate_sizes, fit_sizes
 from discreet.engine.population.intervals import interval
-from discreet.engine.population.posterior import chance_of_no_other, expected_inverse, inverse_variance
+from discreet.engine.population.posterior import (
+    chance_of_no_other,
+    expected_inverse,
+    inverse_variance,
+    inverse_variance_of_larger,
+)
 
 
 def _inverse_by_summation(f: int, shape: float, p: float) -> float:
@@ -106,6 +111,32 @@ def test_the_regression_recovers_the_parameters_it_was_drawn_from() -> None:
     errors = np.sqrt(np.diag(model.covariance))
     assert np.all(np.abs(model.parameters - [-0.5, 0.8, math.log(shape)]) < 3.5 * errors)
     assert np.all(errors < 0.1)
+
+
+@pytest.mark.parametrize(("f", "shape", "p"), [(2, 1.5, 0.3), (3, 4.0, 0.02), (5, 5.0, 0.9), (40, 40.0, 0.1), (2, 9.0, 0.9999)])
+def test_the_variance_of_the_inverse_of_a_larger_class_is_that_of_the_sum_over_population_sizes(
+    f: int, shape: float, p: float
+) -> None:
+    chance, first, second = p**shape, 0.0, 0.0
+    for others in range(100_000):
+        first += chance / (f + others)
+        second += chance / (f + others) ** 2
+        chance *= (shape + others) / (others + 1) * (1 - p)
+    value = inverse_variance_of_larger(np.array([float(f)]), np.array([shape]), np.array([p]))[0]
+    assert value == pytest.approx(second - first**2, rel=2e-2, abs=1e-9)
+
+
+def test_the_evidence_is_the_likelihood_averaged_over_the_prior() -> None:
+    """One coefficient that matters: the integral over it by a sum of many points; the others are held by their priors."""
+    generator = np.random.default_rng(6)
+    sizes = np.minimum(1 + generator.poisson(0.8, 400), LARGEST)
+    ones, zeros = np.ones((400, 1)), np.zeros(400)
+    prior, precision = np.array([0.0, 2.0]), np.array([4.0, 1e10])
+    model = fit_sizes(sizes, ones, ones, zeros, prior, precision)
+    points = np.linspace(-2, 2, 4001)
+    logs = np.array([evaluate_sizes(np.array([point, 2.0]), sizes, ones, ones, zeros)[0] for point in points.tolist()])
+    density = np.exp(logs - logs.max() - 0.5 * 4.0 * points**2) * math.sqrt(4.0 / (2 * math.pi))
+    assert model.evidence == pytest.approx(logs.max() + math.log(density.sum() * (points[1] - points[0])), abs=0.02)
 
 
 def test_an_interval_stays_between_nothing_and_all() -> None:

@@ -51,6 +51,42 @@ def test_the_default_model_recovers_the_population_uniques_of_dependent_keys(fra
     assert held >= 3
 
 
+def _gamma_population(generator: np.random.Generator) -> pl.DataFrame:
+    """Intensities that are gamma around independent keys."""
+    shares = np.outer(np.outer(1 / np.arange(1, 61), np.full(6, 1 / 6)).ravel(), 1 / np.arange(1, 13)).ravel()
+    intensities = shares * generator.gamma(1.0, 1.0, len(shares))
+    cells = generator.choice(len(shares), 40_000, p=intensities / intensities.sum())
+    return pl.DataFrame(dict(zip("abc", np.unravel_index(cells, (60, 6, 12)), strict=True)))
+
+
+def _clustered_population(generator: np.random.Generator) -> pl.DataFrame:
+    """Keys that are independent within each of three groups of persons."""
+    group = generator.choice(3, 40_000, p=[0.6, 0.3, 0.1])
+    columns = {}
+    for name, values in (("a", 70), ("b", 8), ("c", 12), ("d", 2)):
+        shares = generator.dirichlet(np.full(values, 0.7), 3).cumsum(axis=1)
+        columns[name] = np.minimum((generator.random(40_000)[:, None] > shares[group]).sum(axis=1), values - 1)
+    return pl.DataFrame(columns)
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.2])
+@pytest.mark.parametrize("make", [_gamma_population, _clustered_population])
+def test_intervals_hold_the_truth_of_generated_populations(make: Any, fraction: float) -> None:
+    held = []
+    for seed in range(6):
+        population = make(np.random.default_rng(seed))
+        sample, sizes = _sample(population, fraction, seed)
+        score = PopulationUniqueness(sampling_fraction=fraction).measure(
+            table(sample.to_dict(as_series=False), key=sample.columns)
+        )
+        alone = score.per_record["class_size"].to_numpy() == 1
+        truth, matches = int((sizes[alone] == 1).sum()), float((1 / sizes[alone]).sum())
+        low, high = score.bounds["expected_matches"]
+        held += [score["low"] <= truth <= score["high"], low <= matches <= high]
+        assert score["expected_matches"] == pytest.approx(matches, rel=0.3)
+    assert sum(held) >= 10
+
+
 def test_class_size_models_recover_the_model_they_describe() -> None:
     generator = np.random.default_rng(3)
     sizes = 1 + generator.negative_binomial(0.8, 0.1, 20_000)

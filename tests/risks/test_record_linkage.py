@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engine.statistics.wilson import wilson_interval
 from discreet.errors import DataError
 from discreet.model.cells import parse_group
-from discreet.risks.record_linkage.measure import RecordLinkage, wilson_interval
+from discreet.risks.record_linkage.measure import RecordLinkage
 from discreet.testing import table
 
 numbers = st.one_of(st.none(), st.integers(-3, 3))

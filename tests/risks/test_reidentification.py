@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet.errors import DataError
+from discreet.errors import DataError, ParameterError
+from discreet.model.microdata import Microdata
 from discreet.risks.delta_presence import DeltaPresence
 from discreet.risks.reidentification.measure import Reidentification
 from discreet.testing import check_risk, table
@@ -90,6 +91,24 @@ def test_with_a_sampling_fraction_the_journalist_is_estimated_with_an_interval()
     assert score["journalist_mean"] < score["prosecutor_mean"]
 
 
+def test_the_interval_of_the_marketer_covers_classes_of_several_records_too() -> None:
+    """Hardly a sample unique, so that the error is that of larger classes."""
+    generator = np.random.default_rng(7)
+    held = 0
+    for _ in range(15):
+        weights = generator.dirichlet(np.full(400, 0.8))
+        population = generator.choice(400, 20_000, p=weights)
+        sizes = np.bincount(population, minlength=400)[population]
+        rows = generator.choice(20_000, 2_000, replace=False)
+        data = table({"a": (population[rows] // 20).tolist(), "b": (population[rows] % 20).tolist()}, key=["a", "b"])
+        score = Reidentification(sampling_fraction=0.1).measure(data)
+        low, high = score.bounds["marketer"]
+        assert score["sample_uniques"] < 150
+        assert low < score["marketer"] < high
+        held += low <= float((1 / sizes[rows]).mean()) <= high
+    assert held >= 12
+
+
 def test_a_record_that_the_population_does_not_hold_is_named(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age\n44\n")
     data = table({"age": [44, 55]}, key=["age"])
@@ -101,6 +120,36 @@ def test_a_population_without_a_key_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("years\n44\n")
     with pytest.raises(DataError, match="the population has no column 'age'"):
         DeltaPresence(population=str(tmp_path / "people.csv")).measure(table({"age": [44]}, key=["age"]))
+
+
+def _population_as(kind: str, frame: pl.DataFrame, tmp_path: Path) -> Any:
+    if kind == "path":
+        frame.write_csv(tmp_path / "people.csv")
+        return tmp_path / "people.csv"
+    as_kind = {"polars": lambda: frame, "pandas": frame.to_pandas, "arrow": frame.to_arrow, "microdata": lambda: Microdata(frame)}
+    return as_kind[kind]()
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow", "microdata", "path"])
+def test_the_population_can_be_a_frame(kind: str, tmp_path: Path) -> None:
+    people = pl.DataFrame(
+        {"age": [44, 44, 44, 55, 61], "sex": ["f", "f", "f", "m", "m"], "name": ["Ann", "Bea", "Cid", "Dov", "Eve"]}
+    )
+    data = table({"age": [44, 44, 55], "sex": ["f", "f", "m"]}, key=["age", "sex"])
+    population = _population_as(kind, people, tmp_path)
+    scores = discreet.risk(data, {"reidentification": {"population": population}, "delta_presence": {"population": population}})
+    assert scores["reidentification"].per_record["journalist"].to_list() == [1 / 3, 1 / 3, 1.0]
+    assert scores["reidentification"]["k_map"] == 1
+    assert scores["delta_presence"]["max"] == 1.0
+    named = Reidentification(population=population)
+    assert "Ann" not in str(named.parameters) + repr(named)
+    assert ("table in memory" in named.parameters["population"]) == (kind != "path")
+
+
+def test_what_is_neither_a_name_nor_a_table_is_no_population() -> None:
+    data = table({"age": [44]}, key=["age"])
+    with pytest.raises(ParameterError, match="population"):
+        discreet.risk(data, {"reidentification": {"population": 7}})
 
 
 @pytest.mark.parametrize("measure", [Reidentification, DeltaPresence])

@@ -9,20 +9,16 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from fastapi import FastAPI
 from patience import patient
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
-from starlette.routing import BaseRoute
 from warm_workers import launch_command
 
 from discreet.web.api import releases as api_releases
-from discreet.web.app import make_app
 from discreet.web.auth import accounts
 from discreet.web.jobs import events, process
 from discreet.web.limits import turns
 from discreet.web.pages import downloads
-from discreet.web.settings import Settings
 
 
 def use_cheap_hashes(patch: Callable[[Any, str, Any], None] = setattr) -> None:
@@ -47,19 +43,6 @@ def report_changes_soon() -> None:
     """Have pages learn of the end of a job, and of other people's changes, at once: the product asks twice a second."""
     events.stream_job.__defaults__ = (0.05,)
     events.Watcher.follow.__defaults__ = (0.1,)
-
-
-_ROUTES: list[BaseRoute] = []
-
-
-def make_quick_app(settings: Settings) -> FastAPI:
-    """The application with the routes of the first one of this process: FastAPI builds those of each app for half a second."""
-    app = make_app(settings)
-    if _ROUTES:
-        app.router.routes[:] = _ROUTES
-    else:
-        _ROUTES.extend(app.router.routes)
-    return app
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def test_any_policy_text_is_valid_or_a_clear_error(effort: Any, record_property:
             text = text[:position] + piece + text[position + length :]
         return text
 
-    @hypothesis_settings(effort(150, 10_000))
+    @hypothesis_settings(effort(80, 10_000))
     @given(st.one_of(words, places.map(damage)))
     def check(text: str) -> None:
         nonlocal tried
@@ -112,7 +112,7 @@ def test_any_policy_mapping_is_valid_or_a_clear_error(effort: Any, record_proper
     )
     tried = 0
 
-    @hypothesis_settings(effort(150, 8_000))
+    @hypothesis_settings(effort(80, 8_000))
     @given(st.dictionaries(names, values, max_size=5))
     def check(content: dict[str, Any]) -> None:
         nonlocal tried
@@ -170,7 +170,7 @@ def test_any_hierarchy_or_dictionary_file_is_valid_or_a_clear_error(tmp_path: Pa
     )
     tried = 0
 
-    @hypothesis_settings(effort(60, 4_000))
+    @hypothesis_settings(effort(40, 4_000))
     @given(st.one_of(text, st.binary(max_size=60)))
     def check(content: bytes) -> None:
         nonlocal tried

@@ -28,7 +28,9 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "server_load.py"
 def test_people_at_work(effort: Callable[[int, int], int], record_property: Callable[[str, object], None]) -> None:
     people = effort(2, 50)
     messages: list[str] = []
-    figures = load_script(BENCHMARK).run(people, effort(10, 600) / 60, pause=effort(5, 40) / 10, say=messages.append)
+    figures = load_script(BENCHMARK).run(
+        people, effort(8, 600) / 60, pause=effort(5, 40) / 10, idle_seconds=effort(2, 12), say=messages.append
+    )
     for name in ("people", "minutes", "pages", "jobs", "events", "idle median ms", "median ms", "memory MB"):
         record_property(name, round(figures[name]))  # also where one of these is not kept
     assert figures["errors"] == 0, messages
@@ -50,7 +52,12 @@ def test_people_at_work_beside_a_hostile_client(
     people = effort(2, 50)
     messages: list[str] = []
     figures = load_script(BENCHMARK).run(
-        people, effort(15, 300) / 60, pause=effort(5, 40) / 10, hostile=True, say=messages.append
+        people,
+        effort(12, 300) / 60,
+        pause=effort(5, 40) / 10,
+        idle_seconds=effort(2, 12),
+        hostile=True,
+        say=messages.append,
     )
     for name, value in figures.items():
         if name in SHOWN or name.startswith(("hostile", "own process: median")):

@@ -21,13 +21,14 @@ from fastapi.testclient import TestClient
 from patience import browser_wait, patient, wait_until
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
-from quick_server import make_quick_app, use_cheap_hashes, wait_for_slow_machines
+from quick_server import use_cheap_hashes, wait_for_slow_machines
 from sqlalchemy import create_engine, make_url, text
 from warm_workers import launch_command, warm_workers
 from web_jobs import CONTENT, POLICY, run
 
 from discreet import Client
 from discreet.reproduce.appendix import patients
+from discreet.web.app import make_app
 from discreet.web.auth import accounts
 from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store
@@ -202,7 +203,7 @@ def released(settings: Settings, store: Store, anna: User, project: Project) -> 
 def client(settings: Settings, anna: User, job_processes: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The application, its jobs running, nobody logged in."""
     monkeypatch.setattr(process, "COMMAND", launch_command(job_processes))
-    with TestClient(make_quick_app(settings), follow_redirects=False) as test_client:
+    with TestClient(make_app(settings), follow_redirects=False) as test_client:
         yield test_client
 
 

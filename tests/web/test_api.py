@@ -70,6 +70,18 @@ def test_the_documentation_page_lists_every_request(logged_in: TestClient) -> No
         assert all("500" not in operation["responses"] for operation in methods.values())
 
 
+def test_the_document_says_how_to_authenticate(logged_in: TestClient) -> None:
+    for _ in range(2):  # FastAPI keeps the document
+        document = logged_in.get("/api/openapi.json").json()
+        assert document["security"] == [{"token": []}, {"session": []}]
+    scheme = document["components"]["securitySchemes"]["token"]
+    secret = logged_in.post("/api/v1/tokens", json={"name": "generated client", "scopes": ["read"]}).json()["secret"]
+    logged_in.cookies.clear()
+    assert logged_in.get("/api/v1/me").status_code == 401
+    answer = logged_in.get("/api/v1/me", headers={"Authorization": f"{scheme['scheme']} {secret}"})
+    assert answer.json()["scopes"] == ["read"]
+
+
 def test_administrators_manage_users_by_rest(logged_in: TestClient) -> None:
     invitation = logged_in.post("/api/v1/users", json={"name": "bert"}).json()
     assert invitation["user"]["name"] == "bert"

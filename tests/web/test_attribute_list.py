@@ -37,19 +37,26 @@ def database() -> None:
     """One database is enough here: the services are tested on each."""
 
 
-@pytest.fixture
-def wide(store: Store, settings: Settings, project: Project) -> str:
-    """The address of the attributes of a table with many columns, analyzed as the job does it."""
+@pytest.fixture(scope="module")
+def analyzed() -> tuple[pl.DataFrame, dict[str, Any]]:
+    """A table with many columns and its profile, as the job analyzes it."""
     frame = pl.DataFrame({f"v{at:03d}": [at % 7, at % 3, None, 5, 6, at] for at in range(COLUMNS)}).with_columns(
         pl.Series("v000", ["<b>x</b>", "y", "y", "z", "z", "z"])
     )
-    place = settings.folder(project.id) / "planted.parquet"
-    frame.write_parquet(place)
-    profile = analyze(read(frame)).to_dict()
+    profile, distributions = analyze(read(frame)).to_dict(), describe_distributions(frame)
     for at, (name, finding) in enumerate(profile["attributes"].items()):
         finding["confidence"] = at / COLUMNS
-        if (distribution := describe_distributions(frame).get(name)) is not None:
+        if (distribution := distributions.get(name)) is not None:
             finding["distribution"] = distribution
+    return frame, profile
+
+
+@pytest.fixture
+def wide(analyzed: tuple[pl.DataFrame, dict[str, Any]], store: Store, settings: Settings, project: Project) -> str:
+    """The address of the attributes of the table."""
+    frame, profile = analyzed
+    place = settings.folder(project.id) / "planted.parquet"
+    frame.write_parquet(place)
     row = {
         "project_id": project.id, "name": "wide.csv", "file": place.name, "records": frame.height, "bytes": 1.0,
         "sha256": "0" * 64, "columns": describe_columns(place), "profile": profile, "created": now(),

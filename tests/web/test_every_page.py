@@ -72,6 +72,7 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/releases/{{release}}/report": ["{full}/releases/1/report"],
     f"{PLACE}/releases/{{release}}/table": ["{full}/releases/1/table"],
     f"{PLACE}/risk": ["{full}/risk", "{empty}/risk"],
+    f"{PLACE}/risk/guesses": ["{busy}/risk/guesses"],
     f"{PLACE}/risk/{{job}}/{{index}}.svg": ["{full}/risk/{risk}/0.svg"],
     f"{PLACE}/risk/{{job}}/{{index}}/attributes.svg": ["{full}/risk/{risk}/1/attributes.svg"],
 }  # fmt: skip

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from patience import wait_until
-from quick_server import make_quick_app
 from warm_workers import launch_command
 from web_jobs import CONTENT, POLICY
 
+from discreet.web.app import make_app
 from discreet.web.auth import tokens
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
@@ -88,7 +88,7 @@ def people(
             projects.set_role(connection, anna, project, name, role)
         secrets = {name: tokens.create(connection, user, "test", ["read", "write", "release"])[1] for name, user in users.items()}
     monkeypatch.setattr(process, "COMMAND", launch_command(job_processes))
-    with TestClient(make_quick_app(settings), follow_redirects=False) as application:
+    with TestClient(make_app(settings), follow_redirects=False) as application:
         callers = {name: Caller(application, name, secrets[name], f"/projects/{project.id}") for name in users}
         eddie = callers["eddie"]
         upload = eddie.call("PUT", "/uploads", params={"name": "people.csv"}, content=CONTENT.encode()).json()["upload"]

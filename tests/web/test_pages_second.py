@@ -167,6 +167,29 @@ def test_limits_and_measures_are_set_shown_with_their_meaning_and_removed(send, 
     assert (policy.limits, policy.risk) == ({"k_anonymity.k": 2.0}, {})
 
 
+def test_a_preset_adds_its_limits_and_is_remembered_by_the_policy(send, logged_in, store, anna, filled):
+    page = logged_in.get(f"/projects/{filled.id}/methods").text
+    assert "max_risk_0.09: maximum risk 0.09" in html.unescape(page)
+    assert send("/methods", do="preset", preset="max_risk_0.09", back="wizard").status_code == 303
+    assert send("/methods", do="preset", preset="k_5").status_code == 303
+    with store.read() as connection:
+        project = projects.get(connection, anna, filled.id)
+        policy = policies.current_policy(connection, project)
+    assert policy.limits == {"reidentification.prosecutor_max": 0.09, "k_anonymity.k": 5.0}
+    assert policy.presets == ("max_risk_0.09", "k_5")
+    assert send("/methods", do="preset", preset="k_55").status_code == 422
+
+
+def test_a_preset_in_a_saved_section_becomes_numbers_for_approval(store, anna, filled):
+    with store.write() as connection:
+        project = projects.get(connection, anna, filled.id)
+        policies.edit(connection, anna, project, project.revision, {"limits": {"preset": "k_5"}})
+    with store.read() as connection:
+        project = projects.get(connection, anna, filled.id)
+        assert project.limits == {"k_anonymity.k": 5.0}
+        assert policies.policy_document(connection, project)["presets"] == ["k_5"]
+
+
 def test_a_conflicting_edit_of_the_plan_shows_both_versions(send, add_user, store, anna, filled):
     bert = add_user("bert")
     with store.write() as connection:

@@ -132,6 +132,16 @@ def test_an_invalid_edit_changes_nothing(store: Store, anna: User, project: Proj
         assert policies.history(connection, projects.get(connection, anna, project.id))[0]["revision"] == 0
 
 
+def test_no_section_is_lost_where_a_policy_file_replaces_the_policy(store: Store, anna: User, project: Project) -> None:
+    document = {"attributes": {"age": {"role": "key"}}, "sampling": {"fraction": 0.1}, "known_together": [["age", "sex"]]}
+    document["attributes"]["sex"] = {"role": "key"}
+    policy = Policy.from_dict(document)
+    with store.write() as connection:
+        policies.replace(connection, anna, project, 0, policy, "from a file")
+        stored = policies.current_policy(connection, projects.get(connection, anna, project.id))
+    assert (stored.sampling, stored.known_together) == (policy.sampling, policy.known_together)
+
+
 def test_an_earlier_revision_can_be_restored(store: Store, anna: User, project: Project) -> None:
     with store.write() as connection:
         policies.edit(connection, anna, project, 0, {"attributes.age": {"role": "key"}, "limits": {"k_anonymity.k": 3}})

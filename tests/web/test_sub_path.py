@@ -36,6 +36,7 @@ NOT_LINKED = {  # addresses that nothing on these pages links to: one-time links
     "/login/oidc/callback",
     "/projects/{number}/groups",
     "/projects/{number}/data/preview/{job_id}",
+    "/projects/{number}/risk/guesses",
     "/projects/{number}/attribute",
     "/projects/{number}/releases/{release}/download",
     "/projects/{number}/delete",

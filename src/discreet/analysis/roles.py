@@ -14,9 +14,9 @@ from discreet.engine.recognition import identifiers
 from discreet.engine.recognition.column_names import look_up_name
 from discreet.engine.recognition.findings import Finding, default_numbers, describe_defaults
 from discreet.engine.recognition.name_rules import HOUSEHOLD_ID, OCCASION, PERSON_NAME, SURVEY_WEIGHT, Kind, word_set
+from discreet.engine.recognition.name_values import is_written_like_names, share_of_names
 from discreet.engine.recognition.value_facts import Facts
 from discreet.model.attribute import Level, Role
-from discreet.risks.coverage.names import is_written_like_names, share_of_names
 
 _RARE_FLAG_SHARE = 0.05
 _LEAST_SENSITIVE_SHARE = 0.2

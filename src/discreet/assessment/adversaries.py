@@ -62,9 +62,8 @@ def side_by_side(original: Microdata, masked: Microdata, measured: Mapping[str, 
                 pl.Series([None] * len(masked), dtype=pl.String),
             )
             continue
-        columns = frame.select(
-            _CHANCES[name].cast(pl.Float64).clip(0.0, 1.0).alias("chance"), _TAKES[name](key_names).alias("takes")
-        )
+        chance = pl.col("reidentification") if "reidentification" in frame.columns else _CHANCES[name]  # knowledge: independent
+        columns = frame.select(chance.cast(pl.Float64).clip(0.0, 1.0).alias("chance"), _TAKES[name](key_names).alias("takes"))
         chances[name], takes[name] = columns["chance"], columns["takes"]
     table = pl.DataFrame(chances)
     worst = table.select(pl.max_horizontal(pl.all()).alias("chance"))["chance"]

@@ -21,6 +21,7 @@ from discreet.model.contracts import RiskMeasure
 from discreet.model.engine_work import engine_label
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.model.presets.catalogue import describe_use
 from discreet.model.results import KNOWS_ORIGINALS, NO_LIMITS, NO_RISK_LIMIT, Assessment, Verdict
 from discreet.model.score import Score
 
@@ -55,7 +56,8 @@ def assess(
     ``doubts`` are sentences on why it is not certain which row is whose; what needs to know that is incomplete too. ``covering``
     is the measure of what nobody looked at, and the table as it is written.
     """
-    taken = _Measurements(original, masked, deadline, patient=patient, last=last)
+    written = covering.released if covering is not None else masked
+    taken = _Measurements(original, masked, deadline, patient=patient, last=last, written=written)
     limited = {limit.split(".")[0] for limit in original.policy.limits}
     for measure in risks:
         if measure.name in limited:
@@ -73,6 +75,7 @@ def assess(
     policy = original.policy
     evidence = Evidence(after, informed, losses, frozenset(bound), missing, policy.judge)
     verdicts = tuple(judge_limit(limit, required, evidence) for limit, required in policy.limits.items())
+    verdicts = tuple(_explain_blanks(verdict, risks, policy) for verdict in verdicts)
     linked = [_uses_links(verdict, policy.judge) for verdict in verdicts]
     if doubts:
         verdicts = tuple(_doubted(one, doubts[0]) if uses else one for one, uses in zip(verdicts, linked, strict=True))
@@ -102,7 +105,7 @@ def assess(
 
     return Assessment(
         before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
-        tuple(dict.fromkeys(gaps)), policy.judge,
+        tuple(dict.fromkeys(gaps)), policy.judge, tuple(describe_use(policy.presets, policy.limits)),
     )  # fmt: skip
 
 
@@ -110,9 +113,12 @@ class _Measurements:
     """The scores of an assessment, and why those are missing that could not be taken."""
 
     def __init__(
-        self, original: Microdata, masked: Microdata, deadline: float | None, *, patient: bool, last: float | None
-    ) -> None:
+        self, original: Microdata, masked: Microdata, deadline: float | None, *, patient: bool, last: float | None,
+        written: Microdata | None = None,
+    ) -> None:  # fmt: skip
         self.original, self.masked, self.deadline, self.patient, self.last = original, masked, deadline, patient, last
+        self.written = masked if written is None else written
+        """The masked table without columns that are left out of what is written."""
         self.before: dict[str, Score] = {}
         self.after: dict[str, Score] = {}
         self.informed: dict[str, Score] = {}
@@ -150,11 +156,12 @@ class _Measurements:
 
     def _measure_after(self, measure: RiskMeasure, deadline: float | None) -> None:
         name, required = measure.name, measure.needs_original(self.masked)
+        released = self.written if measure.judges_written else self.masked
         measure = measure.for_limits(limits_of(name, self.original.policy), seconds=self._seconds_per_decision())
         if required:
             self.bound.add(name)
         with self._explaining(name):
-            self.after[name] = measure.measure(self.masked, original=self.original if required else None)
+            self.after[name] = measure.measure(released, original=self.original if required else None)
             if measure.uses_original(self.masked) and not required:
                 with stop_after(deadline):
                     self.informed[name] = measure.measure(self.masked, original=self.original)
@@ -245,6 +252,24 @@ def _uses_links(verdict: Verdict, judge: str) -> bool:
 
 def _judged_informed(verdict: Verdict, judge: str) -> bool:
     return verdict.intruder == KNOWS_ORIGINALS or (judge == "both" and verdict.measured_informed is not None)
+
+
+def _explain_blanks(verdict: Verdict, risks: Sequence[RiskMeasure], policy: Policy) -> Verdict:
+    """Say where a step and a measure read blanks differently: each does what it promises, and yet the limit is missed."""
+    name = verdict.limit.split(".")[0]
+    counts_blanks = any(risk.name == name and getattr(risk, "missing", None) == "category" for risk in risks)
+    blanks = [
+        step.parameters.get("blanks", "match")
+        for step in policy.plan.steps
+        if step.enabled and step.method == "local_suppression" and step.parameters.get("blanks") != "category"
+    ]
+    if verdict.status != "not met" or not counts_blanks or not blanks:
+        return verdict
+    reason = (
+        f"a blank that local_suppression left (blanks: {blanks[0]}) counts as a value of its own in {name}: with "
+        "blanks: category the step counts it so too"
+    )
+    return replace(verdict, sentence=f"{verdict.sentence}; {reason}")
 
 
 def _doubted(verdict: Verdict, doubt: str) -> Verdict:

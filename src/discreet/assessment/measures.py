@@ -42,7 +42,8 @@ def default_measures(kind: str, policy: Policy) -> list[str]:
         return list(dict.fromkeys(limited))
     if kind == "loss":
         return ["ncp"]
-    has_known = any(attribute.known > 0 and attribute.role is not Role.IDENTIFIER for attribute in policy.attributes.values())
+    attributes = policy.at_largest_known().attributes.values()
+    has_known = any(attribute.known > 0 and attribute.role is not Role.IDENTIFIER for attribute in attributes)
     if has_known and "known_sets" in registry.installed_names("risk"):
         return ["known_sets"]
     if policy.named(Role.KEY):

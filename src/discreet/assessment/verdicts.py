@@ -123,8 +123,9 @@ def _undecided_sentence(limit: str, required: float, better: Direction, found: _
     low, high = sorted((found.best, found.worst))
     remain = _undecided_records(score, " (", ")")
     word = "at most" if better == "low" else "at least"
+    over = " over all known sets" if limit.startswith("known_sets.") else ""
     return (
-        f"{limit} is not decided{remain}: it is between {show_number(low)} and {show_number(high)}{aside} over all known sets; "
+        f"{limit} is not decided{remain}: it is between {show_number(low)} and {show_number(high)}{aside}{over}; "
         f"{word} {show_number(required)} is required"
     )
 

@@ -18,10 +18,12 @@ from discreet.cli import (
     loss,
     mask,
     plugins,
+    presets,
     report,
     reproduce,
     risk,
     select,
+    sensitivity,
     serve,
     user,
 )
@@ -58,6 +60,7 @@ app.command("mask")(mask.mask)
 app.command("loss")(loss.loss)
 app.command("assess")(assess.assess)
 app.command("select")(select.select)
+app.command("sensitivity")(sensitivity.sensitivity)
 app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.add_typer(user.app, name="user")
@@ -68,3 +71,4 @@ app.add_typer(key.app, name="key")
 app.command("reproduce")(reproduce.reproduce)
 app.command("methods")(plugins.methods)
 app.command("measures")(plugins.measures)
+app.command("presets")(presets.presets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,7 +77,6 @@ def _mask(
     from discreet.convert import load_policy
     from discreet.convert.writing.destinations import check_targets, format_place
     from discreet.errors import PolicyError
-    from discreet.masking.release import release_table, unmasked_identifiers
     from discreet.model.results import NO_LIMITS
     from discreet.selection.validate import errors, validate
 
@@ -102,12 +101,25 @@ def _mask(
             evidence = gather_evidence(data, release, assessment, format_place(source), format_place(out), internal=internal)
             write_report(evidence, out=report, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
+    _print_release(release, judged, _list_warnings(findings, release, judged, targets), json)
+    if judged is None:
+        output.print_message(NO_LIMITS)
+        return
+    output.print_unmet_limits(judged, headline=json)
+    if not judged.ok:
+        raise typer.Exit(1)
+
+
+def _list_warnings(findings: Iterable[Any], release: Any, judged: Any, targets: Mapping[str, Any]) -> list[str]:
+    """What the owner of a release should know: findings on the plan, the release itself, and where it was written."""
+    from discreet.masking.release import release_table, unmasked_identifiers
+
     warnings = [*(finding.sentence for finding in findings), *release.warnings]
     if judged is not None:
         warnings += [warning for warning in judged.warnings if warning not in warnings]
-    if out == "-" and write_policy is None and release_table(release).cells:
+    if targets["OUT"] == "-" and targets["--write-policy"] is None and release_table(release).cells:
         warnings.append("what the labels stand for is not part of a stream; --write-policy FILE keeps it")
-    if link is not None and "://" in link:
+    if targets["--link"] is not None and "://" in targets["--link"]:
         warnings.append("the link table inherits the permissions of its database; restrict access to it")
     if identifiers := ", ".join(unmasked_identifiers(release)):
         advice = "add remove_identifiers or pseudonymization to the plan"
@@ -116,8 +128,22 @@ def _mask(
             if release.plan.identifiers == "kept"
             else f"no step masks {identifiers}, which identify people, so they are left out; {advice}, or set identifiers: kept"
         )
+    return warnings
+
+
+def _print_release(release: Any, judged: Any, warnings: list[str], json: bool) -> None:
+    """The release and, where it is judged, its verdict on standard output; notes and warnings on standard error."""
+    from discreet.model.results import NO_LIMITS
+
     if json:
-        not_judged = {"ok": None, "status": "incomplete", "judge": data.policy.judge, "gaps": [NO_LIMITS], "limits": []}
+        not_judged = {
+            "ok": None,
+            "status": "incomplete",
+            "judge": release.original.policy.judge,
+            "gaps": [NO_LIMITS],
+            "limits": [],
+            "presets": [],
+        }
         content: dict[str, Any] = {
             "key": release.plan.key, "records": release.t, "original_records": release.n, "sf": release.sf, "fs": release.fs,
             "steps": [_as_json_values(entry) for entry in release.log], "warnings": warnings,
@@ -130,6 +156,7 @@ def _mask(
         output.print_release(release)
         if judged is not None:
             output.print_limits(judged.verdicts)
+            output.print_presets(judged)
             output.print_coverage(judged)
     for entry in release.log:
         for note in entry.notes:
@@ -138,12 +165,6 @@ def _mask(
         output.print_message(f"random draws use the key {release.plan.key}; discreet mask --key {release.plan.key} repeats them")
     for warning in warnings:
         output.print_message(f"warning: {warning}")
-    if judged is None:
-        output.print_message(NO_LIMITS)
-        return
-    output.print_unmet_limits(judged, headline=json)
-    if not judged.ok:
-        raise typer.Exit(1)
 
 
 def _write_policy(release: Any, target: Path, *, overwrite: bool) -> None:

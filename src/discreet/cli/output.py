@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import redact_credentials
+from discreet.model.knowledge import BY_SCENARIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -162,6 +163,12 @@ def print_limits(verdicts: Iterable[Verdict]) -> None:
     print_table("Limits", columns, rows)
 
 
+def print_presets(assessment: Assessment) -> None:
+    """Print what the presets behind the limits check, and under which conditions."""
+    if assessment.preset_sentences:
+        print("\n".join(assessment.preset_sentences) + "\n")
+
+
 def _measured(verdict: Verdict) -> tuple[float | None, float | None]:
     """The numbers measured for a limit; an information loss has one only, because it involves no intruder."""
     return (verdict.found, None) if verdict.intruder is None else (verdict.measured_release, verdict.measured_informed)
@@ -172,6 +179,7 @@ def print_assessment(assessment: Assessment) -> None:
     print_verdict(assessment)
     if assessment.verdicts:
         print_limits(assessment.verdicts)
+    print_presets(assessment)
     risks: list[tuple[Any, ...]] = [("", "records", assessment.records_before, assessment.records_after, None)]
     for name, score in assessment.after.items():
         before = format_fields(assessment.before[name]) if name in assessment.before else {}
@@ -182,12 +190,33 @@ def print_assessment(assessment: Assessment) -> None:
             if not isinstance(value, Mapping)
         )
     print_table("Risk", ("measure", "field", "before", "after", "after (attacker knows originals)"), risks)
+    print_scenarios(assessment)
     losses = [
         (name, field, value) for name, score in assessment.losses.items() for field, value in score.to_dict().items()
         if not isinstance(value, Mapping)
     ]  # fmt: skip
     print_table("Information loss", ("measure", "field", "value"), losses)
     print_coverage(assessment)
+
+
+def print_scenarios(assessment: Assessment) -> None:
+    """Print the numbers of each scenario of the policy, before and after; nothing where it has none."""
+    rows: list[tuple[Any, ...]] = []
+    for name, score in assessment.after.items():
+        for field, values in score.to_dict().items():
+            if not isinstance(values, Mapping) or not field.endswith(BY_SCENARIO):
+                continue
+            before, informed = (
+                scores[name].to_dict().get(field, {}) if name in scores else {}
+                for scores in (assessment.before, assessment.informed)
+            )
+            rows += [
+                (scenario, name, field.removesuffix(BY_SCENARIO), before.get(scenario), value, informed.get(scenario))
+                for scenario, value in values.items()
+            ]
+    if rows:
+        columns = ("scenario", "measure", "field", "before", "after", "after (attacker knows originals)")
+        print_table("Scenarios (limits are judged on the worst)", columns, rows)
 
 
 def print_coverage(assessment: Assessment) -> None:

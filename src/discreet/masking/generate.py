@@ -17,6 +17,7 @@ from discreet.engine.draws.secret import secret_of_plan
 from discreet.engine.encoding.shared_codes import as_text
 from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DiscreetError, PolicyError, nearest
+from discreet.masking.holdout import hold_out
 from discreet.model.contracts import MaskingMethod
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
@@ -42,6 +43,10 @@ def generate(data: Microdata, plan: Plan, secret: bytes | None = None) -> Releas
     runs = _load_steps(data, plan)
     entries: list[StepLog] = []
     tables = [data]
+    held_out: list[StepLog] = []
+    if plan.holdout:
+        tables[0], entry = hold_out(data, plan.holdout, key)
+        held_out = [entry]
     for run in runs:
         report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         entry, masked = _run_step(run, tables[-1], key)
@@ -52,7 +57,7 @@ def generate(data: Microdata, plan: Plan, secret: bytes | None = None) -> Releas
         for index, (run, entry) in enumerate(zip(runs, entries, strict=True))
         for warning in run.method.broken(tables[index], tables[index + 1], tables[-1], entry.columns)
     ]
-    return Release(data, tables[-1], plan, tuple(entries), tuple(warnings), key, tuple(tables[1:]))
+    return Release(data, tables[-1], plan, (*held_out, *entries), tuple(warnings), key, tuple(tables[1:]))
 
 
 def release_key(data: Microdata, plan: Plan, secret: bytes | None = None) -> bytes:
@@ -70,6 +75,8 @@ def mask_without_log(
     change nothing, which is then skipped, and may raise to abandon the plan.
     """
     key, table = release_key(data, plan, secret), data
+    if plan.holdout:
+        table, _ = hold_out(data, plan.holdout, key)
     for run in _load_steps(data, plan):
         report_progress(f"step {run.number}, {run.step.method}", run.number - 1, len(plan.steps))
         with _errors_name_step(run):

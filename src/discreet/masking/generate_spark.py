@@ -46,6 +46,8 @@ class _EngineStep:
 
 def generate_on_engine(data: Any, plan: Plan, secret: bytes | None = None) -> Release:
     """Run a plan on the engine of the table; the release equals that of the local engine for the same records."""
+    if plan.holdout:
+        raise DataError("plan.holdout does not run on Spark; read the table on the local engine for it")
     steps = _load_steps(data, plan)
     table, log, counts = data.initial, [], data.changes()
     release_secret = secret_of_plan(plan) if secret is None else secret

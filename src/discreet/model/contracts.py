@@ -17,6 +17,7 @@ from discreet.model.attribute import Role
 from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.model.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,6 +107,9 @@ class RiskMeasure(Plugin):
     original_use: ClassVar[Literal["none", "optional", "required"]] = "none"
     """Whether ``original`` changes the result (an intruder who knows the original values), or is required for any result."""
 
+    judges_written: ClassVar[bool] = False
+    """Whether an assessment measures the table as it is written, without identifiers that are left out of what is written."""
+
     @abstractmethod
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         """Measure ``data``; with ``original`` the intruder knows the original values and searches ``data``."""
@@ -149,6 +153,18 @@ class RiskMeasure(Plugin):
         ``by_record``: the values per record are computed too.
         """
         return 100.0 * records
+
+    def examine_guesses(
+        self, data: Microdata, limits: Mapping[str, float], *, original: Microdata | None = None, alone: bool = True,
+        seconds: float = 60.0, one_by_one: bool = True,
+    ) -> Sensitivity | None:  # fmt: skip
+        """How far the verdicts on these limits (summary field: number) hold where the data controller's guesses are wrong.
+
+        With ``original`` an intruder who knows the original values is examined, and beside it the release alone unless ``alone``
+        is False. ``seconds`` is about how long it may take. Without ``one_by_one`` guesses are moved together only, which is
+        quicker. None: no number of this measure rests on a guess.
+        """
+        return None
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         """Sentences that explain why a record (a row of ``data``, counted from 0) is at risk."""

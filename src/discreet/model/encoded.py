@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.model.attribute import Attribute
 from discreet.model.display import list_names
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -83,10 +84,17 @@ class Encoded(Microdata):
 
     def with_policy(self, policy: Policy) -> Microdata:
         """The same table under another policy; the codes of columns whose attribute is unchanged are kept."""
-        changed = {name for name in self.columns if self.policy.attributes.get(name) != policy.attributes.get(name)}
+        before, after = self.policy.attributes, policy.attributes
+        changed = {name for name in self.columns if _as_encoded(before.get(name)) != _as_encoded(after.get(name))}
         unchanged = {name: column for name, column in self.cache["columns"].items() if name not in changed}
         return Encoded.of(self._without_rows.with_policy(policy), len(self), unchanged, vars(self)["_whole"])
 
     def describe(self) -> tuple[str, dict[str, str]]:
         title, roles = super().describe()
         return title, {**roles, "codes of": list_names(self.cache["columns"])}
+
+
+def _as_encoded(attribute: Attribute | None) -> Attribute | None:
+    """An attribute as far as its codes depend on it: not on what is known or sensitive."""
+    guesses = {"known": 0.0, "sensitivity": 0.0, "values": {}, "default": None}
+    return None if attribute is None else attribute.model_copy(update=guesses)

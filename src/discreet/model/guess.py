@@ -39,6 +39,9 @@ class Guess(float):
             return (self.low, float(self)) == (other.low, float(other))
         return False if isinstance(other, int | float) else NotImplemented
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # a float's own comparison would look at the upper ends alone
+
     def __hash__(self) -> int:
         return hash((self.low, float(self)))
 

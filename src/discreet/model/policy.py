@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
@@ -20,6 +20,17 @@ from discreet.errors import PolicyError, nearest
 from discreet.model.attribute import Attribute, Role
 from discreet.model.cells import ColumnCells
 from discreet.model.display import SECRET_NAME, facts_as_html, format_parameter, list_names, table_as_html
+from discreet.model.environment import DataEnvironment
+from discreet.model.knowledge import (
+    AS_ATTRIBUTES,
+    Scenarios,
+    check_groups,
+    check_scenarios,
+    join_groups,
+    largest,
+    put_scenario,
+)
+from discreet.model.presets.catalogue import PRESETS, expand_limits, find_preset
 from discreet.model.sampling import SamplingDesign
 from discreet.model.yaml_text import dump_yaml, load_yaml
 
@@ -105,6 +116,10 @@ class Plan(BaseModel):
     identifiers: Literal["removed", "kept"] = Field(
         default="removed", description="identifiers and person ids that no step masked: removed from what is written, or kept"
     )
+    holdout: Annotated[float, Field(ge=0, le=0.5)] = Field(
+        default=0.0,
+        description="share of the records that is held out before masking and not released, as the control of attacks",
+    )
     steps: tuple[Step, ...] = ()
 
     @model_validator(mode="after")
@@ -184,11 +199,26 @@ class Policy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     attributes: dict[str, Attribute] = Field(default_factory=dict)
+    known_together: tuple[tuple[str, ...], ...] = Field(
+        default=(),
+        description="groups of attributes that an intruder knows together, with the largest probability of each group",
+    )
+    scenarios: Scenarios = Field(
+        default_factory=dict,
+        description="probabilities of being known, by scenario and attribute; all are assessed, and the worst one counts",
+    )
     missing: tuple[str, ...] = Field(default=(), description="texts that mean 'missing' in every attribute")
     read: Reading = Field(default_factory=Reading)
     risk: dict[str, dict[str, Any]] = Field(default_factory=dict)
     loss: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    limits: dict[str, float] = Field(default_factory=dict)
+    limits: dict[str, float] = Field(
+        default_factory=dict,
+        description="MEASURE.FIELD: number; 'preset: NAME' stands for the limits of a preset",
+        json_schema_extra={"properties": {"preset": {"enum": list(PRESETS)}}},
+    )
+    presets: tuple[str, ...] = Field(
+        default=(), description="presets that the limits come from; filled in by 'limits: {preset: NAME}'"
+    )
     judge: Literal["both", "release"] = Field(
         default="both",
         description="limits on risk are judged on the worse of two intruders (both), or on the release alone (release)",
@@ -200,6 +230,9 @@ class Policy(BaseModel):
     )
     sampling: SamplingDesign = Field(
         default_factory=SamplingDesign, description="what share of the population the file is, as a whole or by stratum"
+    )
+    environment: DataEnvironment = Field(
+        default_factory=DataEnvironment, description="who receives the release and under what controls, as the owner states it"
     )
     select: dict[str, Any] = Field(default_factory=dict, description="the wizard's budget, seed and cost")
     engine: Literal["local", "spark"] = Field(default="local", description="engine that processes the rows: local or spark")
@@ -239,10 +272,35 @@ class Policy(BaseModel):
     def _repr_html_(self) -> str:
         return facts_as_html("Policy", *self.describe())
 
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_presets(cls, content: Any) -> Any:
+        """Replace 'limits: {preset: NAME}' by the preset's limits, so that everything that reads limits sees numbers."""
+        limits = content.get("limits") if isinstance(content, dict) else None
+        if not isinstance(limits, dict) or "preset" not in limits:
+            return content
+        expanded, names = expand_limits(limits)
+        return {**content, "limits": expanded, "presets": tuple(dict.fromkeys([*content.get("presets", ()), *names]))}
+
+    @field_validator("presets")
+    @classmethod
+    def _presets_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            find_preset(name)
+        return names
+
     @field_validator("risk", "loss", mode="before")
     @classmethod
     def _no_parameters_is_none(cls, value: Any) -> Any:
         return {name: parameters or {} for name, parameters in value.items()} if isinstance(value, dict) else value
+
+    @model_validator(mode="after")
+    def _knowledge_names_attributes(self) -> Self:
+        check_groups(self.known_together, self.attributes)
+        check_scenarios(self.scenarios, self.attributes)
+        # one probability per group, wherever somebody looks
+        self.__dict__["attributes"] = join_groups(self.attributes, self.known_together)
+        return self
 
     @field_validator("limits", mode="before")
     @classmethod
@@ -274,6 +332,8 @@ class Policy(BaseModel):
             policy = cls.model_validate(content)
         except ValidationError as error:
             raise PolicyError(f"{origin}: {explain_validation_error(error, cls)}") from None
+        except PolicyError as error:  # a preset that does not exist
+            raise PolicyError(f"{origin}: {error}") from None
         policy._folder, policy._origin, policy._confined = folder, origin, confined
         return policy
 
@@ -311,6 +371,32 @@ class Policy(BaseModel):
         """The policy with every choice of an end for every range: all lower ends first, all upper ends last."""
         for attributes in itertools.product(*(attribute.corners() for attribute in self.attributes.values())):
             yield self.with_(attributes=dict(zip(self.attributes, attributes, strict=True)))
+
+    def with_known(self, known: Mapping[str, float]) -> Self:
+        """The policy with other probabilities of some attributes and without scenarios, which have their own."""
+        return self.with_(scenarios={}, attributes=put_scenario(self.attributes, known, self.known_together))
+
+    def in_scenarios(self) -> dict[str, Self]:
+        """The policy in each of its scenarios, without others: the attribute table as it is, and every named one."""
+        policies = {AS_ATTRIBUTES: self.with_(scenarios={})}
+        for name, known in self.scenarios.items():
+            attributes = put_scenario(self.attributes, known, self.known_together)
+            policies[name] = self.with_(scenarios={}, attributes=attributes)
+        return policies
+
+    def at_largest_known(self) -> Self:
+        """The policy without scenarios, every attribute with the largest probability that it has in any of them.
+
+        The paper's risk rises in each probability, so no scenario has a larger one than this policy.
+        """
+        if not self.scenarios:
+            return self
+        policies = list(self.in_scenarios().values())
+        attributes = dict(self.attributes)
+        for name in {name for known in self.scenarios.values() for name in known} | {*itertools.chain(*self.known_together)}:
+            known = largest([one.attributes[name].known for one in policies])
+            attributes[name] = attributes[name].model_copy(update={"known": known})
+        return self.with_(scenarios={}, attributes=attributes)
 
     def named(self, *roles: Role) -> list[str]:
         """The attributes that have one of these roles, in the policy's order."""

@@ -15,6 +15,7 @@ from discreet.model.attribute import Role
 from discreet.model.display import Described, format_shape, list_names
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan
+from discreet.model.presets.catalogue import NO_COMPLIANCE, describe_preset
 from discreet.model.score import Score
 from discreet.model.showing import Plottable
 
@@ -170,6 +171,8 @@ class Assessment(Plottable):
     """Builds the table of ``per_record`` on demand."""
     gaps: tuple[str, ...] = ()
     judge: Literal["both", "release"] = "both"
+    presets: tuple[Mapping[str, Any], ...] = ()
+    """The presets that the limits come from, with what each checks and which of its limits were changed."""
 
     def __getstate__(self) -> dict[str, Any]:
         """The assessment with its table per record, because the function that builds it cannot be pickled."""
@@ -215,6 +218,12 @@ class Assessment(Plottable):
         first = (*((not_judged,) if self.judge == "release" else ()), *self._accepted())
         return (*first, f"{_headline(self)}", *(f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps))
 
+    @property
+    def preset_sentences(self) -> tuple[str, ...]:
+        """What each preset checks, its conditions, and that this is no statement of compliance; empty without presets."""
+        sentences = [text for use in self.presets for text in (describe_preset(use), *use["conditions"])]
+        return (*dict.fromkeys(sentences), NO_COMPLIANCE) if sentences else ()
+
     def _accepted(self) -> tuple[str, ...]:
         """The columns that the data controller accepted despite a concern, with the reasons."""
         table = self.coverage.per_attribute if self.coverage is not None else None
@@ -232,6 +241,7 @@ class Assessment(Plottable):
             "judge": self.judge,
             "gaps": list(self.gaps),
             "limits": [verdict.to_dict() for verdict in self.verdicts],
+            "presets": [dict(use) for use in self.presets],
         }
 
 

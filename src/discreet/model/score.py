@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.errors import DataError
 from discreet.model.showing import Plottable
+
+if TYPE_CHECKING:
+    from discreet.model.sensitivity import Sensitivity
 
 Number = int | float
 Summary = Mapping[str, Number | Mapping[str, Number] | None]
@@ -25,7 +29,8 @@ class Score(Plottable):
     one. ``basis`` says of fields about the population what they rest on: a count, sampling weights, or a model with the level of
     its interval. ``riskiest`` returns the first rows of ``per_record`` in order of risk, with the row's number as ``record``,
     where a measure can compute them without the whole table. ``record_batches`` yields ``per_record`` in batches of rows, with
-    columns that would not fit into memory for all records; files are written from it.
+    columns that would not fit into memory for all records; files are written from it. ``examine`` is set by ``discreet.risk``: it
+    knows the table for ``sensitivity()``.
     """
 
     def __init__(
@@ -52,6 +57,7 @@ class Score(Plottable):
         self.bounds = bounds or {}
         self.basis = basis or {}
         self.record_batches = record_batches
+        self.examine: Callable[[Mapping[str, float] | None, float], Sensitivity] | None = None
         self._per_record = per_record
 
     @property
@@ -62,13 +68,24 @@ class Score(Plottable):
 
     def __getstate__(self) -> dict[str, Any]:
         """The score with its values per record computed, because the function that computes them cannot be pickled."""
-        return vars(self) | {"_per_record": self.per_record, "riskiest": None, "record_batches": None}
+        return vars(self) | {"_per_record": self.per_record, "riskiest": None, "record_batches": None, "examine": None}
 
     def __getitem__(self, name: str) -> Any:
         return self.summary[name]
 
     def __repr__(self) -> str:
         return f"Score({self.measure!r}, {dict(self.summary)!r})"
+
+    def sensitivity(self, limits: Mapping[str, float] | None = None, *, seconds: float = 60.0) -> Sensitivity:
+        """How far the verdicts on these limits (summary field: number) hold where guesses are wrong; it has a ``plot()``.
+
+        Default: the limits of the policy. Without limits it says which guesses the numbers rest on.
+        """
+        if self.examine is None:
+            raise DataError(
+                f"only a score of discreet.risk knows its table; discreet.sensitivity examines {self.measure} as well"
+            )
+        return self.examine(limits, seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain JSON values; a number that JSON cannot represent becomes null."""

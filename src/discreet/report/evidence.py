@@ -12,6 +12,7 @@ from typing import Any
 from discreet import registry, verbs
 from discreet.model.attribute import Attribute
 from discreet.model.guess import ends_of
+from discreet.model.knowledge import BY_SCENARIO
 from discreet.model.microdata import Microdata
 from discreet.model.notes import public_text
 from discreet.model.policy import Policy
@@ -23,6 +24,7 @@ from discreet.report.coverage import coverage_rows
 from discreet.report.distributions import distributions
 from discreet.report.few_changes import attributes_with_few_changes
 from discreet.report.histograms import contributions, histogram
+from discreet.report.how_far import describe_how_far
 from discreet.report.population.basis import population_numbers
 from discreet.report.population.class_sizes import class_size_rows
 from discreet.report.public_report.evidence import publish
@@ -92,7 +94,12 @@ def collect(
             "masked": provenance.describe_table(table, masked_file) | {"sha256": provenance.sha256(masked_file)},
         },
         "verdict": _verdict(assessment, release, redactor),
+        "how_far": describe_how_far(original, masked, assessment),
         "coverage": coverage_rows(assessment),
+        "environment": [
+            {"name": name, "meaning": meaning, "text": text and redactor.redact_sentence(text)}
+            for name, meaning, text in original.policy.environment.statements()
+        ],
         "histograms": _histograms(assessment),
         "contributions": [
             entry
@@ -185,8 +192,26 @@ def _adversary(name: str, assessment: Assessment, original: Microdata, redactor:
         "citation": plugin.citation,
         "parameters": redactor.redact_policy({"risk": {name: _json_values(measure.parameters)}})["risk"][name],
         "fields": fields,
+        "scenarios": _scenarios(name, assessment) if redactor.internal else [],
         "notes": _notes(assessment.after[name].notes, redactor),
     }
+
+
+def _scenarios(name: str, assessment: Assessment) -> list[dict[str, Any]]:
+    """The numbers of each scenario of the policy, before and after; empty where it has none."""
+    scores = {"before": assessment.before, "after": assessment.after, "informed": assessment.informed}
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for series, by_measure in scores.items():
+        summary = by_measure[name].to_dict() if name in by_measure else {}
+        for field, values in summary.items():
+            if not field.endswith(BY_SCENARIO) or not isinstance(values, Mapping):
+                continue
+            for scenario, value in values.items():
+                key = (scenario, field.removesuffix(BY_SCENARIO))
+                empty = {"scenario": scenario, "field": key[1], "before": None, "after": None, "informed": None}
+                rows.setdefault(key, empty)[series] = value
+    scenarios = list(dict.fromkeys(scenario for scenario, _ in rows))
+    return [rows[key] for key in sorted(rows, key=lambda key: scenarios.index(key[0]))]
 
 
 def _json_values(value: Any) -> Any:
@@ -212,7 +237,8 @@ def _riskiest(
         row["release_row"], row["source_row"] = row_numbers.in_release(record), None if source is None else source + 1
         row["before"] = None
         if risks_before is not None and ranked_by is not None and source is not None:
-            row["before"] = float(risks_before[ranked_by[0]][source])
+            risk = risks_before[ranked_by[0]][source]
+            row["before"] = None if risk is None else float(risk)  # a record that was not attacked has none
         if redactor.internal:
             row["cells"] = {
                 column: str(value) for column, value in table.frame.row(record, named=True).items() if value is not None

@@ -10,12 +10,14 @@ from typing import Any
 from discreet import registry
 from discreet.model.extras import require_libraries
 from discreet.report import charts
+from discreet.report.criteria import rows_by_criterion
 from discreet.report.histograms import describe_contributions
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.population.class_sizes import class_size_chart
 from discreet.report.public_report.evidence import map_coordinate
 from discreet.report.redaction import WITHHELD
 from discreet.report.search_map import risk_map
+from discreet.report.sensitivity_charts import tornado_chart
 from discreet.report.small_counts import chart_height
 
 _MOST_CHARTS = 40
@@ -32,6 +34,7 @@ def render(evidence: Mapping[str, Any]) -> str:
     environment.filters.update(number=format_number, moment=format_time, parameter=format_parameter)
     page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     collection, script = ChartCollection(), page_script()
+    criteria = rows_by_criterion(evidence["adversaries"])
     parts = {
         "histograms": [_histogram(entry, index, collection) for index, entry in enumerate(evidence["histograms"])],
         "adversaries": [
@@ -41,6 +44,7 @@ def render(evidence: Mapping[str, Any]) -> str:
         "contributions": [
             _contributions(entry, index, collection) for index, entry in enumerate(evidence.get("contributions", ()))
         ],
+        "how_far": [_how_far(entry, index, collection) for index, entry in enumerate(evidence.get("how_far", ()))],
         "tried": _search(evidence["tried"], collection),
         "classes": [_class_sizes(entry, index, collection) for index, entry in enumerate(evidence["population"]["classes"])],
         "losses": [_loss(entry, index, collection) for index, entry in enumerate(evidence["losses"])],
@@ -49,6 +53,8 @@ def render(evidence: Mapping[str, Any]) -> str:
     return page.render(
         e=evidence,
         **parts,
+        criteria=criteria,
+        criteria_informed=any(row["informed"] is not None for criterion in criteria for row in criterion["rows"]),
         specs=Markup(collection.specs()),  # noqa: S704 - only our own charts, numbers and script are not escaped
         script=Markup(script),  # noqa: S704
         csp=content_security_policy(script),
@@ -60,7 +66,8 @@ def render(evidence: Mapping[str, Any]) -> str:
 
 def as_json(evidence: Mapping[str, Any]) -> str:
     """The evidence as JSON; a number that JSON cannot represent becomes null."""
-    return json.dumps(_replace_non_finite(evidence), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    content = {**evidence, "criteria": rows_by_criterion(evidence["adversaries"])}
+    return json.dumps(_replace_non_finite(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def _histogram(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
@@ -117,6 +124,16 @@ def _contributions(entry: Mapping[str, Any], index: int, collection: ChartCollec
     ]
     chart = charts.horizontal_bar_chart(bars, width=480, legend=True)
     svg = collection.add(chart, f"contributions{index}", caption, describe_contributions(entry))
+    return {**entry, "svg": svg, "caption": caption}
+
+
+def _how_far(entry: Mapping[str, Any], index: int, collection: ChartCollection) -> dict[str, Any]:
+    """The sentences on how far the verdicts of a measure hold, and the tornado of its guesses."""
+    if not entry["rows"]:
+        return {**entry, "svg": None, "caption": ""}
+    caption = f"{entry['measure']}: change of the mean risk where one guess is ten percent less, or more."
+    description = "; ".join(f"{row['label']}: {row['less']:+.1%} to {row['more']:+.1%}" for row in entry["rows"])
+    svg = collection.add(tornado_chart(entry["rows"]), f"tornado{index}", caption, description)
     return {**entry, "svg": svg, "caption": caption}
 
 

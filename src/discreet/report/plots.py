@@ -10,12 +10,14 @@ from discreet.errors import DataError, DiscreetError
 from discreet.model.display import table_as_html
 from discreet.model.results import Assessment
 from discreet.model.score import Score
+from discreet.model.sensitivity import Sensitivity
 from discreet.report import charts
 from discreet.report.histograms import histogram
 from discreet.report.page import format_number
 from discreet.report.population.class_sizes import class_size_chart, class_size_rows
 from discreet.report.redaction import Redactor
 from discreet.report.search_map import describe_search, risk_map
+from discreet.report.sensitivity_charts import plot_sensitivity
 from discreet.selection.results import Selection
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ def plot(result: Any) -> alt.Chart:
         return charts.display_offline(_plot_assessment(result))
     if isinstance(result, Selection):
         return charts.display_offline(_plot_selection(result))
+    if isinstance(result, Sensitivity):
+        return charts.display_offline(plot_sensitivity(result))
     raise DataError(f"there is no chart of a {type(result).__name__}")
 
 
@@ -101,6 +105,9 @@ def _describe(result: Any) -> str:
     if isinstance(result, Score):
         rows = [(name, format_number(value)) for name, value in result.to_dict().items() if not isinstance(value, Mapping)]
         return table_as_html((result.measure, ""), rows) + _paragraphs(result.notes)
+    if isinstance(result, Sensitivity):
+        reaches = [(reach.limit, reach.subject, format_number(reach.given), reach.sentence) for reach in result.reaches]
+        return _paragraphs(result.sentences) + table_as_html(("limit", "guess", "given", "how far"), reaches)
     if isinstance(result, Selection):
         verdict = _paragraphs((*result.assessment.sentences, *result.sentences))
         plans = [(plan.name, format_number(plan.risk), format_number(plan.loss)) for plan in result.frontier]

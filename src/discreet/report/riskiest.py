@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from discreet.engine.known_sets.family import Knowledge
+from discreet.engine.known_sets.sums import probability_of
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.microdata import Microdata
@@ -85,10 +87,13 @@ def _known_sets_reason(measure: RiskMeasure, data: Microdata, row: Mapping[str, 
     share = f"this is {row['top_share']:.0%} of its risk"
     if not all(name in data.columns for name in names):  # the name of an attribute contains a plus
         return f"The set {row['top_set']} contributes most to its risk; {share}."
-    probability = math.prod(data.attribute(name).known for name in names)
+    chance = ""
+    if not data.policy.scenarios:  # which have probabilities of their own
+        knowledge_is: Knowledge = getattr(measure, "knowledge", "products")
+        chance = f" (probability {probability_of(data, names, knowledge_is):.3g})"
     count = count_agreeing(data, names, int(row["record"]), wildcard=getattr(measure, "missing", "") == "wildcard")
     matches = "identifies it uniquely" if count == 1 else f"finds {count:,} records that match"
-    knowledge = f"who knows {_join_names(names)} (probability {probability:.3g})" if names else "who knows nothing"
+    knowledge = f"who knows {_join_names(names)}{chance}" if names else "who knows nothing"
     return f"An intruder {knowledge} {matches}; {share}."
 
 

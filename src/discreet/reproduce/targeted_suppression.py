@@ -14,6 +14,7 @@ from discreet.reproduce.known_sets import BY_CONSTRUCTION
 from discreet.reproduce.results import Comparison, Generators, Reproduction
 from discreet.reproduce.risk_histogram import risk_histogram
 from discreet.reproduce.suppression_utility import compare_utility
+from discreet.reproduce.suppression_varied import influence_of_guesses, vary_guesses
 
 PAPER_RECORDS = 1_009_993
 _NOT_REPRODUCED = (
@@ -84,9 +85,15 @@ def reproduce_targeted_suppression(generators: Generators, records: int | None) 
         ),
     ]  # fmt: skip
     figure_3_comparisons, figure_3 = compare_utility(data, keys, losses["one pass"])
-    comparisons += figure_3_comparisons
+    varied_comparisons, varied = vary_guesses(data, scaled_threshold, keys)
+    comparisons += [*figure_3_comparisons, *varied_comparisons, influence_of_guesses(data, scaled_threshold)]
     bars = [{"label": name, "value": loss} for name, loss in losses.items()]
-    figures = {"figure_2": risk_histogram(before, after), "figure_3": figure_3, "loss": charts.share_chart(bars, "NCP")}
+    figures = {
+        "figure_2": risk_histogram(before, after),
+        "figure_3": figure_3,
+        "loss": charts.share_chart(bars, "NCP"),
+        "guesses_varied": varied,
+    }
     citation = registry.load("masking", "targeted_suppression").citation
     return Reproduction("001", citation, data.source, tuple(comparisons), figures)
 

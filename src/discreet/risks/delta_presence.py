@@ -12,6 +12,7 @@ from pydantic import Field
 from discreet.engine.classes.groups import class_sizes
 from discreet.engine.encoding.columns import encode
 from discreet.engine.population.population_table import count_in_population
+from discreet.engine.population.table_parameters import table_serializer, table_validator
 from discreet.engine.spark.gaps import COLLECTED
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -53,7 +54,9 @@ class DeltaPresence(RiskMeasure):
     }
 
     population: str | None = Field(
-        default=None, description="file or table of the population, with the keys as columns; default: the release is all of it"
+        default=None,
+        repr=False,
+        description="file or table of the population, with the keys as columns; default: the release is all of it",
     )
     keys: tuple[str, ...] = Field(
         default=(), description="quasi-identifiers that the intruder knows of every person; default: role key"
@@ -61,6 +64,8 @@ class DeltaPresence(RiskMeasure):
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null is one more value, or agrees with anything on either side"
     )
+
+    _accept_table, _describe_table = table_validator("population"), table_serializer("population")
 
     def examines(self, data: Microdata) -> list[str]:
         return list(self.keys) or data.named(Role.KEY)

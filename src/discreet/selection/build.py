@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from discreet.engine.classes.groups import class_sizes
@@ -11,7 +12,18 @@ from discreet.engine.encoding.columns import encode
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
-from discreet.selection.space import CODED_SHARE, SCORE_TARGET, TARGETED_GENERALIZATION, Point, Space
+from discreet.selection.gaps.companions import is_number_of_group
+from discreet.selection.space import (
+    AS_IT_IS,
+    CODED_SHARE,
+    DROPPED,
+    SCORE_TARGET,
+    TARGETED_GENERALIZATION,
+    WITH_KEYS,
+    Choice,
+    Point,
+    Space,
+)
 
 _MDAV_RECORDS, _FEWEST_GROUPS, _MOST_GROUPS = 20_000, 20, 400
 """MDAV takes time that grows with the square of the records, so it works on parts of the table: of this many records, but of at
@@ -22,6 +34,10 @@ _CLASS_RISKS = ("k_anonymity", "known_sets", "l_diversity", "t_closeness", "targ
 """Risks that count records in equivalence classes, where a null is a value of its own unless the policy says otherwise."""
 _PROTECTING_COST = 1e6
 """The cost of suppressing a value of a protected key, of which others cost 1."""
+
+
+_CLASSES_OF_A_WEIGHT, _RECORDS_OF_A_WEIGHT = 5, 25
+"""Records that share an averaged sampling weight: so many times the class size, and at least so many."""
 
 
 def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.0) -> Plan:
@@ -48,11 +64,15 @@ def build_plan(data: Microdata, space: Space, point: Point, *, scale: float = 1.
         recoded = tuple(name for name in levels if (levels[name], name in dropped) == (level, drop))
         steps += _recoding_steps(recoded, space, level, drop=drop)
     steps += [_blanking_step(data, name) for name in space.blankable[: int(point.get("hide", 0))]]
+    coarser = {*levels, *(name for name, treatment in treatments.items() if treatment != "as is")}
+    treated_beside = _treat_companions(space, point, finish, coarser)
+    steps += close_columns(data, [name for name, treatment in treated_beside.items() if treatment != WITH_KEYS], space.required_k)
+    joined = [name for name, treatment in treated_beside.items() if treatment == WITH_KEYS]
     # what was missing in a dropped key still differs from what was dropped
     in_classes = [
         name for name in over if name not in dropped or (finish == "local_suppression" and data.frame[name].has_nulls())
     ]
-    class_steps = _class_steps(data, point, finish, in_classes, k, space.protected)
+    class_steps = _class_steps(data, point, finish, [*in_classes, *joined], k, space.protected)
     # targeted generalization starts from original values, and no method that builds classes takes its cells further
     clash = point.get("target") == TARGETED_GENERALIZATION and finish not in ("none", "local_suppression")
     targeted_steps = [] if clash else _targeted_steps(data.policy, point, space.protected)
@@ -78,6 +98,40 @@ def _choose_recoding_levels(space: Space, point: Point, finish: str, over: Seque
         recodable = space.category_counts if finish == "microaggregation" else ()
         levels = {name: level for name, level in levels.items() if name not in over or name in dropped or name in recodable}
     return levels, dropped
+
+
+def _treat_companions(space: Space, point: Point, finish: str, coarser: AbstractSet[str]) -> dict[str, Choice]:
+    """What happens to each column beside the keys that is not left as it is; ``coarser`` keys are recoded.
+
+    A plan that changes no key needs nothing. A class of records that agree on a recoded key and on a column beside it shows what
+    the recoding hid, so that column is dropped, and so it is where the finish cannot build classes over it.
+    """
+    treated: dict[str, Choice] = {}
+    changes_keys = finish != "none" or bool(coarser) or point.get("target", "none") != "none"
+    for name, keys in space.companions.items() if changes_keys else ():
+        treatment = point.get(f"beside:{name}", AS_IT_IS)
+        if treatment == WITH_KEYS and (finish == "none" or coarser & set(keys) or name not in space.joinable.get(finish, ())):
+            is_needed = bool(keys) or finish != "none"
+            treatment = DROPPED if is_needed and DROPPED in space.choices[f"beside:{name}"] else AS_IT_IS
+        if treatment != AS_IT_IS:
+            treated[name] = treatment
+    return treated
+
+
+def close_columns(data: Microdata, names: Sequence[str], k: int) -> list[Step]:
+    """The steps after which columns no longer say which values were masked elsewhere.
+
+    The numbers of persons and households are taken out and sampling weights averaged, so that their total stays; of any other
+    column all values become one.
+    """
+    groups = tuple(name for name in names if is_number_of_group(data, name))
+    weights = [name for name in names if data.attribute(name).role is Role.WEIGHT]
+    size = min(max(_RECORDS_OF_A_WEIGHT, _CLASSES_OF_A_WEIGHT * k), max(2, len(data) // 2))
+    return [
+        *([Step(method="remove_identifiers", columns=groups)] if groups else []),
+        *(Step.model_validate({"method": "microaggregation", "columns": (name,), "size": size}) for name in weights),
+        *(_blanking_step(data, name) for name in names if name not in groups and name not in weights),
+    ]
 
 
 def _recoding_steps(names: Sequence[str], space: Space, level: int, *, drop: bool) -> list[Step]:

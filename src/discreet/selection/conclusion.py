@@ -13,10 +13,12 @@ from discreet.model.microdata import Microdata
 from discreet.selection.choices import choose_plan, dominating_plans, preference_order, three_plans
 from discreet.selection.evaluate import TARGETED, Evaluator
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
+from discreet.selection.gaps.closing import close_gaps
 from discreet.selection.options import SelectOptions
-from discreet.selection.reasons import explain_choice, explain_protected_keys, explain_unreachable_threshold
+from discreet.selection.reasons import explain_choice, explain_companions, explain_protected_keys, explain_unreachable_threshold
 from discreet.selection.results import Selection
 from discreet.selection.search import TriedPlan
+from discreet.selection.space import Space
 from discreet.selection.trials import TrialReporter
 
 _MOST_UNTARGETED = 6
@@ -26,8 +28,12 @@ _MOST_UNTARGETED = 6
 def assess_best_plan(
     data: Microdata, options: SelectOptions, evaluate: Evaluator, tried: Sequence[TriedPlan],
     tried_on_sample: Sequence[TriedPlan], began: float, searching: float, reporter: TrialReporter,
+    space: Space,
 ) -> Selection:  # fmt: skip
-    """Simplify the best plan, run it once more, and assess its release as ``assess`` does with a written file."""
+    """Simplify the best plan, run it once more, and assess its release as ``assess`` does with a written file.
+
+    ``space`` is the space that the plans were built from.
+    """
     deadline = None if options.seconds is None else began + options.seconds - evaluate.measuring - evaluate.measuring_informed
     simplifying = time.monotonic()
     simplified: list[TriedPlan] = []
@@ -35,6 +41,7 @@ def assess_best_plan(
     try:
         simplified = _try_without_targeted_steps(tried, evaluate, deadline)
         tried = look_for_gaps(tried, options, evaluate, deadline)
+        simplified += close_gaps(tried, space, options, evaluate, deadline)
         if not simplified:
             simplified = _try_leaving_steps_out(choose_plan(tried, options, evaluate.worst, options.prefer), evaluate, deadline)
     except KeyboardInterrupt:  # the best plan so far is assessed as it is
@@ -66,6 +73,7 @@ def assess_best_plan(
     sentences = [
         *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
         *explain_unreachable_threshold(evaluate, unmet),
+        *explain_companions(chosen, data, space),
         *explain_protected_keys(data, options.protect, (*unmet, *chosen.outcome.missed)),
     ]
     return Selection(
@@ -107,7 +115,8 @@ def look_for_gaps(
         open_plans = [plan for plan in plans if plan.outcome.meets_limits and not plan.outcome.gaps]
         if not open_plans:
             return plans
-        best = min(open_plans, key=lambda plan: preference_order(plan, options, evaluate.worst, options.prefer))
+        # one of which nobody looked for gaps may have none
+        best = min(open_plans, key=lambda plan: preference_order(_hope(plan), options, evaluate.worst, options.prefer))
         # the final assessment looks for the gaps of the chosen plan anyway, and must still fit in
         needed = 3 * best.outcome.seconds + 2 * evaluate.expected_for_gaps
         if best.outcome.gaps == 0 or (deadline is not None and time.monotonic() + needed > deadline):
@@ -119,7 +128,12 @@ def look_for_gaps(
             return plans
         if outcome.gaps is None:  # no time was left for it, or the plan does not meet the limits on a second look
             return plans
-        plans[plans.index(best)] = replace(best, outcome=replace(best.outcome, gaps=outcome.gaps))
+        found = replace(best.outcome, gaps=outcome.gaps, gap_columns=outcome.gap_columns)
+        plans[plans.index(best)] = replace(best, outcome=found)
+
+
+def _hope(plan: TriedPlan) -> TriedPlan:
+    return plan if plan.outcome.gaps is not None else replace(plan, outcome=replace(plan.outcome, gaps=0))
 
 
 def last_moment(options: SelectOptions, began: float) -> float | None:
@@ -138,7 +152,11 @@ def _try_without_targeted_steps(tried: Sequence[TriedPlan], evaluate: Evaluator,
         late = deadline is not None and time.monotonic() > deadline
         is_new = plan != original.plan and plan not in [other.plan for other in simplified]
         if is_new and not late and len(simplified) < _MOST_UNTARGETED:
-            simplified.append(TriedPlan(original.point, plan, evaluate(plan)))
+            try:
+                with stop_after(deadline):
+                    simplified.append(TriedPlan(original.point, plan, evaluate(plan)))
+            except OutOfTimeError:
+                break
     return simplified
 
 
@@ -155,8 +173,12 @@ def _try_leaving_steps_out(chosen: TriedPlan, evaluate: Evaluator, deadline: flo
         if step.method == "remove_identifiers" or not best.outcome.meets_limits or not steps or late:
             continue
         plan = best.plan.model_copy(update={"steps": steps})
-        shorter = TriedPlan(chosen.point, plan, evaluate(plan))
+        try:
+            with stop_after(deadline):
+                shorter = TriedPlan(chosen.point, plan, evaluate(plan))
+        except OutOfTimeError:
+            return simplified
         simplified.append(shorter)
-        if shorter.outcome.meets_limits and shorter.outcome.loss <= best.outcome.loss:
+        if shorter.outcome.meets_limits and shorter.outcome.ranked_loss <= best.outcome.ranked_loss:
             best = shorter
     return simplified

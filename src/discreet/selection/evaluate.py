@@ -24,7 +24,7 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy, Step
 from discreet.model.score import Score
 from discreet.selection.changes import AttributeChange, attribute_changes
-from discreet.selection.gaps import GapCounter
+from discreet.selection.gaps.counting import GapCounter, Gaps
 from discreet.selection.objective import FIELDS, OBJECTIVE, objective_parts
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import CANNOT_RUN, MOST_BLANK, Outcome
@@ -102,10 +102,10 @@ class Evaluator:
         began = time.perf_counter()
         complete = self._with_informed(evidence, self.data)
         self.measuring_informed = time.perf_counter() - began
-        self._gaps = GapCounter(self.data, complete)
+        self.gap_counter = GapCounter(self.data, complete)
         self.counting_gaps = 0.0
         """Seconds that looking for gaps has taken so far."""
-        self.expected_for_gaps = 3 * self.measuring + (1.0 if was_compiled("kernels", "score_pairs") else _SECONDS_TO_COMPILE)
+        self.expected_for_gaps = self.measuring + (1.0 if was_compiled("kernels", "score_pairs") else _SECONDS_TO_COMPILE)
         """Seconds that the next look for gaps is expected to take."""
         self.unjudged = sum(
             _violation(required, self.before[limit], self.better[limit], self.before[limit])
@@ -145,16 +145,18 @@ class Evaluator:
                 outcome = replace(outcome, skipped=not could_be_chosen and bool(missed))
             missed |= self._judge_options(masked, blank)
             if not missed and self.scale == 1.0 and not (is_needless is not None and is_needless(outcome)):
-                outcome = replace(outcome, gaps=self._count_gaps(masked, plan, evidence))
+                gaps = self._count_gaps(masked, plan, evidence)
+                if gaps is not None:
+                    outcome = replace(outcome, gaps=gaps.number, gap_columns=gaps.columns)
         except DiscreetError as error:
             return Outcome(self.worst, 1.0, error=str(error), seconds=time.perf_counter() - started)
         return replace(outcome, measured=measured, missed=missed, unjudged=unjudged, seconds=time.perf_counter() - started)
 
-    def _count_gaps(self, masked: Microdata, plan: Plan, evidence: Evidence) -> int | None:
+    def _count_gaps(self, masked: Microdata, plan: Plan, evidence: Evidence) -> Gaps | None:
         """The gaps in the evidence that a plan causes; None where the plan's time ended before: what else is known counts."""
         began = time.perf_counter()
         try:
-            return self._gaps.count(masked, plan, evidence)
+            return self.gap_counter.count(masked, plan, evidence)
         except OutOfTimeError:
             return None
         finally:
@@ -179,8 +181,9 @@ class Evaluator:
         lost, lost_keys = max(shares, default=0.0), sum(share > MOST_BLANK for share in shares) / max(1, len(shares))
         risk = self._signed(self.risk_axis, measured)
         return Outcome(
-            risk, total, loss_by_attribute=by_attribute, blank=lost, blank_keys=lost_keys, parts=parts, changes=changes
-        )
+            risk, total, loss_by_attribute=by_attribute, blank=lost, blank_keys=lost_keys, parts=parts, changes=changes,
+            effect=measured.get("associations.effect") or 0.0,
+        )  # fmt: skip
 
     def _judge_options(self, masked: Microdata, blank: Mapping[str, float]) -> dict[str, float]:
         """By how much a plan misses what the options require of columns: to be unchanged, or not to be suppressed too often."""

@@ -12,6 +12,10 @@ MOST_BLANK = 0.6
 """The share of a key's values from which suppressing them counts as losing the key."""
 GAP_PENALTY = 4.0
 """Added to the loss by which plans are ranked where the release leaves a gap in the evidence: more than all other penalties."""
+LARGEST_CHANGE_OF_EFFECT = 0.25
+"""The change of a named regression effect, as a share of it, from which the effect counts as lost."""
+_LOST_EFFECT_PENALTY = 0.5
+"""Added to the loss by which plans are ranked where a named regression effect is lost; less than for a lost key."""
 CANNOT_RUN = 1e6
 """The violation of a limit by a plan that cannot run, or for which the limit cannot be measured."""
 _JOURNAL_NAMES = {"measured": "found", "loss_by_attribute": "lost"}
@@ -48,6 +52,10 @@ class Outcome:
     """Whether a limit was left undecided because the plan loses more than one that meets the limits."""
     gaps: int | None = None
     """The gaps in the evidence that the plan itself causes; None: not measured, so nothing is known of them."""
+    gap_columns: tuple[str, ...] = ()
+    """The columns that cause these gaps."""
+    effect: float = 0.0
+    """The largest change of a regression effect that the owner names, as a share of it."""
 
     @property
     def meets_limits(self) -> bool:
@@ -67,18 +75,21 @@ class Outcome:
     def rank(self) -> tuple[float, float, float]:
         """Less is better: by loss if the limits are met, else by distance and then by risk.
 
-        A plan that suppresses most of a key ranks behind all plans that do not.
+        A plan that suppresses most of a key ranks behind all plans that do not. One that leaves gaps in the evidence, or of
+        which nobody looked for them, ranks behind all others that meet the limits.
         """
-        loss = self.ranked_loss
+        loss = self.ranked_loss + (GAP_PENALTY if self.gaps is None else 0.0)
         return (0.0, loss, self.risk) if self.meets_limits else (self.distance, self.risk, loss)
 
     @property
     def ranked_loss(self) -> float:
-        """The loss, and 1 more if most of a key is suppressed, plus the share of the keys for which this is so.
+        """The loss with what is added for lost keys, lost regression effects and known gaps in the evidence.
 
-        A plan that leaves gaps in the evidence ranks behind all others that meet the limits.
+        1 and the share of such keys if most of a key is suppressed, 0.5 if a named effect is lost, and 4 for gaps.
         """
-        return self.loss + (1.0 + self.blank_keys if self.blank > MOST_BLANK else 0.0) + (GAP_PENALTY if self.gaps else 0.0)
+        lost_keys = 1.0 + self.blank_keys if self.blank > MOST_BLANK else 0.0
+        lost_effect = _LOST_EFFECT_PENALTY if self.effect > LARGEST_CHANGE_OF_EFFECT else 0.0
+        return self.loss + lost_keys + lost_effect + (GAP_PENALTY if self.gaps else 0.0)
 
     @property
     def share_changed(self) -> float:
@@ -101,4 +112,4 @@ class Outcome:
         fields = {name: field for field, name in _JOURNAL_NAMES.items()}
         values = {fields.get(name, name): value for name, value in content.items()}
         changes = {name: AttributeChange(**change) for name, change in values.get("changes", {}).items()}
-        return cls(**values | {"changes": changes})
+        return cls(**values | {"changes": changes, "gap_columns": tuple(values.get("gap_columns", ()))})

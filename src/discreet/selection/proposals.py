@@ -22,17 +22,18 @@ _COMMON_SHARE = 0.05
 
 def knowable_attributes(data: Microdata) -> list[str]:
     """The attributes by which records can be recognised: the keys, and the others that an intruder may know."""
+    attributes = data.policy.at_largest_known().attributes
     return [
         name
         for name in data.columns
-        if (attribute := data.attribute(name)).role not in _EXCLUDED_ROLES
+        if (attribute := attributes.get(name, data.attribute(name))).role not in _EXCLUDED_ROLES
         and (attribute.role is Role.KEY or (attribute.known > 0 and attribute.role is Role.OTHER))
     ]
 
 
 def released_attributes(data: Microdata) -> list[str]:
-    """The attributes that a release publishes: all but identifiers, persons and weights."""
-    return [name for name in data.columns if data.attribute(name).role not in _EXCLUDED_ROLES]
+    """The attributes that a release publishes: all but identifiers, weights, and numbers of persons and households."""
+    return [name for name in data.columns if data.attribute(name).role not in (*_EXCLUDED_ROLES, Role.HOUSEHOLD)]
 
 
 def add_missing_hierarchies(data: Microdata) -> Policy:

@@ -20,6 +20,7 @@ from discreet.selection.evaluate import Evaluator
 from discreet.selection.objective import OBJECTIVE
 from discreet.selection.options import SelectOptions
 from discreet.selection.search import TriedPlan
+from discreet.selection.space import Space
 
 GIVEN_UP = "Given up:"
 """The start of sentences with numbers of single attributes, which a public report leaves out."""
@@ -103,6 +104,33 @@ def explain_protected_keys(data: Microdata, protected: Collection[str], unmet: C
     ]
 
 
+def explain_companions(chosen: TriedPlan, data: Microdata, space: Space) -> list[str]:
+    """What the plan does to columns beside the keys, and because of which columns it leaves gaps in the evidence."""
+    identifiers = data.named(Role.IDENTIFIER)
+    methods = {name: step.method for step in chosen.plan.steps for name in step.columns or () if name in data.columns}
+    roles = {name: data.attribute(name).role for name in methods}
+    closing = (Role.CONFIDENTIAL, Role.HOUSEHOLD, Role.WEIGHT)
+    others = [name for name, role in roles.items() if role in closing and name not in (*space.known, *space.blankable)]
+    companions: dict[str, tuple[str, ...]] = {**dict.fromkeys(others, ()), **space.companions}
+    words = {"remove_identifiers": "taken out", "global_recoding": "blank"}
+    sentences = []
+    for name in [name for name in companions if name in methods and name not in identifiers]:
+        what = (
+            "averaged" if data.attribute(name).role is Role.WEIGHT else words.get(methods[name], "masked together with the keys")
+        )
+        reason = (
+            f"give back masked values of {', '.join(companions[name])}" if companions[name] else "leave a gap in the evidence"
+        )
+        sentences.append(f"{name} is {what}: released as it is, it would {reason}.")
+    left = [name for name in chosen.outcome.gap_columns if name in data.columns]
+    if chosen.outcome.meets_limits and chosen.outcome.gaps and left:
+        sentences.append(
+            f"The plan leaves gaps in the evidence because of {', '.join(left)}. The search takes no column out that the policy "
+            "protects, that a measure or a regression names, or that is a key: mask it more, or write accepted: with your reason."
+        )
+    return sentences
+
+
 def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -> list[str]:
     """A sentence, with numbers, if no masking of the known attributes can meet an unmet limit on high-risk records.
 
@@ -111,6 +139,8 @@ def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -
     if "known_sets.high_risk" not in unmet and "known_sets.high_risk_share" not in unmet:
         return []
     data, measure = evaluate.data, evaluate.risks["known_sets"]
+    if data.policy.known_together or getattr(measure, "knowledge", "products") != "products":
+        return []  # the risk does not rise in every probability, so that what follows would be no lower bound
     blank = {
         name: pl.repeat(None, len(data), dtype=data.frame.schema[name], eager=True)
         for name in data.columns
@@ -121,7 +151,7 @@ def explain_unreachable_threshold(evaluate: Evaluator, unmet: Collection[str]) -
         name: attribute.model_copy(update={"known": 0.0}) if attribute.sensitivity else attribute
         for name, attribute in data.policy.attributes.items()
     }
-    least = measure.measure(data.with_columns(blank).with_policy(data.policy.with_(attributes=attributes))).summary
+    least = measure.measure(data.with_columns(blank).with_policy(data.policy.with_(attributes=attributes, scenarios={}))).summary
     if not least["high_risk"]:
         return []
     return [

@@ -1,13 +1,18 @@
-"""A sample of a large table, and its policy: counts shrink with the share of the records that is drawn."""
+"""A sample of a large table, and its policy: counts shrink with the share of the records that is drawn.
+
+Risks in the population stay what they are, because the sample's share of the population is carried along.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import polars as pl
 
 from discreet import registry
 from discreet.engine.draws.draw import KeyedDraw
+from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.selection.build import scaled_count
@@ -17,6 +22,15 @@ SMALLEST_SAMPLE, LARGEST_SAMPLE = 20_000, 40_000
 _LARGEST_SAMPLE_SHARE = 0.8
 """A sample that would hold a larger share of the table is not worth it: the whole table is searched at once."""
 
+_MEASURES_OF_POPULATION = ("population_uniqueness", "reidentification", "individual_risk", "known_sets")
+"""Measures whose parameter ``sampling_fraction`` is the table's share of the population."""
+_NUMBERS_OF_RECORDS = (
+    "population_uniqueness.population_uniques", "population_uniqueness.expected_matches", "population_uniqueness.low",
+    "population_uniqueness.high", "reidentification.population_uniques", "individual_risk.expected", "individual_risk.high_risk",
+    "individual_risk.household_expected",
+)  # fmt: skip
+"""Limits on numbers of records whose risk is one in the population: a sample of them has its share of such records."""
+
 
 def sampled_policy(policy: Policy, scale: float) -> Policy:
     """The policy scaled to a sample of this share: class sizes shrink with it, and risks of the form 1 / class size grow."""
@@ -24,8 +38,13 @@ def sampled_policy(policy: Policy, scale: float) -> Policy:
     if limits.get("known_sets.below_5") == 0:  # the same limit in a form that can be scaled
         del limits["known_sets.below_5"]
         limits["known_sets.effective_k_min"] = max(5.0, limits.get("known_sets.effective_k_min", 0.0))
+    of_population = policy.risk.get("known_sets", {}).get("population", "none") != "none"
     for limit, required in limits.items():
-        if limit in ("k_anonymity.k", "repeated_records.k", "repeated_records.min_persons"):
+        if limit in _NUMBERS_OF_RECORDS:
+            limits[limit] = required * scale
+        elif of_population and limit.startswith("known_sets."):
+            continue  # 1/F is about the population, of which the thinned design tells
+        elif limit in ("k_anonymity.k", "repeated_records.k", "repeated_records.min_persons"):
             limits[limit] = scaled_count(math.ceil(required), scale)
         elif limit in ("known_sets.mean", "known_sets.max"):
             limits[limit] = required / scale
@@ -34,7 +53,10 @@ def sampled_policy(policy: Policy, scale: float) -> Policy:
         elif limit in ("known_sets.effective_k_min", "known_sets.effective_k_median"):
             limits[limit] = max(1.0, required * scale)
     risk = {name: dict(parameters) for name, parameters in policy.risk.items()}
-    if any(limit.startswith("known_sets.") for limit in limits):
+    for name in _MEASURES_OF_POPULATION:
+        if isinstance(stated := risk.get(name, {}).get("sampling_fraction"), int | float):
+            risk[name]["sampling_fraction"] = stated * scale
+    if any(limit.startswith("known_sets.") for limit in limits) and not of_population:
         parameters = risk.setdefault("known_sets", {})
         threshold = registry.create("risk", "known_sets", parameters, origin=policy.origin).model_dump()["threshold"]
         if isinstance(threshold, dict):
@@ -57,7 +79,17 @@ def sample_share(data: Microdata, options: SelectOptions) -> float:
 
 
 def draw_sample(data: Microdata, share: float, seed: int) -> Microdata:
-    """A random sample, with new record numbers: the sample is a table of its own."""
+    """A random sample, with new record numbers: the sample is a table of its own.
+
+    Its records stand for the same population: the design's fraction shrinks and sampling weights grow with the share drawn.
+    """
     order = KeyedDraw(seed).order(data.records, "select sample")
     rows = np.sort(order[: max(1, math.ceil(share * len(data)))])
-    return Microdata(data.frame[rows], data.policy, data.source, labels=data.labels, variable_labels=data.variable_labels)
+    drawn = len(rows) / len(data)
+    frame, policy = data.frame[rows], data.policy
+    weights = [name for name in data.named(Role.WEIGHT) if frame[name].dtype.is_numeric()]
+    if weights:
+        frame = frame.with_columns((pl.col(name) / drawn).alias(name) for name in weights)
+    if policy.sampling.is_stated:
+        policy = policy.with_(sampling=policy.sampling.thinned(drawn))
+    return Microdata(frame, policy, data.source, labels=data.labels, variable_labels=data.variable_labels)

@@ -124,6 +124,7 @@ class Search:
         if recorded_fingerprint is None:
             self.study.set_user_attr("fingerprint", fingerprint)
             self.study.set_user_attr("key", key)
+            self.study.set_user_attr("companions", {name: list(keys) for name, keys in space.companions.items()})
         elif recorded_fingerprint != fingerprint:
             raise PolicyError(
                 "the file to resume from belongs to a search on other data, another policy or another seed; name a new file"

@@ -11,6 +11,8 @@ A point holds one choice per dimension; :mod:`discreet.selection.build` turns it
     level:NAME    the hierarchy level that an attribute is recoded to: 0 is unchanged, the last level is a single value
     numbers:KEY   the treatment of a numeric key that is not recoded
     hide          the number of sensitive attributes that are blanked, those of the riskiest records first
+    beside:NAME   what happens to a column that gives keys back (:mod:`discreet.selection.gaps.companions`): it is masked with the
+                  keys (dropped where one of these is recoded), dropped, averaged if it is a weight, or left as it is
 
 Journals of earlier searches hold the names of dimensions and their choices: do not rename or reorder them.
 """
@@ -19,15 +21,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet import registry
 from discreet.engine.cells.hierarchies import hierarchy_of
 from discreet.engine.runtime.compiled import FEW_ROWS, was_compiled
+from discreet.engine.targeting.readings import refuses_targeting
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.selection.gaps.companions import Companions, is_number_of_group
 from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import knowable_attributes
 from discreet.selection.recodings import needed_class_size
@@ -78,6 +83,8 @@ _CLASS_METHODS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "clusters": ("microaggregation", {"size": 2, "how": "mdav", "publish": "ranges", "missing": "category"}),
 }
 """The methods that build classes, with parameters for checking whether they can work on a set of columns."""
+WITH_KEYS, DROPPED, AVERAGED, AS_IT_IS = "with the keys", "dropped", "averaged", "as it is"
+"""What happens to a column that gives keys back."""
 CODED_SHARE = 0.02
 """Share of the values of a number that top and bottom coding replaces at either end."""
 STARTING_NUMERIC_WEIGHTS = (16.0, 1.0)
@@ -114,6 +121,10 @@ class Space:
     """The class size that the limits ask for."""
     uncompiled: frozenset[str] = frozenset()
     """The finishes that have to be compiled first: not the first to be tried."""
+    companions: Companions = field(default_factory=dict)
+    """The columns beside the keys that give keys back, each with these keys."""
+    joinable: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """For each finish the companions that it can build classes over together with the keys."""
 
     def unchanged_point(self) -> Point:
         """The point whose plan changes nothing."""
@@ -146,6 +157,7 @@ def build_space(data: Microdata, options: SelectOptions | None = None, *, top: S
     choices |= _recoding_choices(keys, known, _treatments(data, numeric), heights, options.protect)
     if blankable and limits_known_sets:
         choices["hide"] = list(range(len(blankable) + 1))
+    required_k = needed_class_size(data.policy)
     ordered = {"k", "suppression", "hide", "weight"} | {name for name in choices if name.startswith(("level:", "weight:"))}
     categorical = [name for name in known if data.level(name) in (Level.NOMINAL, Level.ORDINAL)]
     return Space(
@@ -161,9 +173,48 @@ def build_space(data: Microdata, options: SelectOptions | None = None, *, top: S
         options.protect,
         {name: data.frame[name].n_unique() for name in known},
         tuple(name for name in keys if name in options.analysed_attributes),
-        needed_class_size(data.policy),
+        required_k,
         list_uncompiled_finishes(data, keys) if options.seconds is not None else frozenset(),
     )
+
+
+def with_companions(space: Space, data: Microdata, options: SelectOptions, companions: Companions) -> Space:
+    """The space with a dimension for each column beside the keys that can be treated; those that it has already stay."""
+    listed = {name: _companion_treatments(data, name, space.required_k, options) for name in companions}
+    beside = {name: treatments for name, treatments in listed.items() if treatments}
+    names = [*space.companions, *beside]
+    return replace(
+        space,
+        choices={**space.choices, **{f"beside:{name}": treatments for name, treatments in beside.items()}},
+        companions={**space.companions, **{name: tuple(companions[name]) for name in beside}},
+        joinable={
+            finish: frozenset(name for name in names if _can_build_classes(data, finish, [*space.keys, name]))
+            for finish in map(str, space.choices["finish"])
+            if finish in _CLASS_METHODS
+        },
+    )
+
+
+def _companion_treatments(data: Microdata, name: str, k: int, options: SelectOptions) -> list[Choice]:
+    """What can happen to a column that gives keys back, the most promising first; empty if nothing can.
+
+    Classes over it are built only where its values are frequent enough. A column that a regression or a risk of the policy names
+    is never dropped, and one that a risk names is never masked: what is measured on it would no longer be measured.
+    """
+    if name in named_by_risks(data.policy):
+        return []
+    if data.attribute(name).role is Role.WEIGHT:
+        return [AVERAGED, AS_IT_IS] if name not in options.keep and _is_number(data, name) else []
+    frequent = data.frame[name].n_unique() * k <= len(data) and not is_number_of_group(data, name)
+    dropping = [] if name in options.analysed_attributes or name in options.keep else [DROPPED]
+    return [*([WITH_KEYS] if frequent else []), *dropping, AS_IT_IS] if frequent or dropping else []
+
+
+def named_by_risks(policy: Policy) -> set[str]:
+    """The columns that parameters of the policy's risks name."""
+    lists = [value for parameters in policy.risk.values() for value in parameters.values() if isinstance(value, list | tuple)]
+    texts = [value for parameters in policy.risk.values() for value in parameters.values() if isinstance(value, str)]
+    return {name for names in lists for name in names if isinstance(name, str)} | set(texts)
 
 
 def _class_choices(
@@ -246,6 +297,8 @@ def _can_lower_weight(data: Microdata, name: str) -> bool:
 def _can_target(target: str, data: Microdata) -> bool:
     method, _, side = target.partition(" ")
     if method not in registry.installed_names("masking"):
+        return False
+    if target != SCORE_TARGET and refuses_targeting(data.policy):
         return False
     return side not in ("sensitive", "cheapest") or any(_can_lower_weight(data, name) for name in data.columns)
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from discreet.assessment.designs import with_designs
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
@@ -24,13 +25,14 @@ from discreet.selection.evaluate import Evaluator
 from discreet.selection.objective import MOST_ATTRIBUTES, MOST_RECORDS
 from discreet.selection.options import SelectArguments, SelectOptions
 from discreet.selection.outcome import Outcome
+from discreet.selection.prepared_space import coarsest_point, prepare_space, quickest_point
 from discreet.selection.proposals import add_missing_hierarchies, released_attributes
 from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
 from discreet.selection.risky_attributes import rank_risky_attributes
 from discreet.selection.sampling import draw_sample, sample_share
 from discreet.selection.search import Budget, Search, SearchMode, TriedPlan, open_storage
-from discreet.selection.space import Point, Space, build_space
+from discreet.selection.space import Point, Space
 from discreet.selection.starts import starting_points
 from discreet.selection.trials import OnTrial, TrialReporter
 
@@ -42,6 +44,8 @@ _LONGEST_EXPECTED_SHARE = 0.1
 """Share of all seconds that a plan tried on the sample may be expected to take on the whole table."""
 _LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.15, 0.3
 """Shares of all seconds between which the time of the final assessment lies."""
+_SLOWER_TO_CONFIRM = 2.5
+"""How many times as long as a quick plan one may take on the sample to be tried on the whole table too."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
 
@@ -71,13 +75,15 @@ def select(
     storage = open_storage(Path(resume) if resume is not None else None)
     key = choose_key(with_key(data.policy.plan, _key_of_earlier_run(storage, data.policy.plan)), data.source)
     data = data.with_policy(data.policy.with_(plan=key.plan))
+    # as assess has it: where the policy's own plan draws a sample, a table without a design is the whole population
+    data, _ = with_designs(data, data, data.policy.plan)
     share = sample_share(data, options)
     # a large table is measured as a whole only after the search on its sample: that takes as long as many plans on the sample
     sample = draw_sample(data, share, options.seed) if share < 1.0 else data
     first = Evaluator(sample, options, scale=share, secret=key.secret)
     # what known_sets says of single records is of use only where it has a limit, and it may take long to measure
     risky, sensitive = rank_risky_attributes(first.data, first.known) if first.known is not None else ([], [])
-    space = build_space(data, options, top=sensitive)
+    space = prepare_space(data, options, sensitive, first, storage)
     fingerprint = _fingerprint(data, options, key.secret)
     points: list[Point] = []
     if how == "guided":
@@ -100,6 +106,8 @@ def select(
         tried_on_sample = sample_search.run(budget, points)
         longest = None if options.seconds is None else _LONGEST_EXPECTED_SHARE * share * options.seconds
         points = _points_to_confirm(tried_on_sample, longest)
+        if not any(plan.outcome.meets_limits for plan in tried_on_sample):
+            points = [*_points_if_none_meets_limits(space), *points]
         searching += sample_search.seconds
         sample_interrupted = sample_search.interrupted
         if sample_interrupted:  # the best plan of the sample is tried on the whole table, and nothing else
@@ -111,12 +119,12 @@ def select(
     reserved = 2 * evaluate.measuring + evaluate.measuring_informed
     tried = whole_search.run(_make_budget(options, began, 1.0, trials=remaining, reserved=reserved), points)
     if all(plan.outcome.error is not None for plan in tried):  # too little time for one plan: better a quick one a little late
-        point = points[0] if tried_on_sample and points else _quickest_point(space)
+        point = points[0] if tried_on_sample and points else quickest_point(space)
         quick = _try_quickest_plan(data, space, point, evaluate, last_moment(options, began))
         tried = [*tried, quick]
         reporter.report(quick.plan, quick.outcome, whole=True)
     searching += whole_search.seconds
-    selection = assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter)
+    selection = assess_best_plan(data, options, evaluate, tried, tried_on_sample, began, searching, reporter, space)
     if sample_interrupted or whole_search.interrupted or selection.interrupted:
         how_to_continue = f"; the same search continues with --resume {resume}" if resume is not None else ""
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
@@ -141,13 +149,6 @@ def _try_quickest_plan(data: Microdata, space: Space, point: Point, evaluate: Ev
             return TriedPlan(point, plan, evaluate(plan))
     except OutOfTimeError:
         return TriedPlan(point, plan, Outcome(evaluate.worst, 1.0, error="there was no time to try it"))
-
-
-def _quickest_point(space: Space) -> Point:
-    """A point whose plan hardly takes time: local suppression, or every known attribute a single value."""
-    if "local_suppression" in space.choices["finish"]:
-        return space.unchanged_point() | {"finish": "local_suppression"}
-    return space.unchanged_point() | {f"level:{name}": space.choices[f"level:{name}"][-1] for name in space.heights}
 
 
 def spell_out_losses(policy: Policy, data: Microdata, options: SelectOptions) -> Policy:
@@ -183,16 +184,23 @@ def _make_budget(
 def _points_to_confirm(tried: Sequence[TriedPlan], longest: float | None) -> list[Point]:
     """The best points on the sample, to be tried on the whole table.
 
-    The first is the one with the least risk that meets the limits, which the whole table is likely to confirm. With a time limit
-    only points whose plan took at most ``longest`` seconds on the sample, so that it can be expected to end on the whole table,
-    unless none of those meets the limits on the sample: a slow plan that does is worth more.
+    With a time limit, points whose plan took at most ``longest`` seconds on the sample are quick. The first point is the quick
+    one with the least risk that meets the limits, which the whole table is likely to confirm. The others are not much slower,
+    unless only slow ones meet the limits on the sample: a slow plan that does is worth more than a quick one that does not.
     """
-    quick = [plan for plan in tried if longest is None or plan.outcome.seconds <= longest]
-    if not any(plan.outcome.meets_limits for plan in quick):
-        quick = list(tried)
-    best = sorted(quick, key=lambda plan: plan.outcome.rank)[:_MOST_POINTS_TO_CONFIRM]
-    safest = sorted((plan for plan in best if plan.outcome.meets_limits), key=lambda plan: plan.outcome.risk)[:1]
+    fitting = [plan for plan in tried if longest is None or plan.outcome.seconds <= _SLOWER_TO_CONFIRM * longest]
+    if not any(plan.outcome.meets_limits for plan in fitting):
+        fitting = list(tried)
+    meeting = [plan for plan in fitting if plan.outcome.meets_limits]
+    quick = [plan for plan in meeting if longest is None or plan.outcome.seconds <= longest] or meeting
+    best = sorted(fitting, key=lambda plan: plan.outcome.rank)[:_MOST_POINTS_TO_CONFIRM]
+    safest = sorted(quick, key=lambda plan: plan.outcome.risk)[:1]
     return [dict(plan.point) for plan in (*safest, *(plan for plan in best if plan not in safest))]
+
+
+def _points_if_none_meets_limits(space: Space) -> list[Point]:
+    """Points that the whole table may confirm although no plan meets the limits of the smaller sample: coarse ones."""
+    return [quickest_point(space), coarsest_point(space)]
 
 
 def _key_of_earlier_run(storage: Any, plan: Plan) -> str | None:

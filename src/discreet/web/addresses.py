@@ -21,7 +21,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import SourceError
 
-LINK_ATTRIBUTES = ("href", "src", "action", "formaction", "data-events", "data-upload", "data-follow", "data-here", "data-href")
+LINK_ATTRIBUTES = (
+    "href",
+    "src",
+    "action",
+    "formaction",
+    "data-events",
+    "data-upload",
+    "data-follow",
+    "data-here",
+    "data-href",
+    "data-address",
+)
 """Attributes of templates that hold an address of this server. A script gets its addresses from such an attribute."""
 _ATTRIBUTE = "|".join(map(re.escape, LINK_ATTRIBUTES))
 _LINK = re.compile(rf"""(?<![\w-])({_ATTRIBUTE})=(["'])(?:/(?!/)|\{{\{{-?\s*((?:[^}}]|\}}(?!\}}))*?)\s*-?\}}\}})""")

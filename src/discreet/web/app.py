@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -29,7 +29,7 @@ from discreet.web import api, pages
 from discreet.web.addresses import PublicPath
 from discreet.web.auth.identity import routed_path
 from discreet.web.auth.kept_forms import read_form
-from discreet.web.auth.security import SECURITY_HEADERS, check_same_origin
+from discreet.web.auth.security import SECURITY_HEADERS, SECURITY_SCHEMES, check_same_origin
 from discreet.web.core import Core
 from discreet.web.db.server_lock import ServerLock
 from discreet.web.db.store import Store
@@ -44,6 +44,7 @@ from discreet.web.operation.logs import current_request_id
 from discreet.web.operation.metrics import METHODS, Metrics
 from discreet.web.operation.request_ids import HEADER, request_id_of
 from discreet.web.operation.scraping import show_metrics
+from discreet.web.route_index import RouteIndex
 from discreet.web.settings import Settings
 
 if TYPE_CHECKING:
@@ -100,17 +101,31 @@ def make_app(
         redirect_slashes=False,  # such redirects would name the host of the request, not the public one
     )
     app.state.core = core
+    _document_security(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
-    app.include_router(api.router)
-    app.include_router(pages.router)
+    app.router.routes.extend([*api.router.routes, *pages.router.routes])
     app.add_api_route("/healthz", _health, include_in_schema=False)
     app.add_api_route("/metrics", show_metrics, include_in_schema=False)
+    app.router.middleware_stack = RouteIndex(app.router.routes, app.router.middleware_stack)
     app.add_middleware(RequestGuard, core=core)
     app.add_middleware(PublicPath, path=settings.path)  # added last, so it is around the others
     app.add_exception_handler(DiscreetError, _handle_discreet_error)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
     app.add_exception_handler(HTTPException, _handle_http_error)
     return app
+
+
+def _document_security(app: FastAPI) -> None:
+    """Let the OpenAPI document say how to authenticate, so that a client which is generated from it can."""
+    describe = app.openapi
+
+    def describe_with_security() -> dict[str, Any]:
+        document = describe()
+        document.setdefault("components", {})["securitySchemes"] = SECURITY_SCHEMES
+        document["security"] = [{name: []} for name in SECURITY_SCHEMES]
+        return document
+
+    app.openapi = describe_with_security  # type: ignore[method-assign]
 
 
 def _make_provider(settings: Settings) -> Provider | None:
@@ -243,12 +258,10 @@ def _user_id(request: Request) -> int | None:
 
 
 def _route_template(request: Request) -> str:
-    """The template of the request's route; a route of an included router lacks the router's prefix."""
+    """The template of the request's route."""
     if routed_path(request).startswith("/static/"):
         return "/static"
-    template = str(getattr(request.scope.get("route"), "path", "-"))
-    prefix = api.router.prefix
-    return f"{prefix}{template}" if routed_path(request).startswith(f"{prefix}/") and template.startswith("/") else template
+    return str(getattr(request.scope.get("route"), "path", "-"))
 
 
 def _error_response(request: Request, status: int, message: str, detail: dict[str, object] | None = None) -> Response:

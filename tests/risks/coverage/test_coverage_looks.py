@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from discreet.engine.recognition.looks import describe_look
 from discreet.engine.recognition.value_facts import facts_of
 from discreet.model.microdata import Microdata
-from discreet.risks.coverage.looks import describe_look
 
 RNG = np.random.default_rng(3)
 

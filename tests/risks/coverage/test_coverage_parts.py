@@ -1,6 +1,7 @@
 """The fast parts of coverage against slow and obvious ones, on random small tables."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -8,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discreet
 from discreet.engine.encoding.columns import encode_series
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.coverage.comparison import differing_values
 from discreet.risks.coverage.determinants import bin_codes, determinants_of
 from discreet.risks.coverage.kernels import follow_tree, grow_tree, mode_of_cells, score_pairs
+from discreet.risks.coverage.measure import Coverage
 from discreet.risks.coverage.pairing import pair
 from discreet.risks.coverage.read_back import groupings, read_back
 from discreet.risks.coverage.singling import find_combinations, share_unique
@@ -168,3 +171,20 @@ def test_a_group_label_that_is_wrong_as_often_as_right_gives_nothing_back():
     shown = read_back(paired, "sex", groupings(paired, determinants_of(paired, sample), sample))
     assert shown is not None
     assert (shown.cells, shown.masked) == (12, 12)
+
+
+def test_ranges_of_a_code_number_nobody_unless_each_record_has_its_own() -> None:
+    """A group of near records publishes [16, 20] for the code of a job: a label that looks like a number of records."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({"PositionID": rng.integers(1, 40, 300), "age": rng.integers(20, 60, 300)})
+    attributes: dict[str, Any] = {"PositionID": {"role": "confidential"}, "age": {"role": "key", "known": 0.5}}
+    data = discreet.read(frame, Policy.from_dict({"attributes": attributes, "risk": {"k_anonymity": {}}}))
+    step = {"method": "microaggregation", "columns": ["PositionID", "age"], "how": "mdav", "publish": "ranges", "size": 3}
+    masked = discreet.mask(data, Policy.from_dict({"plan": {"steps": [step]}}).plan).masked
+    assert masked.frame["PositionID"].n_unique() > 60
+    assert Coverage().measure(masked, original=data)["unexamined"] == 0
+    unique = pl.DataFrame({"PositionID": np.arange(300) * 2 + 1000, "age": frame["age"]})
+    data = discreet.read(unique, data.policy)
+    recoding = {"method": "global_recoding", "columns": ["PositionID"], "width": 2}
+    numbered = discreet.mask(data, Policy.from_dict({"plan": {"steps": [recoding]}}).plan).masked
+    assert Coverage().measure(numbered, original=data)["unexamined"] == 1

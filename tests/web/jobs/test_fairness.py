@@ -15,7 +15,7 @@ from discreet.web.auth.accounts import User
 from discreet.web.db.store import Store, now
 from discreet.web.db.tables import jobs as job_table
 from discreet.web.errors import DiskFull, Forbidden, TooManyRequests
-from discreet.web.jobs import fairness, queue
+from discreet.web.jobs import fairness, process, queue
 from discreet.web.jobs.fairness import FairTurns, Step, Waiting
 from discreet.web.jobs.running import RunningJob
 from discreet.web.jobs.supervisor import Supervisor
@@ -77,6 +77,7 @@ def test_a_paused_process_stands_still_and_another_users_job_runs(
 ) -> None:  # fmt: skip
     """On a server with one place, a job without end, and then a short one of somebody else."""
     monkeypatch.setattr(fairness, "SLICE_SECONDS", 1.0)
+    monkeypatch.setattr(process, "STOP_SECONDS", 0.5)
     bert = add_user("bert")
     with store.write() as connection:
         other = projects.create(connection, bert, "Other")
@@ -103,7 +104,10 @@ def test_a_paused_process_stands_still_and_another_users_job_runs(
 
 
 @pytest.mark.trust("Under load", "A job ends at its time limit, and with its own memory limit")
-def test_a_job_is_stopped_at_its_time_limit(settings: Settings, store: Store, desk: Any, fake: Callable[[str], None]) -> None:
+def test_a_job_is_stopped_at_its_time_limit(
+    settings: Settings, store: Store, desk: Any, fake: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "STOP_SECONDS", 0.5)
     fake("while True:\n    send(event='progress', what='step', done=1, total=2)\n    time.sleep(0.05)")
     limited = replace(settings, limits=Limits(job_hours=1 / 3600))
     supervisor = Supervisor(limited, store)

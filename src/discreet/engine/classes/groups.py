@@ -78,16 +78,17 @@ def class_sizes(columns: Sequence[Column], size: int, *, wildcard: bool = False)
     return sizes[ids]
 
 
-def refuse_wildcards_beside_original(measure: str, columns: Sequence[Column], missing: str, original: object) -> None:
-    """Raise DataError where the measure does not cover an intruder who knows the original values: nulls in keys as wildcards.
+def refuse_nulls_beside_original(measure: str, columns: Sequence[Column], missing: str, original: object) -> None:
+    """Raise DataError where the measure does not cover an intruder who knows the original values: nulls of keys are no values.
 
     Without such nulls this intruder learns no more than the classes of the release show: the original key values of a record
     agree with its own released cells, and so with those of its whole class.
     """
-    if original is not None and missing == "wildcard" and (blank := [column.name for column in columns if column.has_null]):
+    if original is not None and missing != "category" and (blank := [column.name for column in columns if column.has_null]):
+        effect = "lets a null agree with anything" if missing == "wildcard" else "takes a null for no value"
         raise DataError(
             f"{measure} is not defined for an intruder who knows the original values where '{blank[0]}' is suppressed and "
-            "missing: wildcard lets a null agree with anything; use missing: category, or a limit on known_sets or k_anonymity"
+            f"missing: {missing} {effect}; use missing: category, or a limit on known_sets or k_anonymity"
         )
 
 

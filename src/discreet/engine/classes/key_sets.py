@@ -7,6 +7,7 @@ from itertools import combinations
 from math import comb
 from typing import Literal
 
+from discreet.engine.classes.groups import refuse_nulls_beside_original
 from discreet.engine.encoding.columns import Column, encode
 from discreet.errors import DataError
 from discreet.model.microdata import Microdata
@@ -40,18 +41,7 @@ def check_keys(measure: str, names: Sequence[str], source: str, sets: int, most:
 def encode_keys(
     measure: str, data: Microdata, names: Sequence[str], missing: Missing, original: Microdata | None
 ) -> list[Column]:
-    """The keys as codes; see :func:`check_original_values`."""
+    """The keys as codes; see :func:`refuse_nulls_beside_original`."""
     columns = encode(data, names)
-    if original is not None:
-        check_original_values(measure, columns, missing)
+    refuse_nulls_beside_original(measure, columns, missing, original)
     return columns
-
-
-def check_original_values(measure: str, columns: Sequence[Column], missing: Missing) -> None:
-    """Raise DataError where nulls are no values, because an intruder may know the original values behind them."""
-    blank = [column.name for column in columns if column.has_null]
-    if missing != "category" and blank:
-        raise DataError(
-            f"{measure} is not defined for an intruder who knows the original values where '{blank[0]}' is suppressed "
-            f"and missing: {missing} takes a null for no value; use missing: category, or a limit on known_sets"
-        )

@@ -97,7 +97,8 @@ def _plan_content(plan: Plan) -> dict[str, Any]:
         for number, step in enumerate(plan.steps, 1)
         if step.enabled
     ]
-    return {"steps": steps, "order": plan.order, "identifiers": plan.identifiers, "release": plan.release}
+    content = {"steps": steps, "order": plan.order, "identifiers": plan.identifiers, "release": plan.release}
+    return content | ({"holdout": plan.holdout} if plan.holdout else {})
 
 
 def _normalize(value: Any) -> Any:

@@ -55,13 +55,15 @@ def effective_sizes(
     kept_mass: NDArray[np.float64],
     whole_mass: NDArray[np.float64],
     records: int,
+    empty: float = 1.0,
 ) -> Sizes:
     """Sizes from sums before alpha that hold the empty set: over the kept sets, bounds over all, C, and D1 over both families.
 
     The bounds follow from those of D, for D1 is known exactly. Where epsilon keeps no set but the empty one, the value is the
-    lower bound. A size lies between 1 and the number of records, as every count does.
+    lower bound. A size lies between 1 and the number of records, as every count does. ``empty`` is the probability of the empty
+    set.
     """
-    alone = consequence / max(records, 1)  # the part of the empty set, whose count is the whole table
+    alone = empty * consequence / max(records, 1)  # the part of the empty set, whose count is the whole table
 
     def ratio(mass: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
         rest = np.maximum(total - alone, 0.0)
@@ -104,7 +106,12 @@ def high_risk(
 
 
 def risk_levels(
-    threshold: float | Among, consequence: NDArray[np.float64], whole_mass: NDArray[np.float64], records: int, alpha: float
+    threshold: float | Among,
+    consequence: NDArray[np.float64],
+    whole_mass: NDArray[np.float64],
+    records: int,
+    alpha: float,
+    empty: float = 1.0,
 ) -> NDArray[np.float64]:
     """The risk (over all sets, the empty one too) above which each record is high-risk; infinite where it cannot be.
 
@@ -112,5 +119,5 @@ def risk_levels(
     """
     if not isinstance(threshold, Among):
         return np.full(len(consequence), threshold)
-    level = alpha * (whole_mass / (threshold.among * NEAR) + consequence / max(records, 1))
+    level = alpha * (whole_mass / (threshold.among * NEAR) + empty * consequence / max(records, 1))
     return np.where(whole_mass <= _NOTHING * np.maximum(consequence, whole_mass), np.inf, level)

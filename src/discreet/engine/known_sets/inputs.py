@@ -12,7 +12,7 @@ Where the release holds coarse cells and no original is given, see :mod:`discree
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,17 +96,38 @@ def build_queries(
     single = np.zeros((len(slots), len(singles)))
     for at, place in enumerate(singles):
         single[:, at] = weights[ordered[place]][columns[ordered[place]]]
-    rest, spread = np.zeros(len(slots)), np.ones(len(slots))
-    for place in range(tree.width, len(ordered)):
-        chance = tree.probabilities[place]
-        if chance == 0:
-            continue
-        lost = np.array([place in shape.lost for shape in patterns])[pattern]
-        spread *= np.where(lost, 1.0, 1 + chance)
-        if ordered[place] in weights:
-            learnt = weights[ordered[place]][columns[ordered[place]]] * chance / (1 + chance)
-            rest += np.where(lost, 0.0, learnt)
+    learnt = {
+        place: weights[name][columns[name]] for place, name in enumerate(ordered) if place >= tree.width and name in weights
+    }
+    rest, spread = _left_to_rest(tree, patterns, pattern, learnt)
     return Queries(consequences(data, weights, slots), rest, spread, single, singles, pattern, patterns)
+
+
+def _left_to_rest(
+    tree: Family, patterns: list[Pattern], pattern: NDArray[np.int32], learnt: Mapping[int, NDArray[np.float64]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """D and P of each query over the attributes that occur in no kept set; ``learnt`` are its weights there, by place."""
+    rest, spread = np.zeros(len(pattern)), np.ones(len(pattern))
+    flags = np.zeros((len(patterns), len(tree.order)), dtype=np.bool_)
+    for at, shape in enumerate(patterns):
+        flags[at, list(shape.lost)] = True
+    is_lost = tree.spread_lost(flags)
+    for place in range(tree.width, len(tree.order)):
+        if tree.probabilities[place] == 0:
+            continue
+        lost = is_lost[pattern, place]
+        if tree.begins[place]:
+            spread *= np.where(lost, tree.unknown[place], tree.either[place])
+        if place in learnt:
+            rest += np.where(lost, 0.0, learnt[place] * tree.share[place])
+    return rest, spread
+
+
+def build_certain_queries(tree: Family, pattern: NDArray[np.int32], patterns: list[Pattern]) -> Queries:
+    """Queries whose consequence is 1 whatever is known: the sum over the sets is the probability of being found."""
+    size = len(pattern)
+    _, spread = _left_to_rest(tree, patterns, pattern, {})
+    return Queries(np.ones(size), np.zeros(size), spread, np.zeros((size, 0)), [], pattern, patterns)
 
 
 def single_class(columns: Sequence[Column], slots: NDArray[np.int64], size: int) -> list[RecordClass]:

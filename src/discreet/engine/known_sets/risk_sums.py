@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engine.known_sets import kernels
+from discreet.engine.known_sets import kernels, small_kernels
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.terms import terms
@@ -65,6 +65,7 @@ class RiskSums:
         self.near, self.far, self.likelihood, self.top = (np.zeros(len(queries)) for _ in range(4))
         self.top_node = np.zeros(len(queries), np.int32)
         self.visited = 0
+        self._likeliest: dict[tuple[int, int], list[int]] = {}
 
     def add(self, node: int, active: NDArray[np.uint32], counts: NDArray[np.int32]) -> None:
         """Add one set to the active queries, by how many records agree with each on it."""
@@ -76,11 +77,53 @@ class RiskSums:
             self.threads.run_slices(
                 kernels.add_plain, len(active), active, counts, ask.pattern, *rows, *place, self.top_node
             )  # fmt: skip
-            return
+        else:
+            self._add_weighted(node, active, counts, rows, place)
+        if not self.tree.is_plain:
+            self._raise_tops(node, active[counts[active] == 1])
+
+    def _add_weighted(
+        self, node: int, active: NDArray[np.uint32], counts: NDArray[np.int32], rows: tuple[Any, ...], place: tuple[Any, ...]
+    ) -> None:
+        ask, parts = self.queries, self.terms
         self.threads.run_slices(
             kernels.add, len(active), active, counts, ask.pattern, ask.weight, ask.rest, ask.single, *rows, parts.member[node],
             *place, self.top, self.top_node,
         )  # fmt: skip
+
+    def _raise_tops(self, node: int, alone: NDArray[np.uint32]) -> None:
+        """Of queries that leave the walk: a larger set may be likelier than this one, where probabilities do not fall."""
+        ask, tree = self.queries, self.tree
+        for shape in np.unique(ask.pattern[alone]):
+            slots = alone[ask.pattern[alone] == shape]
+            for best in self._likeliest_below(node, int(shape)):
+                chance = float(tree.chance[best])
+                learnt = ask.weight[slots] - ask.single[slots] @ self.terms.member[best]
+                if ask.plain:
+                    part, before = np.full(len(slots), chance), self.likelihood[slots]
+                else:
+                    part, before = chance * learnt, self.top[slots]
+                better = small_kernels.is_better(part, before, tree.rank, best, self.top_node[slots])
+                self.top_node[slots] = np.where(better, best, self.top_node[slots])
+                self.top[slots] = np.where(better, part, self.top[slots])
+                self.likelihood[slots] = np.maximum(self.likelihood[slots], chance)
+
+    def _likeliest_below(self, node: int, shape: int) -> list[int]:
+        """The likeliest larger set for each combination of sensitive attributes in it, among those that a pattern asks by."""
+        key = (node, shape)
+        if key not in self._likeliest:
+            tree, pattern = self.tree, self.queries.patterns[shape]
+            blocked = pattern.unknown | pattern.lost
+            best: dict[bytes, int] = {}
+            for below in range(node + 1, int(tree.end[node])):
+                if tree.chance[below] == 0 or not blocked.isdisjoint(tree.sets[below]):
+                    continue
+                held = self.terms.member[below].tobytes()
+                known = best.get(held)
+                if known is None or (-tree.chance[below], tree.rank[below]) < (-tree.chance[known], tree.rank[known]):
+                    best[held] = below
+            self._likeliest[key] = list(best.values())
+        return self._likeliest[key]
 
     def finish(self, count_all: NDArray[np.int64]) -> RecordSums:
         """Sums into risks: what epsilon dropped is at most its whole mass at the smallest count there is."""
@@ -92,5 +135,6 @@ class RiskSums:
         whole_mass = whole[:, 0] * (ask.weight - ask.rest) + (whole[:, 1:] * ask.single).sum(axis=1)
         lower = np.maximum(far * ask.spread, near)  # equal but for rounding where nothing was dropped
         upper = np.maximum(near + (whole_mass * ask.spread - kept_mass) / np.maximum(count_all, 1), lower)
-        masses = kept_mass - ask.weight, whole_mass * ask.spread - ask.weight
+        empty = float(self.tree.chance[0]) * ask.weight
+        masses = kept_mass - empty, whole_mass * ask.spread - empty
         return RecordSums(near, lower, upper, top, self.top_node, self.likelihood, count_all, self.visited, *masses)

@@ -86,7 +86,7 @@ def add_plain(
     near[slots] += np.where(alone, kept_below[shape, 0], kept[shape, 0] * inverse)
     far[slots] += np.where(alone, whole_below[shape, 0], whole[shape, 0] * inverse)
     part, best = np.where(alone, chance, chance * inverse), likelihood[slots]
-    top_node[slots] = np.where(_is_better(part, best, rank, node, top_node[slots]), node, top_node[slots])
+    top_node[slots] = np.where(is_better(part, best, rank, node, top_node[slots]), node, top_node[slots])
     likelihood[slots] = np.maximum(best, part)
 
 
@@ -110,12 +110,12 @@ def add(
     far[slots] += total * inverse
     likelihood[slots] = np.maximum(likelihood[slots], chance * inverse)
     part, best = chance * inverse * learnt, top[slots]
-    better = _is_better(part, best, rank, node, top_node[slots])
+    better = is_better(part, best, rank, node, top_node[slots])
     top[slots] = np.where(better, part, best)
     top_node[slots] = np.where(better, node, top_node[slots])
 
 
-def _is_better(part: Any, best: Any, rank: Any, node: int, top_node: Any) -> Any:
+def is_better(part: Any, best: Any, rank: Any, node: int, top_node: Any) -> Any:
     return (part > best * (1 + _TIE)) | ((part >= best * (1 - _TIE)) & (rank[node] < rank[top_node]))
 
 

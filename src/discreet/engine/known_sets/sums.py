@@ -13,8 +13,9 @@ from discreet.engine.encoding.columns import encode
 from discreet.engine.encoding.record_links import require_original_rows
 from discreet.engine.known_sets.counter import Counter
 from discreet.engine.known_sets.duplicates import Duplicates, find_duplicates
-from discreet.engine.known_sets.family import Family, family
+from discreet.engine.known_sets.family import Family, Knowledge, family
 from discreet.engine.known_sets.inputs import (
+    build_certain_queries,
     build_queries,
     classes_by_layers,
     classes_by_nulls,
@@ -75,6 +76,27 @@ def attributes(data: Microdata) -> list[str]:
     return named
 
 
+def family_of(data: Microdata, names: Sequence[str], epsilon: float, max_sets: int, knowledge: Knowledge = "products") -> Family:
+    """The family of known sets of these attributes, as the policy has their probabilities and what is known together."""
+    place = {name: at for at, name in enumerate(names)}
+    together = [[place[name] for name in unit if name in place] for unit in data.policy.known_together]
+    chances = [data.attribute(name).known for name in names]
+    return family(chances, epsilon, max_sets, knowledge=knowledge, together=together)
+
+
+def probability_of(data: Microdata, known: Sequence[str], knowledge: Knowledge) -> float:
+    """The probability of one known set, as :func:`family_of` has it."""
+    names = attributes(data)
+    grouped = {name: unit for unit in data.policy.known_together for name in unit}
+    units = {tuple(grouped.get(name, (name,))) for name in names}
+    probability = 1.0
+    for unit in sorted(units):
+        chance = max(float(data.attribute(name).known) for name in unit if name in names)
+        inside = any(name in known for name in unit)
+        probability *= chance if inside else 1 - chance if knowledge == "independent" else 1.0
+    return probability
+
+
 def known_sets(
     data: Microdata,
     *,
@@ -83,19 +105,25 @@ def known_sets(
     missing: Missing = "category",
     original: Microdata | None = None,
     everyone: bool = False,
+    knowledge: Knowledge = "products",
+    certain: bool = False,
 ) -> KnownSets:
-    """Sum over the kept sets, and bound the sum over all sets, for each record that has something to learn (or for everyone)."""
+    """Sum over the kept sets, and bound the sum over all sets, for each record that has something to learn (or for everyone).
+
+    With ``certain`` the consequence of every set is 1 for everyone: the sum is that of the likelihoods of being found.
+    """
+    everyone = everyone or certain
     names = attributes(data)
     if original is not None:
         names = [name for name in names if name in original.columns]
-    tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
+    tree = family_of(data, names, epsilon, max_sets, knowledge)
     is_query = np.ones(len(data), dtype=np.bool_) if everyone else find_sensitive_records(data, weights_of(data, names))
     if original is not None:
         is_query &= require_original_rows(data, original, "known_sets") >= 0
     slots = np.flatnonzero(is_query)
-    duplicates = _find_duplicates(data, names, slots) if original is None else None
+    duplicates = distinct_queries(data, names, slots) if original is None else None
     first_rows = slots if duplicates is None else slots[duplicates.first]
-    classes, queries, ordered = build_classes(data, names, tree, first_rows, missing, original)
+    classes, queries, ordered = build_classes(data, names, tree, first_rows, missing, original, certain=certain)
     same_records = None if len(queries.patterns) <= _COUNTED_PATTERNS else _count_same_records(data, ordered)[first_rows]
     sums = _sum_in_turns(tree, classes, queries, len(ordered), same_records)
     if duplicates is None:
@@ -145,17 +173,26 @@ def sum_in_one_walk(
         return sums.finish(count_all)
 
 
-def _find_duplicates(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Duplicates | None:
+def distinct_queries(data: Microdata, names: list[str], slots: NDArray[np.int64]) -> Duplicates | None:
+    """Which of these records ask the same, so that one of each kind is summed; None where hardly any do."""
     weights = weights_of(data, names)
-    known = encode(data, [name for name in names if data.attribute(name).known > 0])
+    grouped = {name for unit in data.policy.known_together for name in unit}
+    known = encode(data, [name for name in names if data.attribute(name).known > 0 or name in grouped])
     return find_duplicates(known, [(column, weights[column.name]) for column in encode(data, weights)], slots)
 
 
 def build_classes(
-    data: Microdata, names: list[str], tree: Family, slots: NDArray[np.int64], missing: Missing, original: Microdata | None
+    data: Microdata,
+    names: list[str],
+    tree: Family,
+    slots: NDArray[np.int64],
+    missing: Missing,
+    original: Microdata | None,
+    *,
+    certain: bool = False,
 ) -> tuple[list[RecordClass], Queries, list[str]]:
     """Who is counted, who asks, and the attributes in the family's order that an intruder may know."""
-    ordered = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
+    ordered = tree.known_names(names)
     columns = encode(data, ordered)
     if original is not None:
         rows = require_original_rows(data, original, "known_sets")[slots]
@@ -167,4 +204,6 @@ def build_classes(
     else:
         classes = single_class(columns, slots, len(data))
         pattern, patterns = single_pattern(len(slots))
+    if certain:
+        return classes, build_certain_queries(tree, pattern, patterns), ordered
     return classes, build_queries(data, tree, names, slots, pattern, patterns), ordered

@@ -5,10 +5,13 @@ For a known set S with probability p the sum over all of 2^m sets has, at S, the
     x = p (C - c_S)                                    the set itself (Orooji & Knapp (2018a), eq. 1), and
     y = p P_q (C - c_S - D_q)                          the set and every set that epsilon dropped below it,
 
-where P_q = \prod_{b > q} (1 + p_b) and D_q = \sum_{b > q} c_b p_b / (1 + p_b) run over the dropped suffix. Both are divided by a
-count. They are linear in the record's weights, so a set is a row of coefficients: one for C, one for every sensitive attribute
-that occurs in kept sets (a *single*). Sensitive attributes that never do stay together in D ("rest") and P ("spread"), one
-number per record.
+where P_q = \prod_{b > q} (1 + p_b) and D_q = \sum_{b > q} c_b p_b / (1 + p_b) run over the dropped suffix. Where knowledge is
+independent, P and D run over p + (1 - p) = 1 and over c_b p_b, and p stands for the product of the factors up to q
+(``Family.mass``; docs/theory/knowledge.md). Both are divided by a count.
+
+They are linear in the record's weights, so a set is a row of coefficients: one for C, one for every sensitive attribute that
+occurs in kept sets (a *single*). Sensitive attributes that never do stay together in D ("rest") and P ("spread"), one number per
+record.
 
 A record that lacks attributes (a null that agrees with anything) has the same count for S as for S without them, so the rows of
 both are added up at the smaller set. A record whose own masked values disagree on an attribute is not found through it, so sets
@@ -69,18 +72,20 @@ def _terms_of_sets(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The parts x of each set by itself, and y, which depends on the pattern as well."""
     width = tree.width
-    chances = np.where(_flag_places([shape.lost for shape in patterns], width), 0.0, tree.probabilities[:width])
+    lost = tree.spread_lost(_flag_places([shape.lost for shape in patterns], width))
+    either = np.where(lost, np.where(tree.begins[:width], tree.unknown[:width], 1.0), tree.either[:width])
+    share = np.where(lost, 0.0, tree.share[:width])
     behind = np.ones(
         (len(patterns), width + 1)
     )  # P over the kept-capable attributes behind a place; the rest's is the record's own
     for place in range(width - 1, -1, -1):
-        behind[:, place] = behind[:, place + 1] * (1 + chances[:, place])
+        behind[:, place] = behind[:, place + 1] * either[:, place]
     x = np.empty((len(tree), 1 + len(singles)))
     y = np.empty((len(tree), len(patterns), 1 + len(singles)))
     x[:, 0] = tree.chance
-    y[:, :, 0] = tree.chance[:, None] * behind[:, tree.reach + 1].T
+    y[:, :, 0] = tree.mass[:, None] * behind[:, tree.reach + 1].T
     for at, place in enumerate(singles):
-        dropped = (place > tree.reach)[:, None] * (chances[:, place] / (1 + chances[:, place]))
+        dropped = (place > tree.reach)[:, None] * share[:, place]
         x[:, at + 1] = -tree.chance * member[:, at]
         y[:, :, at + 1] = -y[:, :, 0] * (member[:, at, None] + dropped)
     return x, y

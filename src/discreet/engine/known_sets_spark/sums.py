@@ -36,6 +36,7 @@ from discreet.engine.known_sets_spark.stages import (
 from discreet.engine.known_sets_spark.suppressed_values import SuppressedValues
 from discreet.engine.spark.arrow import grouped, in_arrow
 from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import quote
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.value_counts import Dictionary, dictionaries
 
@@ -193,7 +194,7 @@ def select_columns(work: Work, numbered: bool) -> DataFrame:
     if work.rows is not None:
         return work.rows
     frame = work.data.numbered if numbered else work.data.frame
-    return frame.select(*[f"`{name}`" for name in work.dictionary], *([f"`{RECORD}`"] if numbered else []))
+    return frame.select(*[quote(name) for name in work.dictionary], *([quote(RECORD)] if numbered else []))
 
 
 def _encode(work: Work, layout: Layout, everyone: bool, lost: SuppressedValues | None = None) -> Encode:

@@ -202,6 +202,30 @@ def _runs_of_positions(
     return np.cumsum(starts), np.concatenate([none, *firsts]), np.concatenate([none, *lasts])
 
 
+# query_first/last and searched_first/last: runs of positions, ascending; two cells are the runs from query_run up to query_end,
+# and from searched_run up to searched_end. begin: first position of the searched cell. O(runs of both cells).
+@compiled
+def _reaches_from_outside(
+    query_first: Any, query_last: Any, query_run: int, query_end: int, searched_first: Any, searched_last: Any,
+    searched_run: int, searched_end: int, begin: int,
+) -> bool:  # fmt: skip
+    """Whether a searched cell has a position of the query's cell, but does not begin inside it."""
+    overlap = False
+    while query_run < query_end and searched_run < searched_end:
+        if query_first[query_run] <= begin < query_last[query_run]:
+            return False
+        if query_first[query_run] < searched_last[searched_run] and searched_first[searched_run] < query_last[query_run]:
+            overlap = True
+        if query_last[query_run] <= searched_last[searched_run]:
+            query_run += 1
+        else:
+            searched_run += 1
+    for rest in range(query_run, query_end):  # a later run of the query's cell may contain the beginning
+        if query_first[rest] <= begin < query_last[rest]:
+            return False
+    return overlap
+
+
 # query_starts/first/last and searched_starts/first/last: the runs of positions of each code's cell. codes[place]: searched code
 # at a place. begins[place]: first position of its cell, ascending. coarse: places of cells of several positions. Blank searched
 # codes have the places blank_first to blank_last. own[code]: place of an empty cell that agrees with itself, else -1. O(query
@@ -235,25 +259,10 @@ def _relate(
                 place = coarse[index]
                 if begins[place] >= last:
                     break
-                query_run, searched_run = query_starts[code], searched_starts[codes[place]]
-                inside = overlap = False
-                while query_run < query_starts[code + 1] and searched_run < searched_starts[codes[place] + 1]:
-                    if query_first[query_run] <= begins[place] < query_last[query_run]:
-                        inside = True
-                        break
-                    if (
-                        query_first[query_run] < searched_last[searched_run]
-                        and searched_first[searched_run] < query_last[query_run]
-                    ):
-                        overlap = True
-                    if query_last[query_run] <= searched_last[searched_run]:
-                        query_run += 1
-                    else:
-                        searched_run += 1
-                if not inside:  # a later run of the query's cell may contain the beginning
-                    for rest in range(query_run, query_starts[code + 1]):
-                        inside = inside or query_first[rest] <= begins[place] < query_last[rest]
-                if overlap and not inside:
+                if _reaches_from_outside(
+                    query_first, query_last, query_starts[code], query_starts[code + 1], searched_first, searched_last,
+                    searched_starts[codes[place]], searched_starts[codes[place] + 1], begins[place],
+                ):  # fmt: skip
                     if write:
                         begin[target + written], end[target + written] = place, place + 1
                     written += 1

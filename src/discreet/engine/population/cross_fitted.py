@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.population.dispersed_counts import LARGEST, SizeModel, fit_sizes, mean_and_shape
-from discreet.engine.population.posterior import chance_of_no_other, expected_inverse, inverse_variance
+from discreet.engine.population.posterior import (
+    chance_of_no_other,
+    expected_inverse,
+    inverse_variance,
+    inverse_variance_of_larger,
+)
 from discreet.engine.population.predictors import compute_predictors
 
 if TYPE_CHECKING:
@@ -25,16 +30,20 @@ if TYPE_CHECKING:
 
 _MOST_FITTED = 100_000
 """Classes that the regression is fitted to; more are thinned at random."""
-_INTERCEPT, _SLOPE, _LOG_SHAPE, _SHAPE_SLOPE = (0.4, 2.0), (0.0, 64.0), (1.4, 2.0), (0.0, 24.0)
+_INTERCEPT, _LOG_SHAPE, _SHAPE_SLOPE = (0.0, 2.0), (1.4, 2.0), (0.0, 6.0)
 """Means and precisions of the priors, with predictors in standard deviations, for samples with too few classes of two records to
 tell: the network is right up to a factor, with a coefficient of variation of one half around it."""
-_MODEL_ERROR = 0.02
-"""Standard error of log P(F = 1) because intensities are not exactly gamma, as a share of -log P(F = 1), for each unit of
-log(1 / pi): the rarer population uniques are among sample uniques and the smaller the sample, the farther the
-model extrapolates."""
+_SLOPE_PRECISIONS = (64.0, 256.0, 1024.0)
+"""Of the priors of the other coefficients, with mean 0; that with the largest evidence is used."""
+_MODEL_ERROR = 0.04
+"""Standard error of the logarithm of a sum of 1/F or of P(F = 1) because the model is not exact, for each unit of the logarithm
+of its largest possible value over its value: the rarer population uniques are among sample uniques, the farther the model
+extrapolates. Calibrated, not derived (docs/benchmarks.md)."""
 _LEAST_SPREAD = 0.3
 """A predictor that hardly varies is not stretched to a standard deviation of one."""
 _FARTHEST = 6.0
+_STEP = 1e-3
+"""Of the differences that stand for derivatives by the logarithm of a mean or a shape."""
 _SEED = 20_180_917
 """The thinning is the same in every run; it reveals nothing and depends on no order of the rows."""
 
@@ -51,6 +60,8 @@ class PopulationSizes:
     """Standard error of the sum of ``alone`` over the sample uniques."""
     inverse_error: float
     """Standard error of the sum of ``inverse`` over the sample uniques."""
+    total_error: float
+    """Standard error of the sum of 1/F over all records, those of larger classes included."""
 
 
 def estimate_sizes(
@@ -67,15 +78,40 @@ def estimate_sizes(
     small = np.flatnonzero(ordered <= LARGEST)
     own, shape = ordered.astype(np.float64), ordered.astype(np.float64)
     miss = np.full(len(own), fraction)
-    errors = np.zeros(2)
+    by_fit = np.zeros(3)
     if len(small):
         regression = _Regression([np.asarray(column)[order] for column in codes], cardinalities, ordered, small, fraction)
-        shape[small], miss[small] = regression.predict(regression.model.parameters, small)
-        errors = regression.standard_errors(small[ordered[small] == 1])
+        shape[small], miss[small] = regression.posterior(*regression.mean_and_shape(small), small)
+        by_fit = regression.variances_by_fit(small)
+    alone, inverse = chance_of_no_other(shape, miss), expected_inverse(own, shape, miss)
+    errors = _standard_errors(own, shape, miss, alone, inverse, by_fit)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    alone, inverse = chance_of_no_other(shape, miss), expected_inverse(own, shape, miss)
-    return PopulationSizes(alone[back], inverse[back], float(errors[0]), float(errors[1]))
+    return PopulationSizes(alone[back], inverse[back], *errors)
+
+
+def _standard_errors(
+    own: NDArray[np.float64],
+    shape: NDArray[np.float64],
+    miss: NDArray[np.float64],
+    alone: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    by_fit: NDArray[np.float64],
+) -> tuple[float, float, float]:
+    """Of the population uniques, and of the sum of 1/F over the sample uniques and over all records.
+
+    Each has three parts: chance given the model, the uncertain coefficients (``by_fit``), and a model that is not exact.
+    """
+    single = own == 1
+    of_uniques = float(inverse_variance(shape[single], miss[single]).sum())
+    larger = own[~single]
+    of_larger = float((larger**2 * inverse_variance_of_larger(larger, shape[~single], miss[~single])).sum())
+    chance = np.array([(alone * (1 - alone))[single].sum(), of_uniques, of_uniques + of_larger])
+    sums = np.array([alone[single].sum(), inverse[single].sum(), (own * inverse).sum()])
+    most = np.array([single.sum(), single.sum(), len(own)])
+    beyond = _MODEL_ERROR * sums * np.log(np.maximum(most / np.maximum(sums, 1e-300), 1.0))
+    errors = np.sqrt(chance + by_fit + beyond**2)
+    return float(errors[0]), float(errors[1]), float(errors[2])
 
 
 class _Regression:
@@ -90,52 +126,59 @@ class _Regression:
         fraction: float,
     ) -> None:
         self.counts, self.fraction = counts.astype(np.float64), fraction
-        self.offset, others = compute_predictors(codes, cardinalities, counts, LARGEST)
-        raw = np.column_stack([self.offset, others])
-        center, spread = raw[small].mean(axis=0), raw[small].std(axis=0)
-        scaled = np.clip((raw - center) / np.maximum(spread, _LEAST_SPREAD), -_FARTHEST, _FARTHEST)
-        self.design = np.column_stack([np.ones(len(raw)), scaled])
-        self.shape_design = self.design[:, :2]
-        columns = self.design.shape[1]
-        priors = np.array([_INTERCEPT, *[_SLOPE] * (columns - 1), _LOG_SHAPE, _SHAPE_SLOPE])
+        self.offset, columns, precision = compute_predictors(codes, cardinalities, counts, LARGEST)
+        ones = np.ones((len(counts), 1))
+        self.design = np.hstack([ones, _standardize(columns, small)])
+        self.shape_design = np.hstack([ones, _standardize(precision[:, None], small)])
         rows = small
         if len(rows) > _MOST_FITTED:
             rows = np.sort(np.random.default_rng(_SEED).choice(rows, _MOST_FITTED, replace=False))
-        self.model: SizeModel = fit_sizes(
-            counts[rows], self.design[rows], self.shape_design[rows], self.offset[rows], priors[:, 0], priors[:, 1]
-        )
+        fitted = (counts[rows], self.design[rows], self.shape_design[rows], self.offset[rows])
+        candidates: list[SizeModel] = []
+        for precision_of_slopes in _SLOPE_PRECISIONS:
+            priors = np.array([_INTERCEPT, *[(0.0, precision_of_slopes)] * columns.shape[1], _LOG_SHAPE, _SHAPE_SLOPE])
+            start = candidates[-1].parameters if candidates else priors[:, 0]
+            candidates.append(fit_sizes(*fitted, priors[:, 0], priors[:, 1], start))
+        self.model = max(candidates, key=lambda model: model.evidence)
 
-    def predict(
-        self, parameters: NDArray[np.float64], rows: NDArray[np.int64]
+    def mean_and_shape(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return mean_and_shape(self.model.parameters, self.design[rows], self.shape_design[rows], self.offset[rows])
+
+    def posterior(
+        self, mean: NDArray[np.float64], shape: NDArray[np.float64], rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Shape and success probability of the negative binomial F - f of these classes, given the f of the sample.
 
         As seen from a record the class's intensity is gamma with shape s and rate s pi / m before its other records are counted.
         """
-        mean, shape = mean_and_shape(parameters, self.design[rows], self.shape_design[rows], self.offset[rows])
         rate = shape * self.fraction / mean + self.fraction
-        return shape + self.counts[rows] - 1, rate / (rate + 1 - self.fraction)
+        return shape + self.counts[rows] - 1, rate / (rate + (1 - self.fraction))
 
-    def standard_errors(self, unique: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Of the sums of P(F = 1) and E(1/F) over the sample uniques: chance, uncertain parameters, and an inexact model."""
+    def variances_by_fit(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of the population uniques and both sums of 1/F, because the coefficients are estimated (delta method).
 
-        def sums(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-            shape, miss = self.predict(parameters, unique)
-            return np.array([chance_of_no_other(shape, miss).sum(), expected_inverse(ones, shape, miss).sum()])
+        The derivatives by log m and log s of each class are differences; the designs carry them over to the coefficients.
+        """
+        mean, shape = self.mean_and_shape(rows)
+        own = self.counts[rows]
+        up, down = np.exp(_STEP / 2), np.exp(-_STEP / 2)
 
-        if not len(unique):
-            return np.zeros(2)
-        ones = np.ones(len(unique))
-        gradient = []
-        for place, deviation in enumerate(np.sqrt(np.maximum(np.diag(self.model.covariance), 1e-18))):
-            moved = np.zeros(len(self.model.parameters))
-            moved[place] = deviation / 2
-            gradient.append((sums(self.model.parameters + moved) - sums(self.model.parameters - moved)) / deviation)
-        slopes = np.array(gradient)
-        shape, miss = self.predict(self.model.parameters, unique)
-        alone = chance_of_no_other(shape, miss)
-        chance = np.array([(alone * (1 - alone)).sum(), inverse_variance(shape, miss).sum()])
-        fitted = np.einsum("pk,pq,qk->k", slopes, self.model.covariance, slopes)
-        total = np.maximum(sums(self.model.parameters), 1e-300)
-        beyond = _MODEL_ERROR * -np.log(self.fraction) * total * np.log(np.maximum(len(unique) / total, 1.0))
-        return np.asarray(np.sqrt(fitted + chance + beyond**2))
+        def slopes(
+            higher: tuple[NDArray[np.float64], NDArray[np.float64]], lower: tuple[NDArray[np.float64], NDArray[np.float64]]
+        ) -> NDArray[np.float64]:
+            """One column for each of the three sums."""
+            ends = [self.posterior(*values, rows) for values in (higher, lower)]
+            alone = chance_of_no_other(*ends[0]) - chance_of_no_other(*ends[1])
+            inverse = expected_inverse(own, *ends[0]) - expected_inverse(own, *ends[1])
+            return np.column_stack([np.where(own == 1, alone, 0.0), np.where(own == 1, inverse, 0.0), own * inverse]) / _STEP
+
+        by_mean = self.design[rows].T @ slopes((mean * up, shape), (mean * down, shape))
+        by_shape = self.shape_design[rows].T @ slopes((mean, shape * up), (mean, shape * down))
+        gradient = np.vstack([by_mean, by_shape])
+        return np.asarray(np.einsum("pk,pq,qk->k", gradient, self.model.covariance, gradient))
+
+
+def _standardize(columns: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Columns in standard deviations of the classes ``rows``."""
+    center, spread = columns[rows].mean(axis=0), columns[rows].std(axis=0)
+    return np.asarray(np.clip((columns - center) / np.maximum(spread, _LEAST_SPREAD), -_FARTHEST, _FARTHEST))

@@ -32,6 +32,8 @@ class SizeModel:
 
     parameters: NDArray[np.float64]
     covariance: NDArray[np.float64]
+    evidence: float
+    """The logarithm of the likelihood averaged over the prior, by Laplace's approximation."""
 
 
 def mean_and_shape(
@@ -54,12 +56,14 @@ def fit_sizes(
     offset: NDArray[np.float64],
     prior: NDArray[np.float64],
     precision: NDArray[np.float64],
+    start: NDArray[np.float64] | None = None,
 ) -> SizeModel:
     """The mode of the posterior of classes of 1 to ``LARGEST`` records under independent normal priors.
 
-    Fisher scoring, damped where a step does not improve (Levenberg & Marquardt). Each step costs O(rows x (LARGEST + columns^2)).
+    Fisher scoring from ``start`` (default: the prior's means), damped where a step does not improve (Levenberg & Marquardt). Each
+    step costs O(rows x (LARGEST + columns^2)).
     """
-    parameters, damping = prior.copy(), 0.0
+    parameters, damping = (prior if start is None else start).copy(), 0.0
     value, score, information = evaluate_sizes(parameters, sizes, design, shape_design, offset)
     penalized = value - 0.5 * float(precision @ (parameters - prior) ** 2)
     for _ in range(_STEPS):
@@ -80,8 +84,10 @@ def fit_sizes(
         parameters, penalized, score, information = tried, tried_penalized, tried_score, tried_information
         if gain < _TOLERANCE * (1 + abs(penalized)):
             break
-    bread = np.linalg.inv(information + np.diag(precision))
-    return SizeModel(parameters, bread @ (score.T @ score + np.diag(precision)) @ bread)
+    curvature = information + np.diag(precision)
+    bread = np.linalg.inv(curvature)
+    evidence = penalized + 0.5 * (float(np.log(precision).sum()) - float(np.linalg.slogdet(curvature)[1]))
+    return SizeModel(parameters, bread @ (score.T @ score + np.diag(precision)) @ bread, evidence)
 
 
 def evaluate_sizes(

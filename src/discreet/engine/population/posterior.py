@@ -33,22 +33,32 @@ def expected_inverse(sizes: NDArray[np.float64], shape: NDArray[np.float64], mis
 
         integral over v in [p, 1] of t(v)^(f-1) v^(s-2) p / (1-p) dv,      t(v) = (1 - p/v) / (1 - p)
 
-    and with v = p^x, x in [0, 1], the steep part near t = 1 is spread evenly: Gauss-Legendre with 32 nodes in x.
+    and with v = p^x, x in [0, 1], the steep part near t = 1 is spread evenly: Gauss-Legendre with 32 nodes in x. The logarithm of
+    the integrand is concave in log v and has the slope (s - 1) + (f - 1) p / (1 - p) at v = 1, which says where it is negligible.
     """
+    return _integrate(sizes, shape, miss, power=1)
+
+
+def _integrate(
+    sizes: NDArray[np.float64], shape: NDArray[np.float64], miss: NDArray[np.float64], *, power: int
+) -> NDArray[np.float64]:
+    """E(1/F) or E(1/F^2); one pass over the arrays per node."""
     q = 1.0 - miss
     certain = q < 1e-9
     log_p = np.log(np.where(certain, 0.5, miss))
     safe_q = np.where(certain, 0.5, q)
-    end = np.minimum(1.0, _NEGLIGIBLE / np.maximum(-log_p * (shape - 1), 1e-9))
+    slope = shape - 1 + (sizes - 1) * np.exp(log_p) / safe_q
+    end = np.minimum(1.0, _NEGLIGIBLE / np.maximum(-log_p * slope, 1e-9))
     total = np.zeros_like(miss)
     for node, weight in zip((_NODES + 1) / 2, _NODE_WEIGHTS / 2, strict=True):
         log_v = log_p * node * end
         t = np.clip(-np.expm1(log_p - log_v) / safe_q, 0.0, 1.0)
         with np.errstate(divide="ignore"):
-            log_term = np.where(sizes > 1, (sizes - 1) * np.log(t), 0.0) + (shape - 1) * log_v
-        total += weight * np.exp(log_term)
+            log_t = np.log(t)
+        term = np.exp(np.where(sizes > 1, (sizes - 1) * log_t, 0.0) + (shape - 1) * log_v)
+        total += weight * (term if power == 1 else np.where(t > 0, -log_t, 0.0) * term)
     value = total * end * -log_p * np.exp(log_p) / safe_q
-    return np.asarray(np.where(certain, 1 / sizes, np.clip(value, 0.0, 1 / sizes)))
+    return np.asarray(np.where(certain, sizes ** -float(power), np.clip(value, 0.0, sizes ** -float(power))))
 
 
 def inverse_variance(shape: NDArray[np.float64], miss: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -64,3 +74,15 @@ def inverse_variance(shape: NDArray[np.float64], miss: NDArray[np.float64]) -> N
         rest -= chance / size
         chance = chance * (shape + size - 1) / size * (1 - miss)
     return np.asarray(np.maximum(square + np.maximum(rest, 0.0) / (_SUMMED + 1) - mean**2, 0.0))
+
+
+def inverse_variance_of_larger(
+    sizes: NDArray[np.float64], shape: NDArray[np.float64], miss: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The variance of 1/F of classes with f >= 2 records in the sample (F = f + X).
+
+    E 1/(f + X)^2 is the integral over t in [0, 1] of t^(f-1) log(1/t) (p / (1 - (1-p) t))^s, by the nodes of ``expected_inverse``
+    to about 1 % of the variance.
+    """
+    square = _integrate(sizes, shape, miss, power=2)
+    return np.asarray(np.maximum(square - expected_inverse(sizes, shape, miss) ** 2, 0.0))

@@ -31,11 +31,16 @@ def available_memory() -> int:
     """
     if setting := os.environ.get(VARIABLE, "").strip():
         return parse_size(setting)
-    resident = _read_kilobytes(Path("/proc/self/status"), "VmRSS") or 0
+    resident = resident_memory()
     available = _read_kilobytes(Path("/proc/meminfo"), "MemAvailable")
     if available is None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min(available + resident, *(free + resident for free in _free_in_control_groups()), _address_space_limit())
+
+
+def resident_memory() -> int:
+    """The number of bytes that this process holds in memory; 0 where the system does not say."""
+    return _read_kilobytes(Path("/proc/self/status"), "VmRSS") or 0
 
 
 def parse_size(text: str, name: str = VARIABLE) -> int:

@@ -25,12 +25,15 @@ ROWS = 1 << 18
 
 def in_arrow(frame: DataFrame, stage: Stage, schema: str | StructType) -> DataFrame:
     """The rows that a stage yields for every partition."""
+    names = list(frame.columns)
+    # Spark itself looks each column up by its name as an expression, where a dot or a backtick means something else
+    renamed = any("." in name or "`" in name for name in names)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         os.environ["DISCREET_THREADS"] = "1"  # the cluster runs a task per core already
-        return stage(batches)
+        return stage((batch.rename_columns(names) for batch in batches) if renamed else batches)
 
-    return frame.mapInArrow(run, schema)
+    return (frame.toDF(*map(str, range(len(names)))) if renamed else frame).mapInArrow(run, schema)
 
 
 def grouped(frame: DataFrame, key: str, function: Callable[[pa.Table], pa.Table], schema: str) -> DataFrame:

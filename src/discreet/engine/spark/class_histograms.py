@@ -14,7 +14,7 @@ from discreet.engine.classes.groups import group_columns
 from discreet.engine.encoding.columns import encode_series
 from discreet.engine.spark.arrow import in_arrow, whole
 from discreet.engine.spark.gaps import PATTERNS
-from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows
+from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows, quote
 from discreet.engine.spark.value_counts import series_of
 from discreet.errors import DataError
 from discreet.model.attribute import Role
@@ -65,7 +65,7 @@ def measure_classes(
         except TooManyPatternsError:
             PATTERNS.refuse(plugin, data.engine)
     types = {field.name: field.dataType.simpleString() for field in data.frame.schema.fields}
-    schema = ", ".join([f"`{key}` {types[key]}" for key in keys] + [f"`{field}` double" for field in function.fields])
+    schema = ", ".join([f"{quote(key)} {types[key]}" for key in keys] + [f"`{field}` double" for field in function.fields])
     by_class = counted.select(*[col(name) for name in (*keys, sensitive, COUNT)]).repartition(*[col(key) for key in keys])
     return in_arrow(by_class, _MeasureClasses(tuple(keys), sensitive, function), schema)
 

@@ -26,6 +26,7 @@ COARSE = Gap(
     "intervals, groups and labels that contain values are compared on one machine only",
 )
 OVERLAPPING = Gap("coarse cells that overlap", "a cell that agrees with several others agrees with records on other machines")
+SCENARIOS = Gap("scenarios in the policy", "scenarios of known probabilities are compared on one machine")
 MANY_STRATA = Gap(f"more than {MOST_STRATA:,} strata", "their sizes are sent to every worker")
 MANY_CATEGORIES = Gap(
     "columns of more than a million values",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.hidden_columns import RECORD
+from discreet.engine.spark.joins import col
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
@@ -45,9 +46,8 @@ def _has_metadata(frame: DataFrame, name: str) -> bool:
 
 
 def _as_number(record: str) -> Any:
-    from pyspark.sql import functions as f
 
-    return f.col(f"`{record}`").cast("long")
+    return col(record).cast("long")
 
 
 def _check_column(frame: DataFrame, record: str, source: str) -> None:
@@ -72,7 +72,7 @@ def _number_by_row_index(frame: DataFrame) -> DataFrame:
     for file, last in sorted((row[0], row[1]) for row in files):
         starts[file] = next_number
         next_number += last + 1
-    return located.withColumn(RECORD, _start_of(starts, f.col(f"`{_FILE}`")) + f.col(f"`{_ROW}`")).drop(_FILE, _ROW)
+    return located.withColumn(RECORD, _start_of(starts, col(_FILE)) + col(_ROW)).drop(_FILE, _ROW)
 
 
 def _number_by_block(frame: DataFrame, *, files: bool) -> DataFrame:
@@ -90,8 +90,8 @@ def _number_by_block(frame: DataFrame, *, files: bool) -> DataFrame:
     for path, start, first, count in sorted(tuple(row) for row in blocks):
         starts[f"{path}#{start}"] = next_number - first
         next_number += count
-    key = f.concat(f.col(f"`{_FILE}`"), f.lit("#"), f.col(f"`{_BLOCK}`").cast("string"))
-    return located.withColumn(RECORD, _start_of(starts, key) + f.col(f"`{_ROW}`")).drop(_FILE, _BLOCK, _ROW)
+    key = f.concat(col(_FILE), f.lit("#"), col(_BLOCK).cast("string"))
+    return located.withColumn(RECORD, _start_of(starts, key) + col(_ROW)).drop(_FILE, _BLOCK, _ROW)
 
 
 def _start_of(starts: dict[str, int], key: Any) -> Any:

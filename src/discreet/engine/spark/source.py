@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, unquote
 
 from discreet.engine.spark.caching import forget_path
 from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.session import session
 from discreet.engine.spark.source_types import is_address, is_frame
@@ -139,7 +140,7 @@ def _without_markers(data: SparkMicrodata, policy: Policy) -> dict[str, Any]:
 
     changes: dict[str, Any] = {}
     for name, dtype in data.shape.frame.schema.items():
-        column = f.col(f"`{name}`")
+        column = col(name)
         if dtype.is_float():
             column = f.when(~f.isnan(column), column)
             changes[name] = column

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from discreet.engine.encoding.columns import Column, encode_series
 from discreet.engine.spark.arrow import chunks, grouped, in_arrow
 from discreet.engine.spark.errors import translate_errors
+from discreet.engine.spark.joins import quote
 from discreet.model.attribute import Attribute
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def dictionaries(data: SparkMicrodata, names: Sequence[str]) -> tuple[dict[str, 
     """The dictionary of every attribute, and the number of records."""
     stage = _Count(tuple(names), MOST_VALUES)
     with translate_errors(data.source):
-        counted = in_arrow(data.frame.select(*[f"`{name}`" for name in names]), stage, _SCHEMA)
+        counted = in_arrow(data.frame.select(*[quote(name) for name in names]), stage, _SCHEMA)
         rows = grouped(counted, "at", _Merge(MOST_VALUES), _SCHEMA).toArrow().to_pylist()
     by_name, records = {}, 0
     for row in rows:

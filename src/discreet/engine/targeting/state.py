@@ -24,7 +24,9 @@ from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.sums import KnownSets, Missing, known_sets
 from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.overlap.tables import classes_by_overlap_with_nulls, has_overlaps
+from discreet.engine.runtime.compiled import is_compiler_loaded
 from discreet.engine.targeting.kernels import compute_risks, copy_counts
+from discreet.engine.targeting.small_counts import FEW_RECORDS, count_by_bits
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -37,8 +39,10 @@ _MIN_RECORDS_PER_THREAD = 200
 
 def run_on_records(kernel: Callable[..., None], size: int, *inputs: Any) -> None:
     """Run a kernel whose last parameters are (start, stop) over ``size`` records, on all threads."""
+    # without the compiler a kernel loops over sets in Python, which two threads would do twice, one after the other
+    least = _MIN_RECORDS_PER_THREAD if is_compiler_loaded() else None
     with KernelThreads() as threads:
-        threads.run_slices(kernel, size, *inputs, least=_MIN_RECORDS_PER_THREAD)
+        threads.run_slices(kernel, size, *inputs, least=least)
 
 
 def family_arrays(tree: Family, share: float = 0.0) -> tuple[Any, ...]:
@@ -189,6 +193,8 @@ class TargetingState:
             )
         elif self.missing == "wildcard" and any(column.has_null for column in columns):
             classes, pattern, patterns = classes_by_nulls(columns, rows, size)
+        elif size <= FEW_RECORDS:
+            return count_by_bits(columns, rows, tree)
         else:
             classes = single_class(columns, rows, size)
             pattern, patterns = single_pattern(len(rows))

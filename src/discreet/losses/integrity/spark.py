@@ -16,7 +16,7 @@ from discreet.engine.cells.midpoints import as_numbers
 from discreet.engine.spark.arrow import chunks, in_arrow
 from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.hidden_columns import HIDDEN
-from discreet.engine.spark.joins import COUNT, col, count_distinct_rows
+from discreet.engine.spark.joins import COUNT, col, count_distinct_rows, quote
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.rank_selection import OrderedColumn
 from discreet.engine.spark.value_counts import series_of
@@ -92,7 +92,7 @@ class _SparkStatistics:
     ) -> _SparkStatistics:
         """The moments of a table; ``ranges`` are those of the original, which close open intervals."""
         names = tuple(numbers)
-        fields = [f"`{name}` double" for name in names] + [f"`{_UNREAD}{name}` boolean" for name in names]
+        fields = [f"{quote(name)} double" for name in names] + [f"{quote(_UNREAD + name)} boolean" for name in names]
         chosen = data.frame.select(*[col(name) for name in names])
         if not names:
             return cls(chosen, names, {}, data.source)

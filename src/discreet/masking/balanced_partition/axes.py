@@ -7,7 +7,7 @@ suppression does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, leaf_text, level_codes
+from discreet.engine.cells.range_ends import round_ends_outward
 from discreet.engine.encoding.columns import Column, encode
 from discreet.errors import DataError
 from discreet.model.attribute import Level, text_forms
@@ -124,22 +125,33 @@ def _build_tree_axis(data: Microdata, column: Column, scale: Scale) -> Axis:
     )
 
 
-def group_ranges(axis: Axis, low: NDArray[np.int32], high: NDArray[np.int32]) -> pl.Series:
-    """The published label of each group from its lowest and highest code: a value, an interval, a set of categories, or null."""
+def group_ranges(axis: Axis, low: NDArray[np.int32], high: NDArray[np.int32], held: NDArray[np.int64], enough: int) -> pl.Series:
+    """The published label of each group from its lowest and highest code: a value, an interval, a set of categories, or null.
+
+    ``held`` are the records or persons that hold each value; an end of an interval that fewer than ``enough`` hold is rounded
+    outward.
+    """
     values = axis.column.values.to_list()
-    write = _category_writer(axis, values) if axis.is_category else _interval_writer(values)
     width = axis.column.cardinality
     pairs, pair_of_group = np.unique(low.astype(np.int64) * width + high, return_inverse=True)
+    if axis.is_category:
+        write = _category_writer(axis, values)
+    else:
+        wide = pairs[(pairs // width < pairs % width) & (pairs % width < len(values))]
+        ends = round_ends_outward(axis.column.values, wide // width, wide % width, held, enough)
+        write = _interval_writer(values, dict(zip(wide.tolist(), zip(*ends, strict=True), strict=True)), width)
     texts = [write(int(pair) // width, int(pair) % width) if pair % width < len(values) else None for pair in pairs]
     return pl.Series(axis.column.name, texts, dtype=pl.String).gather(pair_of_group)
 
 
-def _interval_writer(values: list[Any]) -> Callable[[int, int], str]:
-    """A function that formats a run of codes as a value or a closed interval."""
+def _interval_writer(values: list[Any], ends: Mapping[int, tuple[Any, Any]], width: int) -> Callable[[int, int], str]:
+    """A function that formats a run of codes as a value or a closed interval; ``ends[first * width + last]`` are its ends."""
 
     def write(first: int, last: int) -> str:
-        lower = leaf_text(values[first])
-        return lower if first == last else f"[{lower}, {leaf_text(values[last])}]"
+        if first == last:
+            return leaf_text(values[first])
+        below, above = ends[first * width + last]
+        return f"[{leaf_text(below)}, {leaf_text(above)}]"
 
     return write
 

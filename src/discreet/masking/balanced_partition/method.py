@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Share = Annotated[float, Field(gt=0, le=1)]
 _OPEN_GROUPS = "balanced_partition.open_groups"
+_FEWEST_HOLDERS = 2
+"""Records or persons that must hold an end of a range for it to be published as it is, where no k says more."""
 
 
 class BalancedPartition(MaskingMethod):
@@ -37,7 +39,7 @@ class BalancedPartition(MaskingMethod):
     >>> from discreet.testing import table
     >>> data = table({"who": [1, 1, 2, 3, 4, 4], "age": [20, 21, 22, 40, 41, 42]}, person=["who"], key=["age"])
     >>> BalancedPartition(g=0.4).mask(data, ["age"], KeyedDraw(7)).frame["age"].to_list()
-    ['[20, 22]', '[20, 22]', '[20, 22]', '[40, 42]', '[40, 42]', '[40, 42]']
+    ['[20, 23]', '[20, 23]', '[20, 23]', '[40, 43]', '[40, 43]', '[40, 43]']
     """
 
     name: ClassVar[str] = "balanced_partition"
@@ -68,6 +70,11 @@ class BalancedPartition(MaskingMethod):
     )
     publish: Literal["ranges", "means"] = Field(
         default="ranges", description="published for numbers and dates: the range or the mean of the group"
+    )
+    ends: Literal["rounded", "exact"] = Field(
+        default="rounded",
+        description="ends of published ranges: rounded outward where fewer than k (default: 2) records or persons, by criterion, "
+        "hold the value, or as they are",
     )
     whole: bool = Field(default=False, description="round the means of integer columns")
     scale: Literal["range", "std", "none"] = Field(
@@ -221,6 +228,12 @@ class BalancedPartition(MaskingMethod):
 
         return describe_labels(data, name, published, hierarchy=usable_hierarchy(data, name))
 
+    def _count_holders(self, data: Microdata, axis: Axis) -> NDArray[np.int64]:
+        """The persons that hold each value of a key, or the records, by criterion."""
+        persons = self._persons(data)
+        pairs = np.unique(axis.codes.astype(np.int64) * persons.number + persons.codes)
+        return np.bincount(pairs // persons.number, minlength=axis.column.cardinality)
+
     def _publish(self, data: Microdata, name: str, index: int, partition: Partition) -> pl.Series:
         """The published column of a key: unchanged if no group spans two values, else the groups' ranges or means."""
         from discreet.masking.balanced_partition.axes import build_axis, group_means, group_ranges
@@ -230,7 +243,11 @@ class BalancedPartition(MaskingMethod):
             return data.frame[name]
         axis = build_axis(data, name, self.scale)
         by_means = self.publish == "means" and not axis.is_category
-        published = group_means(axis, partition.group, low, high) if by_means else group_ranges(axis, low, high)
+        if by_means:
+            published = group_means(axis, partition.group, low, high)
+        else:
+            enough = max(self.k or 0, _FEWEST_HOLDERS) if self.ends == "rounded" else 0
+            published = group_ranges(axis, low, high, self._count_holders(data, axis), enough)
         if by_means and self.whole and data.frame.schema[name].is_integer():
             published = published.round(0, mode="half_to_even").cast(data.frame.schema[name])
         return published[partition.group]

@@ -38,6 +38,8 @@ PARTITION = Gap(
 TIME_LIMIT = Gap(
     "seconds", "its log does not say how far the result can be from the optimum", lambda plugin: plugin.seconds is not None
 )
+_FEWEST_HOLDERS = 2
+"""Records that must hold an end of a range for it to be published as it is, where no k says more."""
 MAX_COMBINATIONS = 5_000_000
 TOO_MANY_COMBINATIONS = Gap("more than 5 million combinations of values", "they are searched on one machine")
 
@@ -51,9 +53,9 @@ class Generalization(MaskingMethod):
 
     >>> from discreet.engine.draws.draw import KeyedDraw
     >>> from discreet.testing import table
-    >>> data = table({"age": [34, 36, 47, 49]}, key=["age"])
+    >>> data = table({"age": [34, 37, 47, 49]}, key=["age"])
     >>> Generalization(k=2, algorithm="partition").mask(data, ["age"], KeyedDraw(7)).frame["age"].to_list()
-    ['[34, 36]', '[34, 36]', '[47, 49]', '[47, 49]']
+    ['[34, 37]', '[34, 37]', '[46, 49]', '[46, 49]']
     """
 
     name: ClassVar[str] = "generalization"
@@ -106,6 +108,10 @@ class Generalization(MaskingMethod):
         "can be from the optimum; default: none",
     )
     strict: bool = Field(default=True, description="partition: records with equal values of a cut attribute stay together")
+    ends: Literal["rounded", "exact"] = Field(
+        default="rounded",
+        description="partition: ends of published ranges, rounded outward where fewer than k records hold the value, or exact",
+    )
 
     @model_validator(mode="after")
     def _requires_a_model(self) -> Self:
@@ -178,7 +184,8 @@ class Generalization(MaskingMethod):
             return self._suppress(data, columns, np.ones(len(data), dtype=np.bool_))
         from discreet.masking.generalization.mondrian import mondrian
 
-        return data.with_columns(*mondrian(data, columns, model, sensitive, relaxed=not self.strict))
+        enough = max(model.k, _FEWEST_HOLDERS) if self.ends == "rounded" else 0
+        return data.with_columns(*mondrian(data, columns, model, sensitive, relaxed=not self.strict, enough=enough))
 
     def notes(self, before: Microdata, after: Microdata, columns: Sequence[str]) -> list[str]:
         return [after.cache[_GAP]] if _GAP in after.cache else []

@@ -11,10 +11,12 @@ import polars as pl
 
 from discreet.engine.cells.handover import describe_labels
 from discreet.engine.cells.hierarchies import hierarchy_from_spec, hierarchy_of, leaf_codes, leaf_text, level_codes
+from discreet.engine.cells.range_ends import round_ends_outward
 from discreet.engine.classes.tables import class_table
 from discreet.engine.encoding.columns import Column, encode
+from discreet.engine.runtime.progress import report_progress
 from discreet.masking.generalization.model_kernels import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, ModelArrays
-from discreet.masking.generalization.mondrian_kernels import AxisArrays, lowest_common, partition_compiled, partition_rows
+from discreet.masking.generalization.mondrian_kernels import AxisArrays, lowest_common, partition_rows
 from discreet.masking.generalization.privacy_model import PrivacyModel
 from discreet.model.attribute import Level
 from discreet.model.cells import EVERYTHING, ColumnCells, Group, Interval
@@ -53,9 +55,12 @@ class CuttingAxis:
 
 
 def mondrian(
-    data: Microdata, keys: Sequence[str], model: PrivacyModel, sensitive: Sequence[Column], *, relaxed: bool
+    data: Microdata, keys: Sequence[str], model: PrivacyModel, sensitive: Sequence[Column], *, relaxed: bool, enough: int
 ) -> tuple[dict[str, pl.Series], dict[str, ColumnCells | None]]:
-    """The released columns, each value as the interval, group or label that its class spans; and the meaning of these labels."""
+    """The released columns, each value as the interval, group or label that its class spans; and the meaning of these labels.
+
+    An end of an interval that fewer than ``enough`` records hold is rounded outward.
+    """
     axes = [_build_axis(data, column) for column in encode(data, keys)]
     columns = [(axis.rank[axis.column.codes], len(axis.rank)) for axis in axes] + [(c.codes, c.cardinality) for c in sensitive]
     if relaxed:
@@ -68,11 +73,16 @@ def mondrian(
         table, rows = class_table(columns, len(data))
         codes, counts = table.codes, table.counts
     key_codes, sensitive_codes = np.ascontiguousarray(codes[:, : len(axes)]), np.ascontiguousarray(codes[:, len(axes) :])
-    partition = partition_rows if model.l is None and model.t is None else partition_compiled  # logarithms differ in the last bit
-    classes = partition(key_codes, counts, _pack_axes(axes), relaxed, model.k, sensitive_codes, _pack_model(model))
-    released = {axis.column.name: _release_column(axis, codes[:, index], classes, rows) for index, axis in enumerate(axes)}
-    hierarchies = {axis.column.name: axis.hierarchy for axis in axes}
-    return released, {name: describe_labels(data, name, series, hierarchy=hierarchies[name]) for name, series in released.items()}
+    arguments = (counts, _pack_axes(axes), relaxed, model.k, sensitive_codes, _pack_model(model))
+    classes = partition_rows(key_codes, *arguments, by_machine_code=model.l is not None or model.t is not None)
+    released: dict[str, pl.Series] = {}
+    cells: dict[str, ColumnCells | None] = {}
+    for index, axis in enumerate(axes):
+        report_progress("releasing classes", index, len(axes))
+        name = axis.column.name
+        released[name] = _release_column(axis, codes[:, index], classes, rows, enough)
+        cells[name] = describe_labels(data, name, released[name], hierarchy=axis.hierarchy)
+    return released, cells
 
 
 def _build_axis(data: Microdata, column: Column) -> CuttingAxis:
@@ -169,7 +179,7 @@ def _pack_model(model: PrivacyModel) -> ModelArrays:
 
 
 def _release_column(
-    axis: CuttingAxis, ranks: NDArray[np.int32], classes: NDArray[np.int32], rows: NDArray[np.int64]
+    axis: CuttingAxis, ranks: NDArray[np.int32], classes: NDArray[np.int32], rows: NDArray[np.int64], enough: int
 ) -> pl.Series:
     """What each record's class spans in one attribute, as text; the unchanged column if no class spans two values."""
     column = axis.column
@@ -180,17 +190,17 @@ def _release_column(
     if (lowest == highest).all():
         return (column.values.extend_constant(None, 1) if column.has_null else column.values).gather(column.codes)
     pairs, pair_of_class = np.unique(lowest * len(axis.rank) + highest, return_inverse=True)
-    texts = _span_texts(axis, pairs // len(axis.rank), pairs % len(axis.rank))
+    texts = _span_texts(axis, pairs // len(axis.rank), pairs % len(axis.rank), enough)
     return pl.Series(column.name, texts, dtype=pl.String).gather(pair_of_class[classes][rows])
 
 
-def _span_texts(axis: CuttingAxis, lowest: NDArray[np.int64], highest: NDArray[np.int64]) -> list[str | None]:
+def _span_texts(axis: CuttingAxis, lowest: NDArray[np.int64], highest: NDArray[np.int64], enough: int) -> list[str | None]:
     """A value, an interval, a group, a label or ``*`` for each span of ranks; null for a span of nulls only."""
     values = axis.column.values
     size = len(values)
     ordered = values[np.argsort(axis.rank, kind="stable")[:size]]
     leaves = [leaf_text(value) for value in ordered.to_list()]
-    numbers = ordered.to_list()
+    intervals = _intervals(axis, ordered, lowest, highest, enough) if axis.numeric else {}
     labels = np.array(axis.labels, dtype=np.int32)
     texts: list[str | None] = []
     for low, high in zip(lowest.tolist(), highest.tolist(), strict=True):
@@ -201,7 +211,21 @@ def _span_texts(axis: CuttingAxis, lowest: NDArray[np.int64], highest: NDArray[n
         elif axis.height:
             texts.append(axis.names[lowest_common(labels, axis.height, low, high)][low])
         elif axis.numeric:
-            texts.append(str(Interval(numbers[low], numbers[high], True, True)))
+            texts.append(intervals[low, high])
         else:
             texts.append(str(Group(frozenset(leaves[low : high + 1]))))
     return texts
+
+
+def _intervals(
+    axis: CuttingAxis, ordered: pl.Series, lowest: NDArray[np.int64], highest: NDArray[np.int64], enough: int
+) -> dict[tuple[int, int], str]:
+    """The interval of each span of ranks that holds two values or more, and no null."""
+    wide = (lowest < highest) & (highest < len(ordered))
+    low, high = lowest[wide], highest[wide]
+    held = np.bincount(axis.rank[axis.column.codes], minlength=len(axis.rank))
+    ends = round_ends_outward(ordered, low, high, held, enough)
+    return {
+        (first, last): str(Interval(below, above, True, True))
+        for first, last, below, above in zip(low.tolist(), high.tolist(), *ends, strict=True)
+    }

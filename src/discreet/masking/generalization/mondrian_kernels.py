@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from discreet.engine.runtime.compiled import FEW_ROWS, compiled, interpreted_if_few
+from discreet.engine.runtime.progress import report_progress
 from discreet.masking.generalization.model_kernels import ModelArrays, satisfies_model, sort_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_ROWS_PER_TURN = 2_000_000
+"""Rows that are looked at between two reports of progress: some tenths of a second."""
 
 
 class AxisArrays(NamedTuple):
@@ -46,12 +51,36 @@ def lowest_common(labels: NDArray[np.int32], height: int, low: int, high: int) -
     return level
 
 
+class Classes(NamedTuple):
+    """The work of a partition that is not done yet.
+
+    ``rows`` is the permutation of the row numbers, ``spare`` has space for one class, ``class_of_row`` is the result. The classes
+    that may still be cut are a stack (numba's cache does not survive recursion): the runs of ``rows`` from ``begins[i]`` to
+    ``ends[i]`` for ``i < state[0]``. ``state[1]`` is the number of classes that are final.
+    """
+
+    rows: NDArray[np.int64]
+    spare: NDArray[np.int64]
+    class_of_row: NDArray[np.int32]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    state: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, size: int) -> Classes:
+        """All rows as one class."""
+        begins, ends = np.zeros(size + 1, dtype=np.int64), np.full(size + 1, size, dtype=np.int64)
+        rows, spare = np.arange(size), np.empty(size, dtype=np.int64)
+        return cls(rows, spare, np.empty(size, dtype=np.int32), begins, ends, np.array([1, 0], dtype=np.int64))
+
+
 # codes[row, attribute]: key codes in the order of cutting. counts[row]: records of the row.
 # sensitive[row, attribute]: codes of the sensitive attributes.
 # Each level of cuts passes over all rows once per attribute that is tried: O(rows * attributes * depth), depth about
 # log2(records / k) for ordered attributes, and O(rows * log(rows)) more for a cut of an attribute with sparse codes.
+# Returns after about ``most`` rows that were looked at, so that the caller can stop.
 @interpreted_if_few(4 * FEW_ROWS)
-def partition_rows(
+def cut_classes(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     axes: AxisArrays,
@@ -59,24 +88,22 @@ def partition_rows(
     k: int,
     sensitive: NDArray[np.int32],
     model: ModelArrays,
-) -> NDArray[np.int32]:
-    """The class of each row. A class is cut at the median of its widest ordered attribute, or into the children of its label
-    in a hierarchical one, if every part satisfies the model; else the next widest attribute is tried."""
-    size, width = codes.shape
+    work: Classes,
+    most: int,
+) -> None:
+    """Cut the classes that wait at the median of their widest ordered attribute, or into the children of their label in a
+    hierarchical one, if every part satisfies the model; else the next widest attribute is tried."""
+    width = codes.shape[1]
     heights, labels = axes.heights, axes.labels
-    rows = np.arange(size)
-    spare = np.empty(size, dtype=np.int64)
-    class_of_row = np.empty(size, dtype=np.int32)
-    # a stack of classes that may still be cut: numba's cache does not survive recursion
-    begins, ends = np.empty(size + 1, dtype=np.int64), np.empty(size + 1, dtype=np.int64)
-    begins[0], ends[0] = 0, size
-    waiting, classes = 1, 0
+    rows, spare, begins, ends = work.rows, work.spare, work.begins, work.ends
+    waiting, classes, seen = work.state[0], work.state[1], 0
     bounds = np.empty(labels.shape[2] + 2, dtype=np.int64)
     lowest, highest = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
     widths = np.empty(width)
-    while waiting > 0:
+    while waiting > 0 and seen < most:
         waiting -= 1
         begin, end = begins[waiting], ends[waiting]
+        seen += end - begin
         _find_spans(codes, rows, begin, end, lowest, highest)
         _measure_widths(axes, lowest, highest, widths)
         parts = 0
@@ -85,6 +112,7 @@ def partition_rows(
             if widths[attribute] < 0:
                 break
             widths[attribute] = -1.0  # tried
+            seen += end - begin
             low, high = lowest[attribute], highest[attribute]
             if heights[attribute] > 0:
                 level = lowest_common(labels[attribute], heights[attribute], low, high)
@@ -100,19 +128,26 @@ def partition_rows(
                         break
         if parts == 0:
             for position in range(begin, end):
-                class_of_row[rows[position]] = classes
+                work.class_of_row[rows[position]] = classes
             classes += 1
         for part in range(parts):
             begins[waiting], ends[waiting] = bounds[part], bounds[part + 1]
             waiting += 1
-    return class_of_row
+    work.state[0], work.state[1] = waiting, classes
 
 
-def partition_compiled(*arguments: Any) -> NDArray[np.int32]:
-    """The same by machine code, however few the rows."""
-    kernel: Any = partition_rows
-    classes: NDArray[np.int32] = kernel.machine_code(*arguments)
-    return classes
+def partition_rows(codes: NDArray[np.int32], *arguments: Any, by_machine_code: bool = False) -> NDArray[np.int32]:
+    """The class of each row, in turns between which a deadline can stop the work; see ``cut_classes`` for the arguments.
+
+    ``by_machine_code``: however few the rows, because logarithms of the interpreter differ in the last bit.
+    """
+    kernel: Any = cut_classes
+    cut = kernel.machine_code if by_machine_code else kernel
+    work = Classes.of(len(codes))
+    while work.state[0] > 0:
+        report_progress("cutting the table", int(work.state[1]), 0)
+        cut(codes, *arguments, work, _ROWS_PER_TURN)
+    return work.class_of_row
 
 
 @compiled

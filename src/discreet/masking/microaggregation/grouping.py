@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from discreet.engine.encoding.columns import thread_count
+from discreet.engine.runtime.progress import report_progress
 from discreet.masking.microaggregation.mdav import mdav_groups, split_rows
 from discreet.masking.microaggregation.optimal import optimal_groups
 
@@ -52,12 +53,18 @@ class Features:
     def groups(self, size: int, parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
         """MDAV within each of the parts; groups are numbered from 0."""
         group_numbers = np.empty(len(self.values), dtype=np.int64)
-        with ThreadPoolExecutor(thread_count()) as pool:
-            groups_by_part = list(pool.map(lambda rows: mdav_groups(self.values[rows], self.weights, self.nominal, size), parts))
         first = 0
-        for rows, groups in zip(parts, groups_by_part, strict=True):
-            group_numbers[rows] = groups + first
-            first += int(groups.max()) + 1
+        with ThreadPoolExecutor(thread_count()) as pool:
+            tasks = [pool.submit(mdav_groups, self.values[rows], self.weights, self.nominal, size) for rows in parts]
+            try:
+                for number, (rows, task) in enumerate(zip(parts, tasks, strict=True)):
+                    report_progress("grouping records", number, len(parts))
+                    groups = task.result()
+                    group_numbers[rows] = groups + first
+                    first += int(groups.max()) + 1
+            except BaseException:  # parts that nobody waits for are not begun
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         return group_numbers
 
     def parts(self, most: int) -> list[NDArray[np.int64]]:
@@ -100,6 +107,7 @@ class Grouping:
         """The group number of each record; -1 if it has no value, or if its cell has fewer than ``size`` records."""
         group_numbers, first = np.full(len(self.cells), -1, dtype=np.int64), 0
         for rows, features in self._split_cells():
+            report_progress("grouping records", first, len(self.cells))
             if optimal:
                 order = np.argsort(features.values[:, 0], kind="stable")
                 groups = np.empty(len(rows), dtype=np.int64)

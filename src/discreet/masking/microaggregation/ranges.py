@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.cells.hierarchies import leaf_text
+from discreet.engine.cells.range_ends import round_ends_outward
 from discreet.engine.encoding.columns import Column, encode
-from discreet.masking.microaggregation.range_ends import round_ends_outward
 from discreet.model.attribute import Level
 from discreet.model.cells import Group
 from discreet.model.microdata import Microdata

@@ -58,6 +58,28 @@ def _draw_below(state: Any, bound: Any) -> Any:
     return state, np.int64((mixed ^ (mixed >> np.uint64(31))) % np.uint64(bound))
 
 
+# partners[rank]: -1 where the rank is free; state: the chooser's random bits. Expected O(1) while most ranks in the window are
+# free, O(window) in the worst case.
+@compiled
+def _draw_free_rank(state: Any, rank: int, window: int, partners: Any) -> Any:
+    """A random one of the free ranks within the window above a rank, or -1 where there is none."""
+    for _ in range(_MAX_TRIES):
+        state, drawn = _draw_below(state, window)
+        if partners[rank + 1 + drawn] < 0:
+            return rank + 1 + drawn
+    count = 0  # nearly all are taken: count the free ones, and draw one of them
+    for candidate in range(rank + 1, rank + window + 1):
+        count += partners[candidate] < 0
+    if count:
+        state, skip = _draw_below(state, count)
+        for candidate in range(rank + 1, rank + window + 1):
+            if partners[candidate] < 0:
+                if skip == 0:
+                    return candidate
+                skip -= 1
+    return -1
+
+
 # bits[rank]: random bits; partners[rank]: -1 on entry, the rank of the partner on exit; free: scratch, free[0] the list of free
 # ranks and free[1, rank] the position in it. Expected O(records) while most ranks in the window are free, O(records * window) in
 # the worst case. Trap: a rank is its own partner if all others in its window are taken.
@@ -67,25 +89,7 @@ def _pair_by_rank(bits: Any, window: int, partners: Any, free: Any) -> Any:
     rank = 0
     while rank < size and rank + window < size - 1:
         if partners[rank] < 0:
-            state, partner = bits[rank], -1
-            for _ in range(_MAX_TRIES):
-                state, drawn = _draw_below(state, window)
-                candidate = rank + 1 + drawn
-                if partners[candidate] < 0:
-                    partner = candidate
-                    break
-            if partner < 0:  # nearly all are taken: count the free ones, and draw one of them
-                count = 0
-                for candidate in range(rank + 1, rank + window + 1):
-                    count += partners[candidate] < 0
-                if count:
-                    state, skip = _draw_below(state, count)
-                    for candidate in range(rank + 1, rank + window + 1):
-                        if partners[candidate] < 0:
-                            if skip == 0:
-                                partner = candidate
-                                break
-                            skip -= 1
+            partner = _draw_free_rank(bits[rank], rank, window, partners)
             partners[rank] = rank if partner < 0 else partner
             if partner >= 0:
                 partners[partner] = rank

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from discreet.engine.targeting.readings import attribute_in_worst_scenario, check_reading, in_worst_scenario
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.model.attribute import Role
 from discreet.model.cells import EVERYTHING
@@ -76,7 +77,7 @@ class TargetedGeneralization(MaskingMethod):
         return [name for name in data.columns if name not in self.protect and self._can_generalize(data, name)]
 
     def _can_generalize(self, data: Microdata, name: str) -> bool:
-        attribute = data.attribute(name)
+        attribute = attribute_in_worst_scenario(data, name)
         return attribute.role not in (Role.IDENTIFIER, Role.PERSON) and attribute.known > self.epsilon
 
     def check(self, data: Microdata, columns: Sequence[str]) -> None:
@@ -87,6 +88,7 @@ class TargetedGeneralization(MaskingMethod):
                         f"targeted_generalization.{parameter} names '{name}', which is not a column; "
                         f"{nearest(name, data.columns)}"
                     )
+        check_reading(self.name, data)
         if not any(self._can_generalize(data, name) for name in columns if name not in self.protect):
             raise DataError("targeted_generalization needs a column with known > epsilon that is not protected")
 
@@ -99,7 +101,9 @@ class TargetedGeneralization(MaskingMethod):
         if not len(data):
             return data
         share = share_of(self.threshold)
-        table = TargetingState.of(data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share)
+        table = TargetingState.of(
+            in_worst_scenario(data), epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, share=share
+        )
         state = CoarseningState(table, [name for name in columns if name not in self.protect], self.weights)
         outcome = state.generalize_until_safe(level_of(self.threshold, self.alpha))
         released = state.released_columns()

@@ -9,8 +9,9 @@ import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from discreet.engine.classes.key_sets import Missing
-from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.engine.spark.gaps import OVERLAPPING, SCENARIOS, WILDCARD
 from discreet.engine.special_uniques.scores import Scores
+from discreet.engine.targeting.readings import attribute_in_worst_scenario, check_reading, in_worst_scenario
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.targeted_suppression.score_step import check_columns, check_parameters, count_above, keys_of, mask_by_score
 from discreet.model.attribute import Role
@@ -56,7 +57,8 @@ class TargetedSuppression(MaskingMethod):
         "Proc. IISE Annual Conference."
     )
     spark: ClassVar[EngineWork | None] = EngineWork(
-        "discreet.masking.targeted_suppression.spark:targeted_suppression", (WILDCARD, MANY_ABOVE, OVERLAPPING, SPECIAL_UNIQUES)
+        "discreet.masking.targeted_suppression.spark:targeted_suppression",
+        (WILDCARD, MANY_ABOVE, OVERLAPPING, SPECIAL_UNIQUES, SCENARIOS),
     )
     scope: ClassVar[Scope] = Scope.TABLE
     preserves: ClassVar[str] = "Every value of the records that are not high-risk, and every value that is not suppressed."
@@ -143,7 +145,7 @@ class TargetedSuppression(MaskingMethod):
 
     def _can_suppress(self, data: Microdata, name: str) -> bool:
         """Whether values of this attribute may be suppressed according to ``side``."""
-        attribute = data.attribute(name)
+        attribute = attribute_in_worst_scenario(data, name)
         if attribute.role in (Role.IDENTIFIER, Role.PERSON):
             return False
         return (attribute.known > self.epsilon and self.side != "sensitive") or (
@@ -160,6 +162,7 @@ class TargetedSuppression(MaskingMethod):
         if self.risk == "special_uniques":
             check_columns(self, data, columns)
             return
+        check_reading(self.name, data)
         if not any(self._can_suppress(data, name) for name in columns if name not in self.protect):
             requirements = {
                 "known": "known > epsilon", "sensitive": "a sensitivity", "cheapest": "known > epsilon or a sensitivity",
@@ -184,7 +187,11 @@ class TargetedSuppression(MaskingMethod):
             masked.cache[self.name] = outcome
             return masked
         table = TargetingState.of(
-            data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self._missing, share=share_of(self.threshold)
+            in_worst_scenario(data),
+            epsilon=self.epsilon,
+            max_sets=self.max_sets,
+            missing=self._missing,
+            share=share_of(self.threshold),
         )
         rule = self.rule(table.names, data, columns)
         if self.passes == 1:
@@ -234,7 +241,7 @@ class TargetedSuppression(MaskingMethod):
         if self.risk == "special_uniques":
             return self._broken_by_score(before, after, final, columns)
         try:
-            names = attributes(after)
+            names = attributes(in_worst_scenario(after))
         except DataError:
             return []
         if self.passes == 1 or not set(names) <= set(final.columns) or not len(final):
@@ -242,7 +249,7 @@ class TargetedSuppression(MaskingMethod):
         if len(final) == len(after) and all(final.frame[name].equals(after.frame[name]) for name in names):
             return []
         level = level_of(self.threshold, self.alpha)
-        sums = known_sets(final, epsilon=self.epsilon, max_sets=self.max_sets, missing=self._missing)
+        sums = known_sets(in_worst_scenario(final), epsilon=self.epsilon, max_sets=self.max_sets, missing=self._missing)
         risk = excess_over(share_of(self.threshold), sums.per_record, sums.consequence, len(final)).risk
         outcome: TargetingOutcome | None = after.cache.get(self.name)
         final_count, step_count = int((risk > level).sum()), len(outcome.remaining) if outcome is not None else 0

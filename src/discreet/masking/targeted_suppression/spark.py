@@ -8,7 +8,7 @@ from discreet.engine.known_sets_spark.agreement_checks import has_nulls, has_ove
 from discreet.engine.known_sets_spark.sums import spark_known_sets
 from discreet.engine.spark.batches import Masked, change_columns
 from discreet.engine.spark.errors import translate_errors
-from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.engine.spark.gaps import OVERLAPPING, SCENARIOS, WILDCARD
 from discreet.engine.spark.hidden_columns import CHANGED, HIDDEN, RECORD
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
@@ -28,6 +28,8 @@ def targeted_suppression(plugin: Any, data: SparkMicrodata, columns: tuple[str, 
     allowed = [name for name in columns if name not in plugin.protect]
     if plugin.missing == "wildcard" and has_nulls(data):
         WILDCARD.refuse(plugin, data.engine)
+    if data.policy.scenarios:
+        SCENARIOS.refuse(plugin, data.engine)
     if has_overlapping_cells(data):
         OVERLAPPING.refuse(plugin, data.engine)
     with translate_errors(data.source):

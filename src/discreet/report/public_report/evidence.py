@@ -13,6 +13,7 @@ from typing import Any
 from discreet import registry
 from discreet.report.bands import round_significant
 from discreet.report.field_kinds import kind_of
+from discreet.report.how_far import publish_how_far
 from discreet.report.public_report.fields import Series, show_fields
 from discreet.report.public_report.losses import show_loss
 from discreet.report.public_report.text import coarsen_sentence
@@ -68,6 +69,7 @@ def publish(evidence: Mapping[str, Any]) -> dict[str, Any]:
         "distributions": [_distribution(entry, totals, few) for entry in evidence["distributions"]],
         "steps": [_step(step, totals["before"]) for step in evidence["steps"]],
         "population": _population(evidence["population"]),
+        "how_far": publish_how_far(evidence.get("how_far", ())),
         "tried": None if search is None else _search(search, limits, digits=1 if few else 3),
     }
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.recognition.column_names import look_up_name
+from discreet.engine.recognition.looks import Look, Pointing, look_of, may_number_persons
 from discreet.engine.recognition.value_facts import Facts
 from discreet.engine.runtime.progress import report_progress
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.risks.coverage.examined import Examination
 from discreet.risks.coverage.findings import Findings
-from discreet.risks.coverage.looks import Look, Pointing, look_of, may_number_persons
 from discreet.risks.coverage.pairing import Paired, shows_truth
 from discreet.risks.coverage.singling import LEAST_SINGLED, KeyClasses, find_combinations, share_unique
 
@@ -57,6 +57,8 @@ def find_concerns(data: Microdata, paired: Paired | None, found: Findings, share
         if undecided or one.direct:
             found.uniqueness[one.name] = share_unique([column], records)
         look = look_of(facts)
+        if look is not None and look.pointing is Pointing.NUMBER and _is_coarse(data, column, shares):
+            look = None
         if look is None and undecided and classes.keys and may_number_persons(facts) and _rows_are_alike(column, classes.ids):
             look = Look("numbers of persons or groups", Pointing.NUMBER)
         if (words := _concern(one, look, facts, undecided)) is not None:
@@ -112,6 +114,11 @@ def _concern(one: Examination, look: Look | None, facts: Facts, undecided: bool)
     if look.pointing is Pointing.NUMBER:
         return None if one.role is Role.HOUSEHOLD else look.words
     return look.words
+
+
+def _is_coarse(data: Microdata, column: Column, shares: Shares) -> bool:
+    """Whether a column holds ranges or groups that hardly any record has to itself: such a label numbers nobody."""
+    return column.name in data.cells and share_unique([column], len(data)) < shares.alone
 
 
 def _is_undecided(one: Examination, facts: Facts) -> bool:

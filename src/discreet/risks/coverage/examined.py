@@ -75,7 +75,8 @@ def adversaries(policy: Policy) -> list[RiskMeasure]:
         limited = [*policy.risk, *(limit.split(".")[0] for limit in policy.limits if registry.resolve_limit(limit)[0] == "risk")]
     names = [name for name in dict.fromkeys(limited) if name != "coverage"]
     if not names:
-        known = any(one.known > 0 and one.role not in _DIRECT for one in policy.attributes.values())
+        attributes = policy.at_largest_known().attributes.values()
+        known = any(one.known > 0 and one.role not in _DIRECT for one in attributes)
         names = ["known_sets"] if known else ["k_anonymity"] if policy.named(Role.KEY) else []
     return [registry.create("risk", name, policy.risk.get(name), origin=policy.origin) for name in names]
 
@@ -102,7 +103,8 @@ def known_columns(measure: RiskMeasure, data: Microdata) -> list[str]:
     read = read_columns(measure, data)
     epsilon = getattr(measure, "epsilon", None)
     if isinstance(epsilon, float | int):
-        return [name for name in read if data.attribute(name).known > epsilon]
+        attributes = data.policy.at_largest_known().attributes
+        return [name for name in read if name in attributes and attributes[name].known > epsilon]
     learnt = {*getattr(measure, "sensitive", ()), *getattr(measure, "confidential", ())}
     named = {*getattr(measure, "keys", ()), *getattr(measure, "attributes", ())}
     return [name for name in read if name in named or (name not in learnt and data.attribute(name).role is not Role.CONFIDENTIAL)]

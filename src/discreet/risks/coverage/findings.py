@@ -135,6 +135,12 @@ class Findings:
         ]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
+    def _sources(self, name: str) -> list[str]:
+        """The released columns that give a masked one back, unless its owner accepted that."""
+        back, given = self.restored.get(name), self.given_back.get(name)
+        sources = list(back.sources) if back is not None and back.clear else []
+        return [] if name in self.accepted else list(dict.fromkeys([*sources, *([given.group] if given is not None else [])]))
+
     def _row(
         self,
         name: str,
@@ -179,14 +185,16 @@ class Findings:
             "baseline_share": back.baseline if back is not None else None,
             "restored_from": _from(back) if back is not None and back.clear else None,
             "read_back": given.cells if given is not None else 0,
+            "sources": self._sources(name),
             "concern": "; ".join(concerns) or None,
         }
 
 
-_SCHEMA = {
+_SCHEMA: dict[str, type[pl.DataType] | pl.DataType] = {
     "attribute": pl.String, "released": pl.Boolean, "role": pl.String, "steps": pl.String, "adversaries": pl.String,
     "accepted": pl.String, "uniqueness": pl.Float64, "looks_like": pl.String, "masked": pl.Int64, "restored_share": pl.Float64,
-    "baseline_share": pl.Float64, "restored_from": pl.String, "read_back": pl.Int64, "concern": pl.String,
+    "baseline_share": pl.Float64, "restored_from": pl.String, "read_back": pl.Int64,
+    "sources": pl.List(pl.String), "concern": pl.String,
 }  # fmt: skip
 
 

@@ -11,9 +11,9 @@ import polars as pl
 
 from discreet.engine.encoding.record_links import original_rows
 from discreet.engine.encoding.shared_codes import as_text
+from discreet.engine.recognition.written_dates import date_format, read_dates
 from discreet.model.microdata import Microdata
 from discreet.risks.coverage.comparison import differing_values
-from discreet.risks.coverage.dates import date_format, read_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

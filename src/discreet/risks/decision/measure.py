@@ -32,6 +32,7 @@ from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.model.sensitivity import Sensitivity
 from discreet.risks.decision.consistency import Similarity, count_consistent
 from discreet.risks.decision.summary import LossStatistics, choose_prior, summarize
 
@@ -144,6 +145,22 @@ class Decision(RiskMeasure):
             columns |= {f"rho_{dictionary.name}": rho for dictionary, rho in zip(dictionaries, rhos, strict=True)}
         notes = self._notes(data, original or data, dictionaries, rhos, risks)
         return Score(self.name, summarize(statistics), pl.DataFrame(columns), notes=tuple(notes))
+
+    def examine_guesses(
+        self, data: Microdata, limits: Mapping[str, float], *, original: Microdata | None = None, alone: bool = True,
+        seconds: float = 60.0, one_by_one: bool = True,
+    ) -> Sensitivity | None:  # fmt: skip
+        from discreet.risks.decision.sensitivity import DecisionGuesses, examine_decision  # not needed by most runs
+
+        guesses = []
+        for known in [*([None] if alone or original is None else []), *([] if original is None else [original])]:
+            dictionaries = load_dictionaries(self.dictionary, data, known)
+            function = sensitivity_of(data, self.sensitivity, self.weights, self.record_weights, self.order)
+            disclosed = [data.frame[name].is_not_null().to_numpy() for name in function.names]
+            rhos = {dictionary.name: self._rho(data, dictionary) for dictionary in dictionaries}
+            prior = choose_prior(prior_of(self.dictionary, self.prior), len(dictionaries))
+            guesses.append(DecisionGuesses(function, disclosed, rhos, prior, len(data)))
+        return examine_decision(guesses, limits, self.better, seconds, one_by_one=one_by_one)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         """Sentences on the sensitivity of the record, the number of persons consistent with it, and its expected loss."""

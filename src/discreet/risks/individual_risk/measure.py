@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, group_columns, refuse_wildcards_beside_original
+from discreet.engine.classes.groups import class_sizes, count_agreeing_rows, number_classes, refuse_nulls_beside_original
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.population.benedetti_franconi import household_risk, individual_risk
 from discreet.engine.spark.gaps import COLLECTED
@@ -21,6 +21,7 @@ from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.score import Score
+from discreet.model.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,6 +88,11 @@ class IndividualRisk(RiskMeasure):
         default=None, description="share of the population that is in the sample; default: the weights of the role weight"
     )
 
+    larger_classes: Literal["exact", "approximate"] = Field(
+        default="exact",
+        description="classes of three records and more: exact, or the approximation p / (f - (1 - p)) of sdcMicro",
+    )
+
     @classmethod
     def example_data(cls) -> Microdata:
         columns = {
@@ -112,25 +118,55 @@ class IndividualRisk(RiskMeasure):
             raise DataError(f"individual_risk needs at least one attribute with the role key in {data.source}")
         columns = encode(data, keys)
         if self.missing != "category":
-            refuse_wildcards_beside_original(self.name, columns, "wildcard", original)
-        sizes, weighted = self._count(columns, self._read_weights(data))
-        risks = individual_risk(sizes, weighted)
-        summary: dict[str, int | float | None] = {
+            refuse_nulls_beside_original(self.name, columns, "wildcard", original)
+        of_record, sizes, weighted = self._count(columns, self._read_weights(data))
+        risks = self._risks(of_record, sizes, weighted)
+        sizes, weighted = sizes[of_record], weighted[of_record]
+        together = self._household_risks(data, risks)
+        summary = self._summarize(risks, together)
+        per_record = {"class_size": sizes, "population_size": weighted, "risk": risks}
+        if together is not None:
+            per_record["household_risk"] = together
+        basis = "sampling weights of each class (Benedetti & Franconi); no interval: the model's error is not known"
+        return Score(self.name, summary, pl.DataFrame(per_record), basis=dict.fromkeys(summary, basis))
+
+    def examine_guesses(
+        self, data: Microdata, limits: Mapping[str, float], *, original: Microdata | None = None, alone: bool = True,
+        seconds: float = 60.0, one_by_one: bool = True,
+    ) -> Sensitivity | None:  # fmt: skip
+        from discreet.risks.individual_risk.sensitivity import examine_weights  # not needed by most runs
+
+        keys = list(self.keys) or data.named(Role.KEY)
+        columns = encode(data, keys)
+
+        def summary_of(weights: NDArray[np.float64]) -> Mapping[str, float | None]:
+            risks = self._risks(*self._count(columns, weights))
+            return self._summarize(risks, self._household_risks(data, risks))
+
+        return examine_weights(
+            summary_of, self._read_weights(data), self.sampling_fraction, limits, self.better, len(data), seconds
+        )
+
+    def _risks(
+        self, of_record: NDArray[np.int64], sizes: NDArray[np.float64], weighted: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The risk of each record, from the numbers of its class."""
+        return np.asarray(individual_risk(sizes, weighted, approximate=self.larger_classes == "approximate")[of_record])
+
+    def _household_risks(self, data: Microdata, risks: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """For each record the risk of its household; None where no attribute has that role."""
+        households = data.named(Role.HOUSEHOLD)
+        return household_risk(risks, *_number_households(encode(data, households[:1])[0])) if households else None
+
+    def _summarize(self, risks: NDArray[np.float64], together: NDArray[np.float64] | None) -> dict[str, int | float | None]:
+        return {
             "expected": float(risks.sum()),
             "mean": float(risks.mean()) if len(risks) else 0.0,
             "max": float(risks.max(initial=0.0)),
             "high_risk": int((risks > self.threshold).sum()),
-            "household_expected": None,
-            "household_max": None,
+            "household_expected": None if together is None else float(together.sum()),
+            "household_max": None if together is None else float(together.max(initial=0.0)),
         }
-        per_record = {"class_size": sizes, "population_size": weighted, "risk": risks}
-        households = data.named(Role.HOUSEHOLD)
-        if households:
-            together = household_risk(risks, *_number_households(encode(data, households[:1])[0]))
-            summary |= {"household_expected": float(together.sum()), "household_max": float(together.max(initial=0.0))}
-            per_record["household_risk"] = together
-        basis = "sampling weights of each class (Benedetti & Franconi); no interval: the model's error is not known"
-        return Score(self.name, summary, pl.DataFrame(per_record), basis=dict.fromkeys(summary, basis))
 
     def _read_weights(self, data: Microdata) -> NDArray[np.float64]:
         if self.sampling_fraction is not None:
@@ -143,19 +179,24 @@ class IndividualRisk(RiskMeasure):
             )
         return weights
 
-    def _count(self, columns: list[Column], weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The records of each record's class and the sum of their weights."""
-        size = len(weights)
-        ids, number = group_columns(columns, size)
-        sizes = np.bincount(ids, minlength=number)[ids].astype(np.float64) if size else np.zeros(0)
-        weighted = np.asarray(np.bincount(ids, weights=weights, minlength=number)[ids], np.float64) if size else np.zeros(0)
+    def _count(
+        self, columns: list[Column], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """The class of each record, and for each class its records and the sum of their weights.
+
+        Where a null agrees with other values, classes overlap, and each record has one of its own.
+        """
+        ids, counts = number_classes(columns, len(weights))
+        weighted = np.bincount(ids, weights=weights, minlength=len(counts)).astype(np.float64, copy=False)
+        sizes = counts.astype(np.float64)
         if self.missing == "category" or not any(column.has_null for column in columns):
-            return sizes, weighted
+            return ids, sizes, weighted
         share = self.missing.partial if isinstance(self.missing, Partial) else 1.0
         codes, nulls = [column.codes for column in columns], [column.null_code for column in columns]
-        agreeing = class_sizes(columns, size, wildcard=True)
+        agreeing = class_sizes(columns, len(weights), wildcard=True)
         persons = count_agreeing_rows(codes, codes, [column.cardinality for column in columns], nulls, weights)
-        return sizes + share * (agreeing - sizes), weighted + share * (persons - weighted)
+        own = np.arange(len(weights))
+        return own, sizes[ids] + share * (agreeing - sizes[ids]), weighted[ids] + share * (persons - weighted[ids])
 
 
 def _number_households(column: Column) -> tuple[NDArray[np.int64], int]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.encoding.record_links import require_original_rows
-from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.family import Knowledge
 from discreet.engine.known_sets.inputs import cells_agree, weights_of
-from discreet.engine.known_sets.sums import Missing, attributes
+from discreet.engine.known_sets.sums import Missing, attributes, family_of
 from discreet.engine.known_sets.walk import walk_sets
 from discreet.model.microdata import Microdata
 
@@ -20,11 +20,19 @@ _SHOWN = 5
 
 
 def explain(
-    data: Microdata, record: int, *, alpha: float, epsilon: float, max_sets: int, missing: Missing, original: Microdata | None
+    data: Microdata,
+    record: int,
+    *,
+    alpha: float,
+    epsilon: float,
+    max_sets: int,
+    missing: Missing,
+    original: Microdata | None,
+    knowledge: Knowledge = "products",
 ) -> list[str]:
     """Sentences on the sets that identify a record: probability known, records that share the values, what would be disclosed."""
     names = [name for name in attributes(data) if original is None or name in original.columns]
-    tree = family([data.attribute(name).known for name in names], epsilon, max_sets)
+    tree = family_of(data, names, epsilon, max_sets, knowledge)
     weights = _weights(data, names, record)
     row = record if original is None else int(require_original_rows(data, original, "known_sets")[record])
     if row < 0:
@@ -40,6 +48,8 @@ def explain(
         learnt = {
             name: weight for position, (name, weight) in enumerate(weights.items()) if position not in members and weight > 0
         }
+        if tree.chance[node] == 0:  # only a part of what is known together, or impossible
+            return matches
         value = tree.chance[node] / len(matches) * alpha * sum(learnt.values())
         parts.append((value, -len(members), members, len(matches), float(tree.chance[node]), learnt))
         return matches
@@ -47,7 +57,8 @@ def explain(
     walk_sets(tree.children, add_set(0, np.arange(len(data))), add_set)
     total = sum(part[0] for part in parts)
     parts.sort(key=lambda part: (-part[0], -part[1], part[2]))
-    family_text = f"{len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g})"
+    reading = "" if knowledge == "products" else f", knowledge {knowledge}"
+    family_text = f"{len(tree):,} known sets (alpha {alpha:g}, epsilon {epsilon:g}{reading})"
     sentences = [f"record {record + 1:,} of {len(data):,}: risk {total:.6g} over {family_text}"]
     if total == 0:
         sentences.append("nothing sensitive would be learnt of it, so its risk is 0")
@@ -55,6 +66,7 @@ def explain(
     for value, _, members, count, chance, learnt in parts[:_SHOWN]:
         learnt_text = ", ".join(f"{name} ({weight:g})" for name, weight in learnt.items())
         knows = " + ".join(names[position] for position in members) or "nothing"
+        knows += "" if knowledge == "products" else " and nothing else" if members else ""
         sentences.append(
             f"{value / total:.1%} of it: an intruder who knows {knows} (probability {chance:.4g}) finds "
             f"{'it alone' if count == 1 else f'{count:,} records that share these values'}, and would learn {learnt_text}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engine.encoding.columns import encode
-from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.family import Knowledge, family
 from discreet.engine.known_sets.sums import KnownSets, Missing, known_sets
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.errors import ParameterError
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STEP = 0.1
+_NO_EPSILON = 1e-12
+"""An epsilon below which every set is kept at once."""
 _MOST_SETS = 20_000
 _FEW = 0.005
 """Share of the records below which those that are undecided are left to the walk that follows each record."""
@@ -37,7 +39,8 @@ _SPARE = 0.7
 
 def can_sum_rows(data: Microdata, names: Sequence[str], missing: Missing) -> bool:
     """Whether equal codes agree and no others do, so that sets can be summed on distinct rows."""
-    columns = encode(data, [name for name in names if data.attribute(name).known > 0])
+    grouped = {name for unit in data.policy.known_together for name in unit}
+    columns = encode(data, [name for name in names if data.attribute(name).known > 0 or name in grouped])
     return not (has_overlaps(data, columns) or (missing == "wildcard" and any(column.has_null for column in columns)))
 
 
@@ -90,3 +93,44 @@ def _bounds(
             return low[sums.slots], high[sums.slots]
     per_record = known_sets(data, epsilon=epsilon, max_sets=sets, missing=missing).per_record
     return per_record.lower, per_record.upper
+
+
+def narrow_by_families(
+    data: Microdata,
+    sums: KnownSets,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    *,
+    alpha: float,
+    epsilon: float,
+    required: Requirements,
+    max_sets: int,
+    missing: Missing,
+    original: Microdata | None,
+    knowledge: Knowledge,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+    """Narrow all intervals by smaller and smaller epsilons until they are as required, or every set is kept.
+
+    For families whose probabilities do not fall as sets grow: the walks that follow single records (:mod:`.refine`) rest on that.
+    """
+    sets, ended = len(sums.tree), ""
+    while required.are_too_wide(lower, upper).any() and epsilon > 0:
+        if required.is_past():
+            ended = "when the time limit was reached"
+            break
+        epsilon = epsilon * _STEP if epsilon > _NO_EPSILON else 0.0
+        try:
+            larger = known_sets(
+                data, epsilon=epsilon, max_sets=max_sets, missing=missing, original=original, knowledge=knowledge
+            )  # fmt: skip
+        except ParameterError:  # too many sets
+            ended = f"(max_sets {max_sets:,})"
+            break
+        sets = len(larger.tree)
+        lower = np.maximum(lower, larger.per_record.lower * alpha)
+        upper = np.maximum(np.minimum(upper, larger.per_record.upper * alpha), lower)
+    left = int(required.are_too_wide(lower, upper).sum())
+    if not left:
+        return lower, upper, ()
+    ended = ended or "of all known sets"  # rounding alone is left
+    return lower, upper, (f"{left:,} intervals are wider than requested after {sets:,} sets {ended}; they are still certain",)

@@ -69,6 +69,8 @@ class LargeSums:
     _dropped: NDArray[np.float64]
     _masses: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
     """For each consequence class its C, and the sums with every count 1 over the kept and over all sets but the empty one."""
+    _empty: float
+    """The probability of the empty set."""
 
     def summarize(self, threshold: float | Among, alpha: float) -> Summary:
         """The summary of the queries, on several threads block by block; the blocks are merged in their order.
@@ -96,7 +98,7 @@ class LargeSums:
         lower = np.maximum(self._far[part] * self._spread[kind], risk)
         upper = np.maximum(risk + self._dropped[kind] / np.maximum(self._counts[part], 1), lower)
         weight, kept, whole = (mass[kind] for mass in self._masses)
-        return risk, lower, upper, effective_sizes(risk, lower, upper, weight, kept, whole, self.records)
+        return risk, lower, upper, effective_sizes(risk, lower, upper, weight, kept, whole, self.records, self._empty)
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The bounds of every query's sum, before the coefficient alpha; call before ``summarize``."""
@@ -130,7 +132,7 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | N
     """Sum over the kept sets and bound the sum over all sets, null being a value; None where this method does not apply."""
     if not 0 < len(data) <= _MOST:
         return None
-    ordered = [names[index] for index in tree.order if data.attribute(names[index]).known > 0]
+    ordered = tree.known_names(names)
     columns = encode(data, ordered)
     with ThreadPoolExecutor(1) as pool:
         counting = pool.submit(count_agreeing_records, columns, len(data))
@@ -150,8 +152,10 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | N
     kept, whole = parts.kept_below[0, 0], parts.whole_below[0, 0]
     kept_mass = kept[0] * queries.weight + queries.single @ kept[1:]
     whole_mass = whole[0] * (queries.weight - queries.rest) + queries.single @ whole[1:]
-    masses = queries.weight, kept_mass - queries.weight, whole_mass * queries.spread - queries.weight
-    return LargeSums(len(data), slots, near, far, counts, kind, queries.spread, whole_mass * queries.spread - kept_mass, masses)
+    empty = float(tree.chance[0])
+    masses = queries.weight, kept_mass - empty * queries.weight, whole_mass * queries.spread - empty * queries.weight
+    dropped = whole_mass * queries.spread - kept_mass
+    return LargeSums(len(data), slots, near, far, counts, kind, queries.spread, dropped, masses, empty)
 
 
 def _sum_sets(
@@ -196,10 +200,9 @@ def _sum_sets(
 def _left_by_step(tree: Family, queries: Queries) -> NDArray[np.float64]:
     """C - rest - D_q of each consequence class, by how many sensitive attributes of kept sets stand up to place q.
 
-    D_q (:mod:`discreet.engine.known_sets.terms`) is the sum of c p / (1 + p) over the others.
+    D_q (:mod:`discreet.engine.known_sets.terms`) is the sum of c p / (1 + p) over the others, or of c p.
     """
-    chances = tree.probabilities[np.array(queries.singles, dtype=np.int64)]
-    behind = np.cumsum((queries.single * (chances / (1 + chances)))[:, ::-1], axis=1)[:, ::-1]
+    behind = np.cumsum((queries.single * tree.share[np.array(queries.singles, dtype=np.int64)])[:, ::-1], axis=1)[:, ::-1]
     left = queries.weight - queries.rest
     return np.column_stack([left[:, None] - behind, left])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -14,26 +13,37 @@ from pydantic import Field, PrivateAttr, model_validator
 from discreet.engine.cells.perturbed import with_perturbed_values
 from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.effective_size import FEW, Sizes, effective_sizes, risk_levels
-from discreet.engine.known_sets.family import Family, family
+from discreet.engine.known_sets.family import Family, Knowledge
 from discreet.engine.known_sets.inputs import find_sensitive_records, weights_of
 from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary, median_size, quantiles
 from discreet.engine.known_sets.sums import KnownSets as Sums
-from discreet.engine.known_sets.sums import attributes, known_sets
-from discreet.engine.runtime.memory import PROGRAM, check_memory
-from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.engine.known_sets.sums import attributes, family_of, known_sets
+from discreet.engine.population.table_parameters import table_serializer, table_validator
+from discreet.engine.runtime.memory import PROGRAM, available_memory, check_memory
+from discreet.engine.spark.gaps import OVERLAPPING, SCENARIOS, WILDCARD
 from discreet.errors import DataError
 from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Policy
 from discreet.model.score import Score
+from discreet.model.sensitivity import Sensitivity
 from discreet.model.threshold import Among, Threshold
 from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
-from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows
-from discreet.risks.known_sets.ranges import MOST_CORNERED, End, extremes_over_ranges
+from discreet.risks.known_sets.fields import BETTER, MEANING, OCCASIONAL, RECORD_MEANING
+from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows, narrow_by_families
+from discreet.risks.known_sets.readings.range_score import measure_ranges
+from discreet.risks.known_sets.readings.reidentification import annotate_knowledge
+from discreet.risks.known_sets.readings.scenario_score import (
+    attributes_in_scenarios,
+    explain_in_worst,
+    measure_scenarios,
+    takes_part,
+)
 from discreet.risks.known_sets.refine import narrow_intervals
 from discreet.risks.known_sets.requirements import Requirements
+from discreet.risks.known_sets.tolerance.narrow import BYTES_PER_RECORD as NARROWING_BYTES
+from discreet.risks.known_sets.tolerance.narrow import narrow_where_possible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,12 +51,6 @@ if TYPE_CHECKING:
 
 _CLOSE = 1e-3
 """The width of intervals, as a share of their lower ends, to which they are narrowed for a limit on an average."""
-
-
-_RANGES_NOTE = (
-    "the policy has ranges: risks are those of their upper ends, the worst case, and limits are judged on the worst case; "
-    "effective class sizes are the smaller of both ends, between bounds that hold for every guess within the ranges"
-)
 
 
 class Result(NamedTuple):
@@ -75,6 +79,13 @@ NARROWING = Gap(
     lambda plugin: plugin.tolerance is not None or plugin.decide,
 )
 
+INDEPENDENT = Gap(
+    "knowledge: independent",
+    "the probability of being found is counted for every record on one machine",
+    lambda plugin: plugin.knowledge != "products",
+)
+TOGETHER = Gap("known_together in the policy", "units of several attributes are counted on one machine")
+
 POPULATION = Gap(
     "population",
     "class sizes of the population are estimated from all classes of each set on one machine",
@@ -91,6 +102,9 @@ class KnownSets(RiskMeasure):
     whatever epsilon is; ``tolerance`` and ``decide`` narrow them. ``effective_k`` is the effective class size of a record: the
     weighted harmonic mean of the counts over all known sets but the empty one, 1 where everything known finds it alone.
 
+    With ``knowledge: independent`` PK(S) is the probability that an intruder knows the attributes of S and no others. The PK of
+    all sets add up to 1, and D(r) / alpha is the expected consequence; ``reidentification`` is that with every consequence 1.
+
     >>> from discreet.testing import table
     >>> data = table({"age": [34, 34, 51], "disease": ["Flu", "Cancer", "Flu"]}, known={"age": 0.5}, sensitivity={"disease": 1.0})
     >>> KnownSets(alpha=1, epsilon=0).measure(data).per_record["risk"].round(4).to_list()
@@ -102,62 +116,16 @@ class KnownSets(RiskMeasure):
         "Orooji, M. & Knapp, G. M. (2018). A novel microdata privacy disclosure risk measure. Proc. IISE Annual Conference."
     )
     spark: ClassVar[EngineWork | None] = EngineWork(
-        "discreet.risks.known_sets.spark:known_sets", (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING, POPULATION, RANGES)
+        "discreet.risks.known_sets.spark:known_sets",
+        (WILDCARD, ORIGINAL_VALUES, NARROWING, OVERLAPPING, POPULATION, RANGES, INDEPENDENT, TOGETHER, SCENARIOS),
     )
-    better: ClassVar[Mapping[str, Direction]] = {
-        "sets": "low", "undecided": "low", "high_risk": "low", "high_risk_share": "low", "mean": "low", "max": "low",
-        "effective_k_min": "high", "effective_k_median": "high", "below_5": "low",
-        "high_risk_low": "low", "high_risk_high": "low", "mean_best": "low", "mean_worst": "low", "effective_k_low": "high",
-        "mean_low": "low", "mean_high": "low", "all_sets_low": "low", "all_sets_high": "low",
-    }  # fmt: skip
+    better: ClassVar[Mapping[str, Direction]] = BETTER
     worst: ClassVar[Mapping[str, float]] = {"high_risk_share": 1.0, "effective_k_min": 1.0, "effective_k_median": 1.0}
-    occasional: ClassVar[Collection[str]] = (
-        "high_risk_low", "high_risk_high", "mean_best", "mean_worst", "effective_k_low",
-        "mean_low", "mean_high", "all_sets_low", "all_sets_high",
-    )  # fmt: skip
+    occasional: ClassVar[Collection[str]] = OCCASIONAL
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     neutral: ClassVar[Collection[str]] = ("widest",)
-    meaning: ClassVar[Mapping[str, str]] = {
-        "sets": "known sets with a probability above epsilon, the empty set included",
-        "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",
-        "high_risk": "records whose risk is greater than the threshold, or whose effective class size is below among",
-        "high_risk_share": "their share of all records",
-        "mean": "average risk of a record",
-        "max": "largest risk of a record",
-        "effective_k_min": "smallest effective class size: among how many records the worst one is hidden, whatever is known",
-        "effective_k_median": "median effective class size of the records with something to learn",
-        "below_5": "records with an effective class size below 5",
-        "widest": "largest width of an interval, as a share of its lower end",
-        "high_risk_low": "high-risk records in the best case of the policy's ranges; only where it has ranges",
-        "high_risk_high": "high-risk records in the worst case of the policy's ranges",
-        "mean_best": "average risk in the best case of the policy's ranges",
-        "mean_worst": "average risk in the worst case of the policy's ranges",
-        "effective_k_low": "smallest effective class size for any guess within the policy's ranges (certified)",
-        "mean_low": "lower end of the statistical interval of the mean (population)",
-        "mean_high": "upper end of the statistical interval of the mean (population)",
-        "all_sets_low": "least mean over all known sets, at the estimated class sizes (population)",
-        "all_sets_high": "largest mean over all known sets, at the estimated class sizes (population)",
-        "quantiles": "risk that this share of the records does not exceed",
-        "histogram": "records with a risk of at least this power of ten, and below the next",
-    }
-    record_meaning: ClassVar[Mapping[str, str]] = {
-        "risk": "likelihood times consequence, summed over the known sets above epsilon",
-        "lower": "least risk over all known sets",
-        "upper": "largest risk over all known sets",
-        "effective_k": "effective class size of the record",
-        "effective_k_lower": "least effective class size over all known sets",
-        "effective_k_upper": "largest effective class size over all known sets",
-        "top_set": "known set that contributes most to the risk",
-        "top_share": "contribution of that set",
-        "likelihood": "likelihood of re-identification, summed over the known sets",
-        "consequence": "consequence of disclosure",
-        "risk_best": "risk in the best case of the policy's ranges",
-        "risk_worst": "risk in the worst case of the policy's ranges",
-        "effective_k_low": "least effective class size for any guess within the ranges (certified)",
-        "effective_k_high": "largest effective class size for any guess within the ranges (certified)",
-        "risk_low": "the risk at the lower end of the class sizes' interval (population)",
-        "risk_high": "the risk at the upper end of the class sizes' interval (population)",
-    }
+    meaning: ClassVar[Mapping[str, str]] = MEANING
+    record_meaning: ClassVar[Mapping[str, str]] = RECORD_MEANING
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
     alpha: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
@@ -172,6 +140,11 @@ class KnownSets(RiskMeasure):
     )
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null is one more value, or agrees with anything on either side"
+    )
+    knowledge: Knowledge = Field(
+        default="products",
+        description="likelihood of a known set: the product of the probabilities of its attributes (products, the paper's), or "
+        "the probability that an intruder knows these and no others (independent)",
     )
     tolerance: Annotated[float, Field(gt=0)] | None = Field(
         default=None, description="narrow every interval until its width is at most this share of its lower end"
@@ -189,7 +162,9 @@ class KnownSets(RiskMeasure):
         description="class sizes: of the file (none), or of the population by sampling weights, a population table or a model",
     )
     population_table: str | None = Field(
-        default=None, description="population: table: file or table of the population, with the attributes as columns"
+        default=None,
+        repr=False,
+        description="file or table of the population, with the attributes as columns, for population: table",
     )
     sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
         default=None,
@@ -202,6 +177,7 @@ class KnownSets(RiskMeasure):
         default=0.95, description="population: level of the interval for sampling and model error"
     )
 
+    _accept_table, _describe_table = table_validator("population_table"), table_serializer("population_table")
     _limits: dict[str, float] = PrivateAttr(default_factory=dict)
     _seconds: float = PrivateAttr(default=0.0)
 
@@ -212,16 +188,27 @@ class KnownSets(RiskMeasure):
             raise ValueError(
                 f"{narrowing} narrows counts in the file and has no meaning with population: {self.population}; leave it out"
             )
+        if self.population != "none" and self.knowledge != "products":
+            raise ValueError(
+                f"population: {self.population} takes knowledge: products, because class sizes of the population are estimated "
+                "for the sets that the paper's reading keeps; measure knowledge: independent with population: none"
+            )
         if self.population_table is not None and self.population != "table":
             raise ValueError(f"population_table needs population: table; got population: {self.population}")
         return self
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         if self.population != "none":
-            return self._measure_population(data, original)
-        original = self._as_searched(data, original)
+            return annotate_knowledge(self, data, None, self._measure_population(data, original))
+        if data.policy.scenarios:
+            return measure_scenarios(self, data, original)
+        score = self._measure_file(data, self._as_searched(data, original))
+        return annotate_knowledge(self, data, self._as_searched(data, original), score)
+
+    def _measure_file(self, data: Microdata, original: Microdata | None) -> Score:
+        """The risk by class sizes of the file, under the probabilities of the attribute table."""
         if any(data.attribute(name).ranges for name in attributes(data)):
-            return self._measure_ranges(data, original)
+            return measure_ranges(self, data, original)
         if original is None and self._is_large(len(data)) and self.tolerance is None and not self.decide:
             score = self._measure_large(data)
             if score is not None and not self._is_narrowed(score, len(data)):
@@ -231,57 +218,17 @@ class KnownSets(RiskMeasure):
         return Score(
             self.name,
             result.fields,
-            lambda: self._records(data, bounded.sums, bounded.lower, bounded.upper, original),
+            lambda: self.records_of(data, bounded.sums, bounded.lower, bounded.upper, original),
             notes=(*result.notes, *bounded.notes),
-            riskiest=lambda number: self._riskiest(bounded.sums, bounded.sums.per_record.risk * self.alpha, number),
+            riskiest=lambda number: self.riskiest_of(bounded.sums, bounded.sums.per_record.risk * self.alpha, number),
             bounds=result.bounds,
         )
-
-    def _measure_ranges(self, data: Microdata, original: Microdata | None) -> Score:
-        """The worst case over all ranges of the policy, with the best case beside it."""
-        worst = self.bounded_sums(data, original)
-        sums, records = worst.sums, len(data)
-        end = self._end(sums, worst.lower, worst.upper, records)
-        best = self._at_corner(data, data.policy.at_low_ends(), original, sums.slots)
-        extremes = extremes_over_ranges(best, end, self.alpha, records)
-        if data.policy.ranges <= MOST_CORNERED:
-            mixtures = list(data.policy.corners())[1:-1]
-            corners = (self._at_corner(data, corner, original, sums.slots) for corner in mixtures)
-            extremes = extremes.narrowed_to_corners(chain([best, end], corners))
-        decided = bool(self.decide) and not isinstance(self.threshold, Among)
-        result = self._summarized(sums, worst.lower, worst.upper, records, decided=decided, sizes=extremes.sizes)
-        return Score(
-            self.name,
-            result.fields | extremes.fields(self.threshold, records),
-            lambda: self._records(data, sums, worst.lower, worst.upper, original).with_columns(
-                extremes.columns(sums.slots, records)
-            ),
-            notes=(_RANGES_NOTE, *result.notes, *worst.notes),
-            riskiest=lambda number: self._riskiest(sums, sums.per_record.risk * self.alpha, number),
-            bounds=result.bounds,
-        )
-
-    def _at_corner(self, data: Microdata, corner: Policy, original: Microdata | None, slots: NDArray[np.int64]) -> End:
-        """The sums under other guesses, for the records that have something to learn at the upper ends."""
-        there = data.with_policy(corner)
-        end = End.empty(len(slots))
-        if not any(there.attribute(name).known > 0 or there.attribute(name).sensitivity > 0 for name in attributes(data)):
-            return end  # nothing is known or sensitive there
-        sums = self._sums(there, original)
-        own = self._end(sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, len(data))
-        end.fill(np.searchsorted(slots, sums.slots), own)
-        return end
-
-    def _end(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> End:
-        own, alone = sums.per_record, sums.consequence / max(records, 1)  # the empty set's part
-        sizes = self._sizes(sums, lower, upper, records)
-        return End(own.risk, sizes, own.whole_mass, lower / self.alpha - alone, upper / self.alpha - alone)
 
     def bounded_sums(self, data: Microdata, original: Microdata | None) -> BoundedSums:
         """The sums of the records and their intervals, narrowed as far as parameters and limits require, with the summary."""
-        sums = self._sums(data, original)
+        sums = self.sums_of(data, original)
         lower, upper = sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha
-        result = self._summarized(sums, lower, upper, len(data))
+        result = self.summarized(sums, lower, upper, len(data))
         levels = [self.threshold] if self.decide else []
         open_limits = self._open_limits({**result.bounds, "undecided": (0, result.fields["undecided"])})
         levels += [level for field, required in open_limits.items() if (level := self._level(field, required)) is not None]
@@ -289,21 +236,33 @@ class KnownSets(RiskMeasure):
         if tolerance is None and {"mean", "effective_k_median"} & set(open_limits):
             tolerance = _CLOSE
         notes: tuple[str, ...] = ()
+        left_out: tuple[str, ...] = ()
         if tolerance is not None or levels:
             risks = [self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)]
             allowed_seconds = min(self.seconds, self._seconds) if open_limits else self.seconds
             required = Requirements(tolerance, risks, time.monotonic() + allowed_seconds)
+            if not sums.tree.is_plain:
+                lower, upper, notes = narrow_by_families(
+                    data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, required=required, max_sets=self.max_sets,
+                    missing=self.missing, original=original, knowledge=self.knowledge,
+                )  # fmt: skip
+                result = self.summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
+                return BoundedSums(sums, lower, upper, result, notes)
             if risks and result.fields["undecided"] and original is None and self._is_large(len(data)):
                 lower, upper = bounds_of_larger_families(
                     data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, required=required, max_sets=self.max_sets,
                     missing=self.missing,
                 )  # fmt: skip
+            if required.tolerance is not None and original is None and self._is_large(len(data)):
+                lower, upper, left_out = narrow_where_possible(
+                    data, sums, lower, upper, alpha=self.alpha, required=required, max_sets=self.max_sets, missing=self.missing
+                )
             lower, upper, notes = narrow_intervals(
                 data, sums, lower, upper, alpha=self.alpha, required=required, budget=self.max_sets, missing=self.missing,
                 original=original,
             )  # fmt: skip
-            result = self._summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
-        return BoundedSums(sums, lower, upper, result, notes)
+            result = self.summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
+        return BoundedSums(sums, lower, upper, result, (*notes, *left_out) if notes else ())
 
     def _measure_population(self, data: Microdata, original: Microdata | None) -> Score:
         if original is not None:
@@ -316,9 +275,29 @@ class KnownSets(RiskMeasure):
                 f"known_sets: population: {self.population} takes one number for each guess, but the policy has ranges; give "
                 "the upper ends, or measure with population: none"
             )
+        if data.policy.scenarios:
+            raise DataError(
+                f"known_sets: population: {self.population} takes one number for each guess, but the policy has scenarios; give "
+                "each its own policy, or measure with population: none"
+            )
         from discreet.risks.known_sets.population.score import measure_population  # not needed by most runs, and slow to load
 
         return measure_population(self, data)
+
+    def examine_guesses(
+        self, data: Microdata, limits: Mapping[str, float], *, original: Microdata | None = None, alone: bool = True,
+        seconds: float = 60.0, one_by_one: bool = True,
+    ) -> Sensitivity | None:  # fmt: skip
+        if self.population != "none":
+            raise DataError(
+                f"known_sets: how far a verdict holds is examined on the class sizes of the file, not with population: "
+                f"{self.population}; measure with population: none"
+            )
+        from discreet.risks.known_sets.sensitivity.examine import examine  # not needed by most runs
+
+        informed = [] if original is None else [self._as_searched(data, original)]
+        intruders = [*([None] if alone or not informed else []), *informed]
+        return examine(self, data, limits, intruders, seconds, one_by_one=one_by_one)
 
     def uses_original(self, data: Microdata) -> bool:
         """Class sizes of the population belong to the released values: the release alone is measured then."""
@@ -338,6 +317,10 @@ class KnownSets(RiskMeasure):
                 still_open[field] = required
         return still_open
 
+    def has_open_limit(self, bounds: Mapping[str, tuple[float, float]]) -> bool:
+        """Whether the bounds of some fields leave a limit on one of them open."""
+        return any(field in bounds for field in self._open_limits(bounds))
+
     def _level(self, field: str, required: float) -> float | Among | None:
         """What every record must be decided about for a limit on a field to be settled; none for averages."""
         if field in ("high_risk", "high_risk_share", "undecided"):
@@ -348,7 +331,7 @@ class KnownSets(RiskMeasure):
             return Among(among=required) if required > 1 else None
         return required if field == "max" else None
 
-    def _summarized(
+    def summarized(
         self,
         sums: Sums,
         lower: NDArray[np.float64],
@@ -363,7 +346,7 @@ class KnownSets(RiskMeasure):
         ``sizes`` are the effective class sizes (default: those that follow from the sums).
         """
         risk = sums.per_record.risk * self.alpha
-        sizes = self._sizes(sums, lower, upper, records) if sizes is None else sizes
+        sizes = self.sizes_of(sums, lower, upper, records) if sizes is None else sizes
         summary = Summary(self.threshold)
         summary.add(risk, lower, upper, sizes)
         if decided:
@@ -375,7 +358,7 @@ class KnownSets(RiskMeasure):
         bounds = summary.bounds(records, middle, medians)
         return Result(fields, bounds, summary.notes(records, bounds))
 
-    def _sizes(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
+    def sizes_of(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
         """The effective class sizes that follow from sums and (narrowed) bounds."""
         per_record = sums.per_record
         return effective_sizes(
@@ -386,10 +369,12 @@ class KnownSets(RiskMeasure):
             per_record.kept_mass,
             per_record.whole_mass,
             records,
+            float(sums.tree.chance[0]),
         )
 
     def _levels(self, sums: Sums, threshold: float | Among, records: int) -> NDArray[np.float64]:
-        return risk_levels(threshold, sums.consequence, sums.per_record.whole_mass, records, self.alpha)
+        empty = float(sums.tree.chance[0])
+        return risk_levels(threshold, sums.consequence, sums.per_record.whole_mass, records, self.alpha, empty)
 
     def _is_large(self, records: int) -> bool:
         """Whether the records are so many that sets are summed on distinct rows."""
@@ -404,7 +389,7 @@ class KnownSets(RiskMeasure):
     def _measure_large(self, data: Microdata) -> Score | None:
         """The same numbers with little kept per record; none where that cannot be."""
         names = attributes(data)
-        tree = family([data.attribute(name).known for name in names], self.epsilon, self.max_sets)
+        tree = family_of(data, names, self.epsilon, self.max_sets, self.knowledge)
         if not can_sum_rows(data, names, self.missing):
             return None
         sums = large.large_sums(data, names, tree)
@@ -429,36 +414,53 @@ class KnownSets(RiskMeasure):
         codes = sum(column.codes.nbytes for column in encode(data, attributes(data)))
         need = PROGRAM + codes + self.working_bytes(data, len(data), by_record=True)
         check_memory(need, f"a row of known_sets for each of {len(data):,} records", "ask for the summary alone")
-        sums = self._sums(data, None, everyone=True)
-        return self._records(data, sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, None)
+        sums = self.sums_of(data, None, everyone=True)
+        return self.records_of(data, sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, None)
 
     def _riskiest_of_large(
         self, data: Microdata, sums: large.LargeSums, names: list[str], tree: Family, number: int
     ) -> pl.DataFrame:
         largest = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
-        return self._riskiest(largest, largest.per_record.risk * self.alpha, number)
+        return self.riskiest_of(largest, largest.per_record.risk * self.alpha, number)
 
     def reads(self, data: Microdata) -> list[str] | None:
-        return attributes(data) if self.population == "none" else None
+        return attributes_in_scenarios(data) if self.population == "none" else None
 
     def examines(self, data: Microdata) -> list[str]:
         """An attribute known with a probability of at most epsilon is in no set that is kept, so only learning it counts."""
-        said = [(name, data.attribute(name)) for name in attributes(data)]
-        return [name for name, one in said if one.known > self.epsilon or one.sensitivity > 0]
+        names: dict[str, None] = {}
+        for policy in data.policy.in_scenarios().values():
+            if not takes_part(policy):
+                continue
+            in_scenario = data if policy is data.policy else data.with_policy(policy)
+            named = attributes(in_scenario)
+            if self.knowledge == "independent":
+                tree = family_of(in_scenario, named, self.epsilon, self.max_sets, self.knowledge)
+                kept = {named[at] for at in tree.order[: tree.width]}
+            else:
+                kept = {name for name in named if in_scenario.attribute(name).known > self.epsilon}
+            names |= dict.fromkeys(name for name in named if name in kept or in_scenario.attribute(name).sensitivity > 0)
+        return [name for name in data.columns if name in names]
 
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
+        sample = sample.with_policy(sample.policy.at_largest_known()) if sample.policy.scenarios else sample
         names = attributes(sample)
-        tree = family([sample.attribute(name).known for name in names], self.epsilon, self.max_sets)
+        tree = family_of(sample, names, self.epsilon, self.max_sets, self.knowledge)
+        by_record = by_record or self.knowledge == "independent"  # everyone's probability of being found is counted
         asking = float(find_sensitive_records(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
         narrows = self.tolerance is not None or self.decide or (bool(self._limits) and records < large.NOT_NARROWED)
         short = self._is_large(records) and not narrows and not by_record
-        return records * large.bytes_per_record(tree, 1.0 if by_record else asking, short=short)
+        need = records * large.bytes_per_record(tree, 1.0 if by_record else asking, short=short)
+        at_once = records * NARROWING_BYTES if self.tolerance is not None and self._is_large(records) else 0.0
+        return need + at_once if PROGRAM + need + at_once <= available_memory() else need  # all at once only where it fits
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         if self.population != "none":
             from discreet.risks.known_sets.population.score import explain_population
 
             return explain_population(self, data, record)
+        if data.policy.scenarios:
+            return explain_in_worst(self, data, record, original)
         return explain(
             data,
             record,
@@ -467,6 +469,7 @@ class KnownSets(RiskMeasure):
             max_sets=self.max_sets,
             missing=self.missing,
             original=self._as_searched(data, original),
+            knowledge=self.knowledge,
         )
 
     def _as_searched(self, data: Microdata, original: Microdata | None) -> Microdata | None:
@@ -480,16 +483,17 @@ class KnownSets(RiskMeasure):
         known = [name for name in data.columns if data.attribute(name).known > 0 and data.attribute(name).sensitivity == 0]
         return with_perturbed_values(original, data, [name for name in known if name in original.columns])
 
-    def _sums(self, data: Microdata, original: Microdata | None, *, everyone: bool = False) -> Sums:
+    def sums_of(self, data: Microdata, original: Microdata | None, *, everyone: bool = False) -> Sums:
         return known_sets(
-            data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original, everyone=everyone
-        )
+            data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original, everyone=everyone,
+            knowledge=self.knowledge,
+        )  # fmt: skip
 
-    def _records(
+    def records_of(
         self, data: Microdata, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], original: Microdata | None
     ) -> pl.DataFrame:
         """One row per record; the likelihood of records with nothing to learn is counted only now that somebody asks."""
-        everybody = sums if len(sums.slots) == len(data) else self._sums(data, original, everyone=True)
+        everybody = sums if len(sums.slots) == len(data) else self.sums_of(data, original, everyone=True)
         per_record, slots = everybody.per_record, everybody.slots
         names = pl.Series("top_set", [everybody.set_name(node) for node in range(len(everybody.tree))], dtype=pl.String)
         risk = per_record.risk * self.alpha
@@ -500,7 +504,7 @@ class KnownSets(RiskMeasure):
             per_row[at] = values
             return per_row
 
-        sizes = self._sizes(sums, lower, upper, len(data))
+        sizes = self.sizes_of(sums, lower, upper, len(data))
         gap = np.full(len(data), np.nan)
 
         def sized(values: NDArray[np.float64]) -> pl.Series:
@@ -527,7 +531,7 @@ class KnownSets(RiskMeasure):
             }
         )
 
-    def _riskiest(self, sums: Sums, risk: NDArray[np.float64], number: int) -> pl.DataFrame:
+    def riskiest_of(self, sums: Sums, risk: NDArray[np.float64], number: int) -> pl.DataFrame:
         """The records with the largest risk; nobody without something to learn is among them, so nothing is counted again."""
         order = np.lexsort((sums.slots, -risk))[:number]
         order = order[risk[order] > 0]

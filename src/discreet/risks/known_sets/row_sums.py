@@ -60,6 +60,24 @@ class _Rows:
     sums: NDArray[np.float64]
 
 
+class Memory:
+    """Arrays that are used again and again: fresh memory costs more than most loops over it."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def array(self, name: str, dtype: Any, rows: int, columns: int | None = None) -> NDArray[Any]:
+        """An array with any content; what was returned under this name before is written over."""
+        size = rows if columns is None else rows * columns
+        held = self._arrays.get(name)
+        if held is None or len(held) < size:
+            self._arrays.pop(name, None)
+            held = None  # freed before the next one is allocated
+            held = self._arrays[name] = np.empty(size, dtype)
+        part = held if len(held) == size else held[:size]
+        return part if columns is None else part.reshape(rows, columns)
+
+
 class RowSums:
     """Sums the sets of one cover."""
 
@@ -99,17 +117,18 @@ class RowSums:
 
         def add_own(node: int, rows: _Rows) -> None:
             near, far = float(terms.kept[node, 0, 0]), float(terms.whole[node, 0, 0])
-            kernels.add_set(rows.keys, rows.counts, near, far, columns[node], *self._singles(tree.sets[node]), rows.sums)
+            kernels.add_set(rows.keys, rows.counts, near, far, columns[node], *self.singles(tree.sets[node]), rows.sums)
 
         def add_below(node: int, rows: _Rows) -> None:
             for child in below.get(node, ()):
                 if stopped.is_set():
                     raise CancelledError
-                of, projected = self._project(rows, tree.sets[child])
+                of, keys, counts = self.project(rows.keys, rows.counts, tree.sets[child])
+                projected = _Rows(keys, counts, np.zeros((len(keys), self._width)))
                 add_own(child, projected)
                 add_below(child, projected)
                 kernels.carry(of, projected.sums, rows.sums)
-                del of, projected  # before those of the next set are allocated
+                del of, keys, counts, projected  # before those of the next set are allocated
 
         everything = _Rows(self.keys, self.counts, np.zeros((len(self.keys), self._width)))
         whole = next((node for node in nodes if len(tree.sets[node]) == len(self.places)), None)
@@ -138,20 +157,30 @@ class RowSums:
             below.setdefault(next((one for one in larger if one is not None), 0), []).append(node)
         return below
 
-    def _project(self, rows: _Rows, places: Sequence[int]) -> tuple[NDArray[np.uint32], _Rows]:
-        """The rows of a smaller set, and for each of the given rows which of them it has."""
+    def project(
+        self, row_keys: NDArray[np.uint64], row_counts: NDArray[np.int32], places: Sequence[int], memory: Memory | None = None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.int32]]:
+        """The rows of a smaller set: for each of the given rows which of them it has, and their keys and counts.
+
+        They are written to ``memory`` (default: to arrays of their own, as short as possible).
+        """
         most, mask = 1, 0
         for place in places:
-            most, mask = min(most * self.cardinalities[place], len(rows.keys)), mask | self.mask[place]
+            most, mask = min(most * self.cardinalities[place], len(row_keys)), mask | self.mask[place]
         block_mask = self.mask[self.pivot] if self.order is not None and self.pivot in places else 0
-        slots = np.zeros(_slots_for(min(most, self.longest_block) if block_mask else most), dtype=np.int32)
-        of, keys, counts = np.empty(len(rows.keys), np.uint32), np.empty(most, np.uint64), np.empty(most, np.int32)
-        number = kernels.project(rows.keys, rows.counts, np.uint64(mask), np.uint64(block_mask), slots, keys, counts, of)
+        new = Memory() if memory is None else memory
+        slots = new.array("slots", np.int32, _slots_for(min(most, self.longest_block) if block_mask else most))
+        slots[:] = 0
+        of, keys = new.array("of", np.uint32, len(row_keys)), new.array("keys", np.uint64, most)
+        counts = new.array("counts", np.int32, most)
+        number = kernels.project(row_keys, row_counts, np.uint64(mask), np.uint64(block_mask), slots, keys, counts, of)
+        if memory is not None:
+            return of, keys[:number], counts[:number]
         keys.resize(number, refcheck=False)  # what is not needed is freed without a copy
         counts.resize(number, refcheck=False)
-        return of, _Rows(keys, counts, np.zeros((number, self._width)))
+        return of, keys, counts
 
-    def _singles(self, places: Sequence[int]) -> tuple[Any, Any, Any, Any]:
+    def singles(self, places: Sequence[int]) -> tuple[Any, Any, Any, Any]:
         """Of the sensitive attributes of a set: shift and mask of their codes, and where their weights begin, in one array."""
         own = [place for place in places if place in self.weights]
         begin = np.cumsum([0, *(len(self.weights[place]) for place in own)])[:-1]

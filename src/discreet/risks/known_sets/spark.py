@@ -18,13 +18,13 @@ from discreet.engine.known_sets_spark.sums import SparkKnownSets, spark_known_se
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.engine.spark.arrow import in_arrow
 from discreet.engine.spark.errors import translate_errors
-from discreet.engine.spark.gaps import OVERLAPPING, WILDCARD
+from discreet.engine.spark.gaps import OVERLAPPING, SCENARIOS, WILDCARD
 from discreet.engine.spark.hidden_columns import RECORD
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.model.encoded import Encoded
-from discreet.risks.known_sets.measure import ORIGINAL_VALUES, RANGES
+from discreet.risks.known_sets.measure import ORIGINAL_VALUES, RANGES, TOGETHER
 from discreet.risks.known_sets.spark_gather import gather_codes
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ def known_sets(plugin: Any, data: SparkMicrodata, original: SparkMicrodata | Non
         ORIGINAL_VALUES.refuse(plugin, data.engine)
     if data.policy.ranges:
         RANGES.refuse(plugin, data.engine)
+    if data.policy.known_together:
+        TOGETHER.refuse(plugin, data.engine)
+    if data.policy.scenarios:
+        SCENARIOS.refuse(plugin, data.engine)
     with translate_errors(data.source):
         gathered = gather_codes(data, attributes(data.shape))
     return _measure_on_cluster(plugin, data) if gathered is None else _measure_gathered(plugin, data, gathered)

@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.classes.diversity import distinct_values, entropy_l, histograms_by_agreement, recursive_l
-from discreet.engine.classes.groups import number_classes, refuse_wildcards_beside_original
+from discreet.engine.classes.groups import number_classes, refuse_nulls_beside_original
 from discreet.engine.classes.sensitive_cells import read_sensitive_cells
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
@@ -82,7 +82,7 @@ class LDiversity(RiskMeasure):
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         keys, sensitive = _attributes(self.name, data, self.keys, self.sensitive)
         columns = encode(data, keys)
-        refuse_wildcards_beside_original(self.name, columns, self.missing, original)
+        refuse_nulls_beside_original(self.name, columns, self.missing, original)
         ids, sizes = number_classes(columns, len(data))
         number = len(sizes)
         worst = {field: np.full(number, np.inf) for field in FIELDS}

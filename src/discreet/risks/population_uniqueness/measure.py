@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,11 @@ from discreet.engine.classes.distinct_classes import DistinctClasses, list_class
 from discreet.engine.encoding.columns import encode
 from discreet.engine.population.cross_fitted import estimate_sizes
 from discreet.engine.population.intervals import interval
+from discreet.engine.population.sampled_measure import SampledMeasure
 from discreet.engine.spark.gaps import COLLECTED
-from discreet.engine.statistics.sampling_design import sampling_fraction
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, Role
-from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.contracts import Direction
 from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class PopulationUniqueness(RiskMeasure):
+class PopulationUniqueness(SampledMeasure):
     """How many sample uniques are unique in the population, where the file is a sample of a known share of it.
 
     An intruder who finds a person in the file by the keys is right for certain only if nobody else of the population has the same
@@ -68,9 +68,6 @@ class PopulationUniqueness(RiskMeasure):
         "inverse_size": "expected 1/F of a sample unique; empty for other records",
     }
 
-    keys: tuple[str, ...] = Field(
-        default=(), description="quasi-identifiers that form the equivalence classes; default: role key"
-    )
     model: Literal["auto", "log_linear", "pitman", "zayatz", "snb", "dankar"] = Field(
         default="auto",
         description="auto: negative binomial regression; log_linear: Poisson; the others use the class sizes alone",
@@ -78,11 +75,6 @@ class PopulationUniqueness(RiskMeasure):
     terms: Terms = Field(
         default="chosen", description="log_linear: main effects, all two-way interactions, or those that a held-out half supports"
     )
-    sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None,
-        description="share of the population that is in the sample; default: size, or the weights of the role weight",
-    )
-    size: Annotated[int, Field(ge=1)] | None = Field(default=None, description="number of persons in the population")
 
     @classmethod
     def example_data(cls) -> Microdata:
@@ -93,18 +85,9 @@ class PopulationUniqueness(RiskMeasure):
         roles = {"age": Role.KEY, "sex": Role.KEY, "w": Role.WEIGHT}
         return Microdata(pl.DataFrame(columns), Policy(attributes={name: Attribute(role=role) for name, role in roles.items()}))
 
-    def examines(self, data: Microdata) -> list[str]:
-        return list(self.keys) or data.named(Role.KEY)
-
-    def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
-        keys = len(self.examines(sample))
-        return 8.0 * records * (keys * (keys + 3) + 40)
-
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
-        keys = list(self.keys) or data.named(Role.KEY)
-        if not keys:
-            raise DataError(f"population_uniqueness needs at least one attribute with the role key in {data.source}")
-        fraction = sampling_fraction(data, self.name, self.sampling_fraction, self.size)
+        keys = self.require_keys(data)
+        fraction = self.find_fraction(data)
         if fraction is None:
             raise DataError(
                 f"population_uniqueness needs to know what share of the population {data.source} is: give sampling_fraction "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from discreet.engine.classes.distinct_classes import list_classes
+from discreet.engine.classes.distinct_classes import DistinctClasses, list_classes
 from discreet.engine.classes.key_sets import KeySet, Missing, check_keys, count_key_sets, encode_keys, list_sets
 from discreet.engine.encoding.columns import Column
 from discreet.engine.spark.gaps import MANY_CLASSES
@@ -40,7 +40,7 @@ class RareCombinations(RiskMeasure):
         "Hundepool, A. et al. (2012). Statistical disclosure control. Wiley; de Waal, A. G. & Willenborg, L. C. "
         "R. J. (1996). A view on statistical disclosure control for microdata. Survey Methodology 22(1), 95-103."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.rare_combinations.spark:rare_combinations", (MANY_CLASSES,))
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.collected:measure_collected_classes", (MANY_CLASSES,))
     better: ClassVar[Mapping[str, Direction]] = {"records": "low", "combinations": "low", "fewest": "high"}
     worst: ClassVar[Mapping[str, float]] = {"fewest": 1.0}
     meaning: ClassVar[Mapping[str, str]] = {
@@ -82,7 +82,10 @@ class RareCombinations(RiskMeasure):
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         columns = self._encode_keys(data, original)
-        classes = list_classes(columns, len(data))
+        return self.score_classes(columns, list_classes(columns, len(data)))
+
+    def score_classes(self, columns: Sequence[Column], classes: DistinctClasses) -> Score:
+        """The score of the records of these classes, on either engine."""
         scored = score_classes(self, [column.name for column in columns], classes, [column.null_code for column in columns])
         return Score(self.name, scored.summary, lambda: scored.list_values(classes.ids), scored.per_attribute)
 

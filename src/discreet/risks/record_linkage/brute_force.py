@@ -17,6 +17,27 @@ if TYPE_CHECKING:
 _SAME = 1e-9
 
 
+# codes[attribute]: the categories of a masked record; costs, first, last and starts: at offsets[attribute] + original code.
+# members: the masked codes that agree with an original category beside those from first to last. O(categories + members).
+@compiled
+def _fill_costs(
+    codes: NDArray[np.int64], blanks: NDArray[np.int64], offsets: NDArray[np.int64], first: NDArray[np.int64],
+    last: NDArray[np.int64], starts: NDArray[np.int64], members: NDArray[np.int64], costs: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """What each original category adds to the squared distance from a masked record: 0 where it agrees, else 1."""
+    for attribute in range(len(codes)):
+        code = codes[attribute]
+        for value in range(offsets[attribute], offsets[attribute + 1]):
+            cost = 0.0
+            if code != blanks[attribute] and not first[value] <= code < last[value]:
+                cost = 1.0
+                for index in range(starts[value], starts[value + 1]):
+                    if members[index] == code:
+                        cost = 0.0
+                        break
+            costs[value] = cost
+
+
 # originals[row, number], masked[row, number]: standardised numbers, NaN where missing. original_codes[row, attribute] and
 # masked_codes[row, attribute]: categories. first/last and starts/members, at offsets[attribute] + original code: the masked codes
 # that agree with an original category. own[row]: the masked record's original. O(masked x originals x attributes) in the worst
@@ -37,17 +58,7 @@ def count_nearer(
     ties = np.ones(len(masked), dtype=np.int64)
     costs = np.zeros(offsets[-1], dtype=np.float64)
     for row in range(len(masked)):
-        for attribute in range(attributes):
-            code = masked_codes[row, attribute]
-            for value in range(offsets[attribute], offsets[attribute + 1]):
-                cost = 0.0
-                if code != blanks[attribute] and not first[value] <= code < last[value]:
-                    cost = 1.0
-                    for index in range(starts[value], starts[value + 1]):
-                        if members[index] == code:
-                            cost = 0.0
-                            break
-                costs[value] = cost
+        _fill_costs(masked_codes[row], blanks, offsets, first, last, starts, members, costs)
         bound, tie_count, nearer_count, above = np.inf, 0, 0, np.inf
         # the own original first (candidate -1), for the bound; then all originals
         for candidate in range(-1, size):

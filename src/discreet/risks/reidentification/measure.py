@@ -10,16 +10,15 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.classes.distinct_classes import list_classes
-from discreet.engine.classes.groups import class_sizes, refuse_wildcards_beside_original
+from discreet.engine.classes.groups import class_sizes, refuse_nulls_beside_original
 from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.population.cross_fitted import estimate_sizes
 from discreet.engine.population.intervals import interval
 from discreet.engine.population.population_table import count_in_population
+from discreet.engine.population.sampled_measure import SampledMeasure
+from discreet.engine.population.table_parameters import table_serializer, table_validator
 from discreet.engine.spark.gaps import COLLECTED
-from discreet.engine.statistics.sampling_design import sampling_fraction
-from discreet.errors import DataError
-from discreet.model.attribute import Role
-from discreet.model.contracts import Direction, RiskMeasure
+from discreet.model.contracts import Direction
 from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
@@ -45,7 +44,7 @@ _POPULATION_FIELDS = (
 )  # fmt: skip
 
 
-class Reidentification(RiskMeasure):
+class Reidentification(SampledMeasure):
     """The risk that an intruder who knows the keys re-identifies a record, for three intruders.
 
     The prosecutor knows that the person is in the file: 1/f, with f the records of the equivalence class. The journalist does
@@ -92,45 +91,36 @@ class Reidentification(RiskMeasure):
     }
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
-    keys: tuple[str, ...] = Field(
-        default=(), description="quasi-identifiers that form the equivalence classes; default: role key"
-    )
     missing: Literal["category", "wildcard"] = Field(
         default="category", description="a null is one more value, or agrees with anything on either side"
     )
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(default=0.2, description="risk above which a record counts as at risk")
-    population: str | None = Field(default=None, description="file or table of the population, with the keys as columns")
-    size: Annotated[int, Field(ge=1)] | None = Field(default=None, description="number of persons in the population")
-    sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None, description="share of the population that is in the file; default: size, or the weights of the role weight"
+    population: str | None = Field(
+        default=None, repr=False, description="file or table of the population, with the keys as columns"
     )
+
+    _accept_table, _describe_table = table_validator("population"), table_serializer("population")
 
     def uses_original(self, data: Microdata) -> bool:
         """Only wildcard nulls give an intruder who knows the original values more than the release does."""
         return self.missing == "wildcard"
 
-    def examines(self, data: Microdata) -> list[str]:
-        return list(self.keys) or data.named(Role.KEY)
-
-    def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
-        keys = len(self.examines(sample))
-        return 8.0 * records * (keys * (keys + 3) + 40)
-
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
-        keys = list(self.keys) or data.named(Role.KEY)
-        if not keys:
-            raise DataError(f"reidentification needs at least one attribute with the role key in {data.source}")
+        keys = self.require_keys(data)
         columns = encode(data, keys)
-        refuse_wildcards_beside_original(self.name, columns, self.missing, original)
+        refuse_nulls_beside_original(self.name, columns, self.missing, original)
         sizes = class_sizes(columns, len(data), wildcard=self.missing == "wildcard").astype(np.float64)
         prosecutor = 1 / sizes
-        journalist = self._journalist(data, keys, columns, sizes)
+        journalist = self._journalist(data, keys, columns, prosecutor, sizes)
         fields = {"prosecutor": prosecutor, "journalist": journalist.risks}
         summary: dict[str, int | float | None] = {}
         for name, risks in fields.items():
             summary[f"{name}_max"] = float(risks.max(initial=0.0))
             summary[f"{name}_mean"] = float(risks.mean()) if len(risks) else 0.0
             summary[f"{name}_above"] = float((risks > self.threshold).mean()) if len(risks) else 0.0
+        summary["prosecutor_mean"] = _mean_of_inverses(sizes)
+        if journalist.risks is prosecutor:  # the file is the population
+            summary["journalist_mean"] = summary["prosecutor_mean"]
         summary |= {
             "marketer": summary["journalist_mean"],
             "k_map": journalist.smallest,
@@ -143,21 +133,30 @@ class Reidentification(RiskMeasure):
         basis = dict.fromkeys(_POPULATION_FIELDS, journalist.basis) if journalist.basis else {}
         return Score(self.name, summary, pl.DataFrame(fields), notes=journalist.notes, bounds=bounds, basis=basis)
 
-    def _journalist(self, data: Microdata, keys: list[str], columns: list[Column], sizes: NDArray[np.float64]) -> _Journalist:
+    def _journalist(
+        self, data: Microdata, keys: list[str], columns: list[Column], prosecutor: NDArray[np.float64], sizes: NDArray[np.float64]
+    ) -> _Journalist:
         if self.population is not None:
             counted = count_in_population(data, self.population, keys, wildcard=self.missing == "wildcard", measure=self.name)
             persons = counted.persons_per_record.astype(np.float64)
             smallest = int(persons.min()) if len(persons) else 0
             return _Journalist(1 / persons, smallest, int((persons == 1).sum()), {}, (), "counted in the population table: exact")
-        fraction = sampling_fraction(data, self.name, self.sampling_fraction, self.size)
+        fraction = self.find_fraction(data)
         if fraction is None or fraction >= 1:
             note = (
                 "nothing says what share of the population the file is, so it is taken to be all of it: the journalist's and the "
                 "marketer's risk equal the prosecutor's mean and largest; give population, size or sampling_fraction"
             )
             smallest = int(sizes.min()) if len(sizes) else 0
-            return _Journalist(1 / sizes, smallest, int((sizes == 1).sum()), {}, () if fraction == 1 else (note,))
+            return _Journalist(prosecutor, smallest, int((sizes == 1).sum()), {}, () if fraction == 1 else (note,))
         return _estimate(columns, len(data), fraction)
+
+
+def _mean_of_inverses(sizes: NDArray[np.float64]) -> float:
+    """The mean of 1/size, summed by size: the mean of classes of five is 0.2, and not the next number above it."""
+    counts = np.bincount(sizes.astype(np.int64))
+    numbers = np.arange(1, len(counts))
+    return float((counts[1:] / numbers).sum() / len(sizes)) if len(sizes) else 0.0
 
 
 def _estimate(columns: list[Column], records: int, fraction: float) -> _Journalist:
@@ -167,9 +166,8 @@ def _estimate(columns: list[Column], records: int, fraction: float) -> _Journali
     risks = sizes.inverse[classes.ids] if records else np.zeros(0)
     single = classes.counts == 1
     uniques, number = float(sizes.alone[single].sum()), int(single.sum())
-    total, among_uniques = float(risks.sum()), float(sizes.inverse[single].sum())
-    low, high = interval(among_uniques, sizes.inverse_error, number)
-    mean = ((total - among_uniques + low) / max(records, 1), (total - among_uniques + high) / max(records, 1))
+    low, high = interval(float(risks.sum()), sizes.total_error, len(classes.counts))
+    mean = (low / max(records, 1), high / max(records, 1))
     note = (
         f"the journalist's and the marketer's risk are estimated for a sample of {fraction:.3g} of the population; "
         "their intervals have a level of 95 %"

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from discreet.engine.classes.distinct_classes import list_classes
+from discreet.engine.classes.distinct_classes import DistinctClasses, list_classes
 from discreet.engine.classes.key_sets import Missing, count_key_sets, encode_keys
 from discreet.engine.encoding.columns import Column
 from discreet.engine.spark.gaps import MANY_CLASSES
@@ -49,7 +49,7 @@ class SpecialUniques(RiskMeasure):
         "statistical disclosure assessment. Data Mining and Knowledge Discovery 16(2), 165-196; Skinner, C. J. & Elliot, M. J. "
         "(2002). A measure of disclosure risk for microdata. JRSS B 64(4), 855-867."
     )
-    spark: ClassVar[EngineWork | None] = EngineWork("discreet.risks.special_uniques.spark:special_uniques", (MANY_CLASSES,))
+    spark: ClassVar[EngineWork | None] = EngineWork("discreet.engine.spark.collected:measure_collected_classes", (MANY_CLASSES,))
     better: ClassVar[Mapping[str, Direction]] = {
         "records": "low", "minimal_uniques": "low", "high_risk": "low", "score_sum": "low", "score_max": "low", "dis_mean": "low",
         "dis_max": "low",
@@ -113,10 +113,15 @@ class SpecialUniques(RiskMeasure):
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         columns = self._encode_keys(data, original)
-        scored = score_classes(self, self.reads(data), list_classes(columns, len(data)), [column.null_code for column in columns])
+        return self.score_classes(columns, list_classes(columns, len(data)))
+
+    def score_classes(self, columns: Sequence[Column], classes: DistinctClasses) -> Score:
+        """The score of the records of these classes, on either engine."""
+        names = [column.name for column in columns]
+        scored = score_classes(self, names, classes, [column.null_code for column in columns])
 
         def list_all_sets() -> Iterator[pl.DataFrame]:
-            names, begin = [column.name for column in columns], 0
+            begin = 0
             for sets in list_sets_in_batches(names, scored.distinct, self.max_size, self.missing):
                 yield scored.list_values(scored.distinct.rows[begin : begin + len(sets)]).with_columns(sets)
                 begin += len(sets)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from discreet.engine.classes.closeness import Distance, choose_ground_distance
 from discreet.engine.classes.diversity import histograms_by_agreement, overall_distribution
-from discreet.engine.classes.groups import number_classes, refuse_wildcards_beside_original
+from discreet.engine.classes.groups import number_classes, refuse_nulls_beside_original
 from discreet.engine.classes.sensitive_cells import read_sensitive_cells
 from discreet.engine.encoding.columns import encode
 from discreet.engine.spark.gaps import PATTERNS
@@ -91,7 +91,7 @@ class TCloseness(RiskMeasure):
         if both := set(keys) & set(sensitive):
             raise DataError(f"t_closeness: '{sorted(both)[0]}' cannot be a key and sensitive at once")
         columns = encode(data, keys)
-        refuse_wildcards_beside_original(self.name, columns, self.missing, original)
+        refuse_nulls_beside_original(self.name, columns, self.missing, original)
         ids, sizes = number_classes(columns, len(data))
         number = len(sizes)
         worst = np.zeros(number)

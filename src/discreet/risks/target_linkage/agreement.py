@@ -16,12 +16,15 @@ import numpy as np
 
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.linkage.comparisons import Comparison
+from discreet.engine.runtime.progress import report_progress
 from discreet.risks.target_linkage.bit_rows import is_quicker_by_bits, search_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_KEY = 1 << 62
+_QUERIES_PER_TURN = 1000
+"""Distinct targets that the tree is searched for between two reports of progress."""
 
 
 class Agreement(NamedTuple):
@@ -124,13 +127,20 @@ def _search_sorted_rows(
     lexical = np.lexsort(table.T[::-1])
     offsets = np.cumsum([0] + [comparison.unknown for comparison in order])[:-1]
     member_offsets = np.cumsum([0] + [len(comparison.members) for comparison in order])[:-1]
-    return search_tree(
-        np.ascontiguousarray(table[lexical]), sizes[lexical], first_row[lexical], queries, offsets,
+    rows = (np.ascontiguousarray(table[lexical]), sizes[lexical], first_row[lexical])
+    agreeing = (
+        offsets,
         np.concatenate([comparison.first for comparison in order]), np.concatenate([comparison.last for comparison in order]),
         np.concatenate([comparison.starts[:-1] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
         np.concatenate([comparison.starts[1:] + offset for comparison, offset in zip(order, member_offsets, strict=True)]),
         np.concatenate([comparison.members for comparison in order]), np.array([comparison.blank for comparison in order]),
     )  # fmt: skip
+    counts, first = np.zeros(len(queries), dtype=np.int64), np.full(len(queries), -1, dtype=np.int64)
+    for begin in range(0, len(queries), _QUERIES_PER_TURN):
+        report_progress("target_linkage", begin, len(queries))
+        turn = slice(begin, begin + _QUERIES_PER_TURN)
+        counts[turn], first[turn] = search_tree(*rows, queries[turn], *agreeing)
+    return counts, first
 
 
 def _blanks(comparison: Comparison) -> float:

@@ -76,6 +76,20 @@ def posterior(
     return np.divide(prior * ratio, denominator, out=np.zeros(len(ratio)), where=(denominator > 0) & (ratio > 0))
 
 
+def posterior_of_equals(
+    ratio: NDArray[np.float64], counts: NDArray[np.int64], inclusion: NDArray[np.float64], records: int
+) -> NDArray[np.float64]:
+    """The same where all agreeing records have the same ratio: exactly 1 / count for a target that is surely in the table.
+
+    Computed as it stands, 1 / 5 could come out larger than 0.2 and miss that limit.
+
+    >>> posterior_of_equals(np.array([7 / 3, 50_000.0]), np.array([5, 1]), np.array([1.0, 1e-4]), 20_000).round(8).tolist()
+    [0.2, 0.00024996]
+    """
+    probability = posterior(ratio, np.multiply(counts, ratio, dtype=np.float64), inclusion, records)
+    return np.divide(1.0, counts, out=probability, where=(inclusion == 1) & (counts > 0) & (ratio > 0))
+
+
 def value_chances(comparison: Comparison, beliefs: AttackerModel) -> NDArray[np.float64]:
     """For each target value the probability that another person's record agrees with it.
 
@@ -126,7 +140,7 @@ def _link_without_errors(task: Attack, beliefs: AttackerModel, chances: Mapping[
         joint = counts if not specified else count_agreeing_records(rest, task.targets, task.records).counts
         chance *= np.maximum(joint, 1) / max(task.records, 1)
     ratio = np.where(counts > 0, 1 / chance, 0.0)
-    probability = posterior(ratio, np.multiply(counts, ratio, dtype=np.float64), task.inclusion, task.records)
+    probability = posterior_of_equals(ratio, counts, task.inclusion, task.records)
     correct = None
     if task.truth is not None:
         right = _agrees_with_truth(task)

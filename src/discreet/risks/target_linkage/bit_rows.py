@@ -59,6 +59,7 @@ def search_bits(
     counts, first = np.zeros(len(queries), dtype=np.int64), np.full(len(queries), -1, dtype=np.int64)
     block = max(1, _BLOCK // max(len(table), 1))
     for begin in range(0, len(queries), block):
+        report_progress("target_linkage", begin, len(queries))
         part = slice(begin, begin + block)
         agreed = bits[0][places[0][part]]
         for level in range(1, len(known)):

@@ -14,6 +14,7 @@ from discreet.model.contracts import Direction, RiskMeasure
 from discreet.model.engine_work import EngineWork, Gap
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
+from discreet.model.sensitivity import Sensitivity
 from discreet.risks.target_linkage.attack import Attack, AttackerModel, LinkageResult, link_targets
 from discreet.risks.target_linkage.summary import LinkageStatistics, summarize
 from discreet.risks.target_linkage.targets import Targets, compare_attributes, find_targets
@@ -157,6 +158,31 @@ class TargetLinkage(RiskMeasure):
         model = AttackerModel(self.model, self.domain, self.density, self.errors)
         result = link_targets(Attack(comparisons, len(targets.frame), len(data), targets.inclusion, targets.truth), model)
         return self._score(targets, result, len(data))
+
+    def examine_guesses(
+        self, data: Microdata, limits: Mapping[str, float], *, original: Microdata | None = None, alone: bool = True,
+        seconds: float = 60.0, one_by_one: bool = True,
+    ) -> Sensitivity | None:  # fmt: skip
+        from discreet.risks.target_linkage.sensitivity import examine_linkage  # not needed by most runs
+
+        intruders = [*([None] if alone or original is None else []), *([] if original is None else [original])]
+        targets = [
+            find_targets(data, known, self.targets, self.attributes, self.population, self.sampling_fraction)
+            for known in intruders
+        ]
+        shares = {float(share) for one in targets for share in one.inclusion}
+        notes = [] if len(shares) == 1 else ["targets have different sampling fractions, so a common one is not searched"]
+
+        def numbers_at(fraction: float | None, errors: Mapping[str, float] | None) -> list[Mapping[str, float | None]]:
+            changes: dict[str, Any] = {} if errors is None else {"errors": dict(errors)}
+            changes |= {} if fraction is None else {"sampling_fraction": fraction, "population": None}
+            moved = self.model_copy(update=changes)
+            return [dict(moved.measure(data, original=known).summary) for known in intruders]  # type: ignore[arg-type]
+
+        return examine_linkage(
+            numbers_at, shares.pop() if len(shares) == 1 else None, self.errors if isinstance(self.errors, dict) else {}, limits,
+            self.better, len(data), seconds, one_by_one=one_by_one, notes=notes,
+        )  # fmt: skip
 
     def _check_names(self, targets: Targets) -> None:
         parameter_of_name = dict.fromkeys(self.errors, "errors") if isinstance(self.errors, dict) else {}

@@ -14,7 +14,15 @@ from discreet.engine.spark.comparable import align_types, has_coarse_cells, send
 from discreet.engine.spark.errors import translate_errors
 from discreet.engine.spark.gaps import COARSE, PATTERNS
 from discreet.engine.spark.hidden_columns import RECORD
-from discreet.engine.spark.joins import COUNT, TooManyPatternsError, col, count_agreeing, count_distinct_rows, join_on_values
+from discreet.engine.spark.joins import (
+    COUNT,
+    TooManyPatternsError,
+    col,
+    count_agreeing,
+    count_distinct_rows,
+    join_on_values,
+    quote,
+)
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.errors import DataError, nearest
@@ -190,7 +198,7 @@ def _with_chance(plugin: Any, linked: DataFrame, released: DataFrame, name: str,
                     "list it, or an interval that contains it"
                 )
         kind = next(field.dataType.simpleString() for field in linked.schema.fields if field.name == name)
-        listed = linked.sparkSession.createDataFrame(weights, f"`{name}` {kind}, `{chance}` double")
+        listed = linked.sparkSession.createDataFrame(weights, f"{quote(name)} {kind}, {quote(chance)} double")
         return join_on_values(linked, listed, [name]).withColumn(chance, f.when(unknown, 1.0).otherwise(col(chance)))
     if name in plugin.domain:
         return linked.withColumn(chance, f.when(unknown, 1.0).otherwise(f.lit(min(1.0, 1 / plugin.domain[name]))))
@@ -206,15 +214,14 @@ def _with_chance(plugin: Any, linked: DataFrame, released: DataFrame, name: str,
 
 
 def _with_probability(linked: DataFrame, records: int) -> DataFrame:
-    """Truta et al., eq. 4.10: all agreeing records have the same ratio 1 / chance."""
+    """Truta et al., eq. 4.10: all agreeing records have the same ratio 1 / chance; see ``posterior_of_equals``."""
     from pyspark.sql import functions as f
 
     prior = col(_INCLUSION) / f.lit(max(records, 1))
     ratio = 1.0 / col(_CHANCE)
     denominator = prior * (col("candidates") * ratio) + (1.0 - col(_INCLUSION))
-    linked = linked.withColumn(
-        "probability", f.when((col("candidates") > 0) & (denominator > 0), prior * ratio / denominator).otherwise(0.0)
-    )
+    probability = f.when(col(_INCLUSION) == 1.0, 1.0 / col("candidates")).otherwise(prior * ratio / denominator)
+    linked = linked.withColumn("probability", f.when((col("candidates") > 0) & (denominator > 0), probability).otherwise(0.0))
     return linked.withColumn("runner_up", f.when(col("candidates") > 1, col("probability")).otherwise(0.0))
 
 

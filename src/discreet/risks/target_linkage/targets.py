@@ -13,6 +13,7 @@ from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.encoding.policy_tables import load_table
 from discreet.engine.encoding.record_links import original_rows, positions_of_records
 from discreet.engine.linkage.comparisons import Comparison, Fuzzy, compare
+from discreet.engine.runtime.progress import report_progress
 from discreet.engine.statistics.sampling_weights import read_sampling_weights
 from discreet.errors import DataError, nearest
 from discreet.model.attribute import Role
@@ -105,7 +106,8 @@ def compare_attributes(
 ) -> list[Comparison]:
     """The comparisons of targets and masked records, one per attribute."""
     comparisons = []
-    for name in units.attributes:
+    for number, name in enumerate(units.attributes):
+        report_progress("target_linkage", number, len(units.attributes))
         fuzzy: Fuzzy | None = None
         if name in similarity:
             fuzzy = ("similarity", similarity[name])

@@ -14,7 +14,7 @@ from discreet.web.api.previews import previews_router
 from discreet.web.api.projects import projects_router
 from discreet.web.api.releases import releases_router
 
-router = APIRouter(prefix="/api/v1")
+router = APIRouter()
 for part in (
     people_router,
     catalog_router,
@@ -26,4 +26,4 @@ for part in (
     releases_router,
     gate_router,
 ):
-    router.include_router(part)
+    router.routes.extend(part.routes)  # flat, because FastAPI asks included routers one after the other, each twice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from discreet.web.api.idempotency import IdempotencyKey, run_once
 from discreet.web.api.models import ActiveJobOut, JobIn, JobOut
@@ -15,7 +15,7 @@ from discreet.web.api.routing import ProjectId, create_router
 from discreet.web.auth.following import Follower
 from discreet.web.auth.security import Caller, ServerCore
 from discreet.web.jobs import events, queue
-from discreet.web.projects import access_log, sources
+from discreet.web.projects import access_log, projects, sources
 
 jobs_router = create_router("jobs")
 RESULTS_WITH_VALUES = ("analyze", "risk", "select")
@@ -67,16 +67,18 @@ def submit_job(
 
 
 @jobs_router.get("/projects/{project_id}/jobs/{job}", response_model=JobOut)
-def get_job(core: ServerCore, access: Caller, project_id: ProjectId, job: JobId) -> JobOut:
+def get_job(core: ServerCore, access: Caller, project_id: ProjectId, job: JobId) -> Response:
     """The state of a job, with its result once it is done."""
-    project = authorize_project(core, access, project_id)
+    access.require_scope("read")
     with core.store.read() as connection:
+        project = projects.get(connection, access.user, project_id)
         requested_job = queue.get(connection, project, job)
     if requested_job.result is not None and requested_job.kind in RESULTS_WITH_VALUES:
         access_log.record_original(
             core.store, access.user, project, requested_job.parameters.get("dataset"), what=f"{requested_job.kind} result"
         )
-    return _describe_job(requested_job, access)
+    # written here, in the request's thread: FastAPI would check and write it in another one, and programs ask often
+    return Response(_describe_job(requested_job, access).model_dump_json(), media_type="application/json")
 
 
 def _describe_job(job: queue.Job, access: Caller) -> JobOut:

@@ -167,7 +167,10 @@ class PolicyIn(RequestModel):
 
 
 class SectionsIn(RequestModel):
-    """Sections of a policy: attributes.NAME, risk, loss, limits, judge, plan, select, read, missing; null removes a section."""
+    """Sections of a policy; null removes one.
+
+    They are attributes.NAME, known_together, scenarios, risk, loss, limits, judge, plan, select, read and missing.
+    """
 
     base: Revision
     sections: Annotated[dict[str, Any], Field(min_length=1, max_length=5000)]

@@ -11,6 +11,8 @@ from discreet.web.api.models import Failure
 ProjectId = Annotated[int, Path(ge=1, le=2**31 - 1, description="The project's number.")]
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
+PREFIX = "/api/v1"
+
 FAILURES: dict[int | str, dict[str, Any]] = {
     400: {"model": Failure, "description": "Malformed request."},
     401: {"model": Failure, "description": "Not logged in, or invalid token."},
@@ -26,4 +28,4 @@ FAILURES: dict[int | str, dict[str, Any]] = {
 
 def create_router(tag: str) -> APIRouter:
     """Create a router that documents the error responses."""
-    return APIRouter(tags=[tag], responses=FAILURES)
+    return APIRouter(prefix=PREFIX, tags=[tag], responses=FAILURES)

@@ -24,6 +24,7 @@ __all__ = [
     "REPORT_CSP",
     "SAFE_METHODS",
     "SECURITY_HEADERS",
+    "SECURITY_SCHEMES",
     "SESSION_COOKIE",
     "Access",
     "AdminSession",
@@ -103,6 +104,17 @@ async def checked_form(request: Request, core: Annotated[Core, Depends(provide_c
         session.check_csrf(sent if isinstance(sent, str) else None)
         yield form
 
+
+SECURITY_SCHEMES = {
+    "token": {"type": "http", "scheme": "bearer", "description": "An API token, made on the page of your account or by REST."},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": SESSION_COOKIE,
+        "description": f"The session of a browser; a request that changes something also sends the header {CSRF_HEADER}.",
+    },
+}
+"""How requests authenticate, as the OpenAPI document says it: by one of these."""
 
 CurrentSession = Annotated[Session, Depends(current_session)]
 AdminSession = Annotated[Session, Depends(admin_session)]

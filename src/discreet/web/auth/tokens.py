@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from discreet.web.auth.accounts import User, digest, get
 from discreet.web.db import audit
@@ -22,6 +22,12 @@ SCOPES = {
     "admin": "manage users (administrators only)",
 }
 PREFIX = "discreet_"
+_TOKEN = (
+    select(tokens, identities.c.user_id.label("linked"), identities.c.confirmed)
+    .outerjoin(identities, identities.c.user_id == tokens.c.user_id)
+    .where(tokens.c.hash == bindparam("secret"))
+)
+"""Built once, because every request of a program needs it."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +112,7 @@ def find(store: Store, secret: str, linked_days: float | None = None) -> tuple[U
     does not log in again, and the provider tells nobody.
     """
     with store.read() as connection:
-        row = connection.execute(
-            select(tokens, identities.c.user_id.label("linked"), identities.c.confirmed)
-            .outerjoin(identities, identities.c.user_id == tokens.c.user_id)
-            .where(tokens.c.hash == digest(secret))
-        ).one_or_none()
+        row = connection.execute(_TOKEN, {"secret": digest(secret)}).one_or_none()
         user = get(connection, row.user_id) if row is not None else None
     if row is None or user is None or user.disabled:
         raise Unauthenticated("the token is not valid on this server")

@@ -56,6 +56,9 @@ class Risk(_Parameters):
     measures: list[str] | None = Field(
         default=None, description="names of measures; default: the policy's and those of the five adversaries"
     )
+    known: dict[Line, Annotated[float, Field(ge=0, le=1)]] | None = Field(
+        default=None, description="probabilities of being known, by attribute, in place of the policy's"
+    )
     dataset: Number | None = None
     revision: Annotated[int, Field(ge=0)] | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, null, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, null, select, update
 
 from discreet.web.auth.accounts import User
 from discreet.web.db import audit
@@ -94,7 +94,7 @@ def submit(
 
 def get(connection: Connection, project: Project, job_id: str) -> Job:
     """A job of a project."""
-    row = connection.execute(_select_jobs(project).where(jobs.c.id == job_id)).one_or_none()
+    row = connection.execute(_JOB, {"project": project.id, "job": job_id}).one_or_none()
     if row is None:
         raise NotFound(f"the project '{project.name}' has no job '{job_id[:40]}'")
     return _job_from_row(row)
@@ -112,6 +112,16 @@ def latest_job(connection: Connection, project: Project, kind: str, state: str |
     query = _select_jobs(project).where(jobs.c.kind == kind).order_by(jobs.c.created.desc(), jobs.c.id).limit(1)
     row = connection.execute(query if state is None else query.where(jobs.c.state == state)).one_or_none()
     return None if row is None else _job_from_row(row)
+
+
+_RECENT = 200
+"""Jobs among which the newest measurements are looked for."""
+
+
+def latest_measurements(connection: Connection, project: Project) -> tuple[list[Job], list[Job]]:
+    """The newest measurements of the risk, newest first: under the policy's probabilities, and under others (``known``)."""
+    recent = [job for job in list_jobs(connection, project, _RECENT) if job.kind == "risk"]
+    return [job for job in recent if not job.parameters.get("known")], [job for job in recent if job.parameters.get("known")]
 
 
 def cancel(connection: Connection, user: User, project: Project, job_id: str) -> Job:
@@ -172,8 +182,16 @@ def _cancel(connection: Connection, job_id: str, reason: str) -> bool:
 
 
 def _select_jobs(project: Project, *columns: Any) -> Any:
+    return _select_of_project(project.id, *columns)
+
+
+def _select_of_project(project_id: Any, *columns: Any) -> Any:
     query = select(*(columns or (jobs,)), users.c.name.label("user")).join(users, users.c.id == jobs.c.user_id)
-    return query.where(jobs.c.project_id == project.id)
+    return query.where(jobs.c.project_id == project_id)
+
+
+_JOB = _select_of_project(bindparam("project")).where(jobs.c.id == bindparam("job"))
+"""Built once, because programs ask for the state of their jobs again and again."""
 
 
 def _job_from_row(row: Row[Any]) -> Job:

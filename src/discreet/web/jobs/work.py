@@ -156,7 +156,13 @@ def risk(inputs: JobInputs, _messages: MessageWriter) -> Message:
     """Measure the risks of the initial microdata."""
     from discreet.web.jobs.measuring import measure_risks
 
-    return measure_risks(load_data(inputs), inputs["parameters"].get("measures"))
+    data, known = load_data(inputs), inputs["parameters"].get("known") or {}
+    message = measure_risks(
+        data.with_policy(data.policy.with_known(known)) if known else data, inputs["parameters"].get("measures")
+    )
+    if known:
+        message["result"]["known"] = known
+    return message
 
 
 def generate(inputs: JobInputs, _messages: MessageWriter) -> Message:

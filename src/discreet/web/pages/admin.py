@@ -19,7 +19,7 @@ from discreet.web.pages.forms.editing import read_whole_number
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import quotas, sources
 
-router = APIRouter(prefix="/admin")
+router = APIRouter(prefix="/admin", include_in_schema=False)
 ENTRIES_PER_PAGE = 100
 AUTOMATIC_CHECK_LIMIT = 5_000
 """A log of up to this many entries is verified on every view, a longer one only on request."""

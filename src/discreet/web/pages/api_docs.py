@@ -11,7 +11,7 @@ from discreet.web.auth.security import optional_session
 from discreet.web.auth.sessions import Session
 from discreet.web.pages.rendering import render_page
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/api/docs")

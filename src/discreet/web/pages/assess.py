@@ -19,7 +19,7 @@ from discreet.web.projects import access_log, projects, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
-router = APIRouter(prefix="/projects/{number}")
+router = APIRouter(prefix="/projects/{number}", include_in_schema=False)
 
 
 @router.get("/assess")

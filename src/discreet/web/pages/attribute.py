@@ -16,7 +16,7 @@ from discreet.web.pages.forms.drafts import MAX_LEVELS, AttributeDraft
 from discreet.web.pages.rendering import environment, redirect, render_page
 from discreet.web.projects import access_log, attributes, datasets, hierarchies, policies, projects
 
-router = APIRouter(prefix="/projects/{number}")
+router = APIRouter(prefix="/projects/{number}", include_in_schema=False)
 DATE_UNITS = ("week", "month", "quarter", "year", "decade")
 
 

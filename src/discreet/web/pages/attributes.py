@@ -26,7 +26,7 @@ from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, attributes, datasets, policies, projects
 from discreet.web.projects.projects import Project
 
-router = APIRouter(prefix="/projects/{number}")
+router = APIRouter(prefix="/projects/{number}", include_in_schema=False)
 
 
 @router.get("/attributes")

@@ -17,7 +17,7 @@ from discreet.web.pages.assess import choose_axis, list_axes, map_points
 from discreet.web.pages.frontier import read_search
 from discreet.web.projects import projects, releases
 
-router = APIRouter(prefix="/projects/{number}/charts")
+router = APIRouter(prefix="/projects/{number}/charts", include_in_schema=False)
 SVG_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 """An SVG image carries its own style for light and dark mode."""
 

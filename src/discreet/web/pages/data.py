@@ -19,7 +19,7 @@ from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, datasets, projects, quotas, sources, staged_imports
 from discreet.web.projects.projects import Project
 
-router = APIRouter(prefix="/projects/{number}")
+router = APIRouter(prefix="/projects/{number}", include_in_schema=False)
 ROWS_PER_PAGE = 50
 FILTER_PREFIX = "f."
 """Before a column's name in the address of a filtered page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -21,7 +21,7 @@ from discreet.web.projects import access_log, datasets, projects, release_files,
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
-router = APIRouter(prefix="/projects/{number}/releases/{release}")
+router = APIRouter(prefix="/projects/{number}/releases/{release}", include_in_schema=False)
 DOWNLOAD_FORMATS = [(suffix, FORMATS[f".{suffix}"].name) for suffix in release_files.list_formats()]
 """(suffix, name) of every file format that can be written."""
 ROWS_PER_PAGE = 50
@@ -37,12 +37,17 @@ def compare_tables(
     number: int,
     release: int,
     first_row: Annotated[int, Query(alias="from", ge=1)] = 1,
+    show: Literal["changed", "all"] = "changed",
+    columns: Literal["changed", "all"] = "all",
 ) -> Response:
     """Show the masked table next to the original, with changed values marked."""
     project, stored_release = _get_release(core, session, number, release, "member")
     with core.store.read() as connection:
         dataset = datasets.get(connection, project, stored_release.dataset_id)
-    rows = datasets.compare(core.settings, dataset, stored_release, offset=first_row - 1, limit=ROWS_PER_PAGE)
+    rows = datasets.compare(
+        core.settings, dataset, stored_release, offset=first_row - 1, limit=ROWS_PER_PAGE,
+        changed_rows=show == "changed", changed_columns=columns == "changed",
+    )  # fmt: skip
     access_log.record_link(core.store, session.user, project, stored_release, rows=first_row)
     return render_page(
         request,
@@ -56,6 +61,9 @@ def compare_tables(
         first_row=first_row,
         page_size=ROWS_PER_PAGE,
         suffixes=DOWNLOAD_FORMATS,
+        show=show,
+        columns=columns,
+        changes=sorted(rows.changes.columns, key=lambda column: -column.changed),
         changed=sum(cell["changed"] for row in rows.rows for cell in row["cells"]),
     )
 

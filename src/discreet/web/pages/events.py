@@ -10,7 +10,7 @@ from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.jobs.events import STREAM_HEADERS
 from discreet.web.projects import projects
 
-router = APIRouter(prefix="/projects/{number}")
+router = APIRouter(prefix="/projects/{number}", include_in_schema=False)
 
 
 @router.get("/events")

@@ -15,7 +15,7 @@ from discreet.web.pages.forms.labels import step_rows
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import datasets, policies, projects, releases
 
-router = APIRouter(prefix="/projects/{number}/generate")
+router = APIRouter(prefix="/projects/{number}/generate", include_in_schema=False)
 
 
 @router.get("")

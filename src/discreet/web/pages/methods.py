@@ -12,6 +12,7 @@ from starlette.datastructures import FormData
 from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
+from discreet.model.presets.catalogue import PRESETS, find_preset
 from discreet.selection.reasons import format_step
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
@@ -23,7 +24,7 @@ from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import policies, projects
 from discreet.web.projects.projects import Project
 
-router = APIRouter(prefix="/projects/{number}/methods")
+router = APIRouter(prefix="/projects/{number}/methods", include_in_schema=False)
 
 
 @router.get("")
@@ -60,6 +61,7 @@ def _page(request: Request, core: ServerCore, session: Session, number: int, mes
         steps=[step | {"findings": findings.get(step["number"], [])} for step in step_rows(plan)],
         settings=fields.form_fields(Plan, plan.model_dump(exclude_defaults=True), exclude=("steps", "seed")),
         methods=catalogue.entries("masking"), limits=limit_rows(policy), limit_choices=catalogue.list_limits(),
+        presets=list(PRESETS.values()),
         measures=_measure_rows(policy), risks=catalogue.entries("risk"), losses=catalogue.entries("loss"),
         may=project.allows("editor"),
     )  # fmt: skip
@@ -96,6 +98,8 @@ def _apply_action(connection: Connection, user: User, project: Project, form: Fo
         plan = Policy.from_dict({"plan": content}, origin="the settings").plan
         editing.save_plan(connection, user, project, base, plan, "the plan's settings changed")
         return "settings"
+    if action == "preset":
+        return _add_preset(connection, user, project, base, policy, form)
     if action in ("limit", "no-limit"):
         return _change_limit(connection, user, project, base, policy, action, form)
     if action == "judge":
@@ -123,6 +127,17 @@ def _change_step(
         what, anchor = f"step {position} {action}d", f"step-{position}"
     editing.save_plan(connection, user, project, base, new_plan, what)
     return anchor
+
+
+def _add_preset(connection: Connection, user: User, project: Project, base: int, policy: Policy, form: FormData) -> str:
+    """Add the limits of a preset; a limit that is set already gets the preset's number."""
+    preset = find_preset(str(form.get("preset", "")))
+    sections = {
+        "limits": {**policy.limits, **preset.limits},
+        "presets": list(dict.fromkeys([*policy.presets, preset.name])),
+    }
+    policies.edit(connection, user, project, base, sections, f"limits of the preset {preset.name}")
+    return "limits"
 
 
 def _change_limit(

@@ -14,7 +14,7 @@ from discreet.web.errors import Forbidden, InvalidRequest, TooManyRequests, Unau
 from discreet.web.pages.access.login import client_address, continue_login, start_session
 from discreet.web.pages.rendering import redirect, render_page
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/login")

@@ -16,7 +16,7 @@ from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, projects, staged_imports
 from discreet.web.projects.projects import Project
 
-router = APIRouter(prefix="/projects/{number}/data/preview")
+router = APIRouter(prefix="/projects/{number}/data/preview", include_in_schema=False)
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 
 

@@ -21,7 +21,7 @@ from discreet.web.projects import datasets, membership, policies, projects, purg
 from discreet.web.projects.projects import Project
 from discreet.web.projects.release_states import PURGEABLE
 
-router = APIRouter(prefix="/projects/{number}")
+router = APIRouter(prefix="/projects/{number}", include_in_schema=False)
 POLICY_LIMIT = 4 << 20
 
 

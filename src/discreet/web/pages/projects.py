@@ -9,7 +9,7 @@ from discreet.web.errors import Conflict, InvalidRequest
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import projects
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/")

@@ -20,7 +20,7 @@ from discreet.web.projects import approval, projects, publication, published_tab
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
 
-router = APIRouter(prefix="/projects/{number}/release")
+router = APIRouter(prefix="/projects/{number}/release", include_in_schema=False)
 
 
 @router.get("")

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from sqlalchemy import Connection
 
 from discreet.assessment.adversaries import ADVERSARIES
 from discreet.report import charts
@@ -19,10 +20,12 @@ from discreet.web.jobs import queue
 from discreet.web.pages.charts import SVG_HEADERS
 from discreet.web.pages.forms import catalogue
 from discreet.web.pages.forms.fields import format_value
+from discreet.web.pages.guesses import measure_sample, sliders_of
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, policies, projects
+from discreet.web.projects.projects import Project
 
-router = APIRouter(prefix="/projects/{number}/risk")
+router = APIRouter(prefix="/projects/{number}/risk", include_in_schema=False)
 ATTACKER_KNOWLEDGE = {
     "known_sets": "knows each attribute of a person with the probability given for it",
     "k_anonymity": "knows all quasi-identifiers of the target person",
@@ -105,6 +108,31 @@ def _describe_histogram(histogram: dict[str, Any]) -> str:
     return "; ".join(f"{row['records']:,} records with {field} {row['label']}" for row in histogram["rows"]) + "."
 
 
+_SAVED = {
+    "saved": "The probabilities were saved into the policy. Measure again to update the results above.",
+    "unchanged": "The policy has these probabilities already.",
+}
+
+
+def _confirmation(connection: Connection, project: Project, guessed: list[queue.Job]) -> dict[str, Any] | None:
+    """The newest measurement of the whole table under other probabilities: these, and the numbers of known_sets."""
+    newest = next((job for job in guessed if job.state == "done"), None)
+    job = None if newest is None else queue.get(connection, project, newest.id)
+    failed = guessed[0] if guessed and guessed[0].state in ("failed", "interrupted", "cancelled") else None
+    if job is None or job.result is None:
+        return None if failed is None else {"failed": failed.what, "measure": None}
+    measure = next((one for one in job.result["measures"] if one["measure"] == "known_sets"), None)
+    return {
+        "failed": failed.what if failed is not None else "",
+        "known": job.result.get("known", {}),
+        "records": job.result["records"],
+        "finished": job.finished,
+        "revision": job.parameters.get("revision"),
+        "measure": measure,
+        "why": "; ".join(one["why"] for one in job.result["not_measured"]),
+    }
+
+
 def _format_parameters(measures: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """The parameters of each measure as text."""
     return {
@@ -115,11 +143,22 @@ def _format_parameters(measures: Mapping[str, Mapping[str, Any]]) -> dict[str, d
 def _page(
     request: Request, core: ServerCore, session: CurrentSession, number: int, status: int = 200, wrong: str = ""
 ) -> Response:
+    typed = {name: value for name, value in request.query_params.items() if name.startswith("known.")}
+    sample = None
+    if typed:  # sent without scripts: the sample is measured for the page
+        try:
+            sample = measure_sample(core, session, number, typed)
+        except InvalidRequest as error:
+            status, wrong, typed = error.status, str(error), {}
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         policy = policies.current_policy(connection, project)
-        latest = queue.latest_job(connection, project, "risk")
-        done = latest if latest is not None and latest.state == "done" else queue.latest_job(connection, project, "risk", "done")
+        plain, guessed = queue.latest_measurements(connection, project)
+        latest = plain[0] if plain else None
+        newest_done = next((job for job in plain if job.state == "done"), None)
+        done = None if newest_done is None else queue.get(connection, project, newest_done.id)
+        confirmation = _confirmation(connection, project, guessed)
+        sliders = sliders_of(connection, project, policy, typed) if project.dataset_id is not None else {"sliders": []}
     result = done.result if done is not None else None
     if result is not None:
         access_log.record_original(core.store, session.user, project, project.dataset_id, page="risk")
@@ -139,8 +178,10 @@ def _page(
         wrong=wrong,
         result=result,
         done=done,
-        active=[latest] if latest is not None and latest.active else [],
+        active=[job for job in (latest, guessed[0] if guessed else None) if job is not None and job.active],
         failed=latest if latest is not None and latest.state in ("failed", "interrupted", "cancelled") else None,
+        guesses={**sliders, "sample": sample, "notice": _SAVED.get(request.query_params.get("guesses", ""), "")},
+        confirmation=confirmation,
         available_measures=catalogue.entries("risk"),
         preselected=preselected,
         parameters=_format_parameters(policy.risk),

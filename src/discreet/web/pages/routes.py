@@ -1,4 +1,4 @@
-"""One router that includes the router of every page."""
+"""The routes of all pages, in one flat list: the router of every page is asked in vain for a page that follows it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from discreet.web.pages import (
     downloads,
     events,
     generate,
+    guesses,
     methods,
     people,
     preview,
@@ -27,7 +28,7 @@ from discreet.web.pages import (
 )
 from discreet.web.pages.access import account, second_factor, sso
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter()
 for module in (
     api_docs,
     people,
@@ -42,6 +43,7 @@ for module in (
     preview,
     attributes,
     attribute,
+    guesses,
     risk,
     methods,
     steps,
@@ -52,4 +54,4 @@ for module in (
     charts,
     release,
 ):
-    router.include_router(module.router)
+    router.routes.extend(module.router.routes)

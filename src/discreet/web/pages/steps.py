@@ -17,7 +17,7 @@ from discreet.web.pages.forms import catalogue, conflicts, editing, fields, plan
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import policies, projects
 
-router = APIRouter(prefix="/projects/{number}/methods")
+router = APIRouter(prefix="/projects/{number}/methods", include_in_schema=False)
 
 
 @router.get("/steps/new")

@@ -9,6 +9,7 @@ from starlette.datastructures import FormData
 
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
+from discreet.model.presets.catalogue import PRESETS
 from discreet.selection.choices import PREFERENCES
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
@@ -22,7 +23,7 @@ from discreet.web.pages.methods import limit_rows
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, datasets, policies, projects
 
-router = APIRouter(prefix="/projects/{number}/methods/wizard")
+router = APIRouter(prefix="/projects/{number}/methods/wizard", include_in_schema=False)
 
 
 @router.get("")
@@ -106,7 +107,7 @@ def _form_page(
     limit_choices = catalogue.list_limits()
     return render_page(
         request, "wizard.html", session, project, "methods", status=status, message=message, limits=limit_rows(policy),
-        limit_choices=limit_choices, searches=searches, may=project.allows("editor"),
+        limit_choices=limit_choices, presets=list(PRESETS.values()), searches=searches, may=project.allows("editor"),
         options=search_form_values(policy, [str(column["name"]) for column in columns], form), preferences=PREFERENCES,
         axes={kind: [group for group in limit_choices if group["kind"] == kind] for kind in ("risk", "loss")},
     )  # fmt: skip

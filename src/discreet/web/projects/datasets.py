@@ -30,7 +30,8 @@ from discreet.web.db.sweeping import delete_project_files
 from discreet.web.db.tables import datasets, users
 from discreet.web.errors import Conflict, DiskFull, InvalidRequest, NotFound, TooLarge, TooManyRequests
 from discreet.web.projects import projects
-from discreet.web.projects.paging import ComparedPage, Page, compare_rows, read_rows
+from discreet.web.projects.comparing import ComparedPage, compare_rows
+from discreet.web.projects.paging import Page, read_rows
 from discreet.web.projects.projects import Project
 from discreet.web.settings import Settings
 
@@ -112,14 +113,17 @@ def path(settings: Settings, dataset: Dataset) -> Path:
     return settings.folder(dataset.project_id) / dataset.file
 
 
-def compare(settings: Settings, dataset: Dataset, release: Release, *, offset: int = 0, limit: int = 50) -> ComparedPage:
-    """Compare a masked table with its original dataset, cell by cell; only for users who may see the original data."""
+def compare(settings: Settings, dataset: Dataset, release: Release, **options: Any) -> ComparedPage:
+    """Compare a masked table with its original dataset, cell by cell; only for users who may see the original data.
+
+    ``options`` are those of :func:`discreet.web.projects.comparing.compare_rows`.
+    """
     if release.dataset_id != dataset.id or release.project_id != dataset.project_id:
         raise InvalidRequest(f"release {release.number} was not created from the dataset '{dataset.name}'")
     masked = settings.folder(release.project_id) / release.file
     if release.purged is not None:
         raise NotFound(f"the original of release {release.number} and the link to it were purged")
-    return compare_rows(settings, path(settings, dataset), masked, masked.with_name("link.parquet"), offset=offset, limit=limit)
+    return compare_rows(settings, path(settings, dataset), masked, masked.with_name("link.parquet"), **options)
 
 
 class Upload:

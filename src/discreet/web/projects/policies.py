@@ -26,7 +26,8 @@ from discreet.web.projects.projects import Project
 
 READING_SECONDS = 5.0
 """Seconds that the text of a policy may take to read."""
-SECTIONS = ("attributes", "missing", "read", "risk", "loss", "limits", "judge", "plan", "select")
+SECTIONS = ("attributes", *(name for name in Policy.model_fields if name not in ("attributes", "engine")))
+"""The sections of a policy that a project has: all, except the engine, because jobs of the server run on its own."""
 
 
 def current_policy(connection: Connection, project: Project) -> Policy:
@@ -62,6 +63,8 @@ def edit(connection: Connection, user: User, project: Project, base: int, sectio
     for path, wanted in sections.items():
         document = with_section(document, path, wanted)
     policy = parse_document(document, project)
+    if "preset" in (document.get("limits") or {}):  # approval compares numbers, so a preset is saved as its limits
+        document = {**document, "limits": dict(policy.limits), "presets": list(policy.presets)}
     policy_sandbox.check_confined(policy.model_dump(mode="json", exclude_defaults=True))
     registry.check_policy(policy)
     if document == newest_document:

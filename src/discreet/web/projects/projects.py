@@ -124,29 +124,6 @@ def suggest_table(connection: Connection, name: str) -> str:
 
 def list_projects(connection: Connection, user: User) -> list[dict[str, Any]]:
     """The projects that a user may see, most recently changed first, each with the verdict of its latest release."""
-    last, last_open = (
-        select(releases.c.project_id, func.max(releases.c.number).label("number"))
-        .where(condition)
-        .group_by(releases.c.project_id)
-        .subquery(name)
-        for name, condition in (("last", true()), ("last_open", releases.c.state.in_(OPEN_TO_READERS)))
-    )
-    members = memberships(user.id)
-    shown_number = case((members.c.role == "release_reader", last_open.c.number), else_=last.c.number)
-    query = (
-        _select_visible_to(members)
-        .add_columns(
-            releases.c.number,
-            releases.c.ok,
-            releases.c.assessment["verdict"]["status"].as_string().label("status"),
-            releases.c.created.label("released"),
-            releases.c.state,
-        )
-        .outerjoin(last, last.c.project_id == projects.c.id)
-        .outerjoin(last_open, last_open.c.project_id == projects.c.id)
-        .outerjoin(releases, (releases.c.project_id == projects.c.id) & (releases.c.number == shown_number))
-        .order_by(projects.c.updated.desc())
-    )
     return [
         {
             "project": _project_from_row(row),
@@ -156,7 +133,7 @@ def list_projects(connection: Connection, user: User) -> list[dict[str, Any]]:
             "released": row.released,
             "state": row.state,
         }
-        for row in connection.execute(query).all()
+        for row in connection.execute(_visible_projects_query(), {"seen_by": user.id}).all()
     ]
 
 
@@ -225,6 +202,34 @@ def _visible_project_query() -> Any:
     Nearly every request begins with it, and building the query takes longer than running it.
     """
     return _select_visible_to(memberships(bindparam("seen_by"))).where(projects.c.id == bindparam("project"))
+
+
+@cache
+def _visible_projects_query() -> Any:
+    """All projects with the user's role and their latest release that the user may see, by the parameter ``seen_by``."""
+    last, last_open = (
+        select(releases.c.project_id, func.max(releases.c.number).label("number"))
+        .where(condition)
+        .group_by(releases.c.project_id)
+        .subquery(name)
+        for name, condition in (("last", true()), ("last_open", releases.c.state.in_(OPEN_TO_READERS)))
+    )
+    members = memberships(bindparam("seen_by"))
+    shown_number = case((members.c.role == "release_reader", last_open.c.number), else_=last.c.number)
+    return (
+        _select_visible_to(members)
+        .add_columns(
+            releases.c.number,
+            releases.c.ok,
+            releases.c.assessment["verdict"]["status"].as_string().label("status"),
+            releases.c.created.label("released"),
+            releases.c.state,
+        )
+        .outerjoin(last, last.c.project_id == projects.c.id)
+        .outerjoin(last_open, last_open.c.project_id == projects.c.id)
+        .outerjoin(releases, (releases.c.project_id == projects.c.id) & (releases.c.number == shown_number))
+        .order_by(projects.c.updated.desc())
+    )
 
 
 def _select_visible_to(members: Any) -> Any:

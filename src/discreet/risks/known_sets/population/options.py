@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def build_table(plugin: KnownSets, data: Microdata, names: list[str], tree: Family) -> tuple[CountedTable, float]:
     """Who is counted, with how their class sizes are obtained, and the sampling fraction."""
-    known = [names[at] for at in tree.order if data.attribute(names[at]).known > 0]
+    known = tree.known_names(names)
     if plugin.missing == "wildcard" and any(column.has_null for column in encode(data, known)):
         raise DataError(
             f"known_sets: population: {plugin.population} compares nulls as one more value; use missing: category, because class "

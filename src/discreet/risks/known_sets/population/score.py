@@ -11,11 +11,11 @@ import polars as pl
 
 from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
-from discreet.engine.known_sets.family import Family, family
+from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.inputs import build_queries, find_sensitive_records, single_pattern, weights_of
 from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.summary import QUANTILES, Summary, median_size, quantiles
-from discreet.engine.known_sets.sums import attributes
+from discreet.engine.known_sets.sums import attributes, family_of
 from discreet.engine.statistics.normal import normal_quantile
 from discreet.model.microdata import Microdata
 from discreet.model.notes import Note, public_text
@@ -118,7 +118,7 @@ def _as_estimated(note: str) -> str:
 def _start(plugin: KnownSets, data: Microdata, slots: NDArray[np.int64] | None) -> tuple[_Run, float]:
     """The run for these records; default: those with something to learn."""
     names = attributes(data)
-    tree = family([data.attribute(name).known for name in names], plugin.epsilon, plugin.max_sets)
+    tree = family_of(data, names, plugin.epsilon, plugin.max_sets)
     if slots is None:
         slots = np.flatnonzero(find_sensitive_records(data, weights_of(data, names)))
     table, fraction = build_table(plugin, data, names, tree)

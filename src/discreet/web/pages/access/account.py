@@ -12,7 +12,7 @@ from discreet.web.db.store import now
 from discreet.web.errors import InvalidRequest
 from discreet.web.pages.rendering import redirect, render_page
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/account")

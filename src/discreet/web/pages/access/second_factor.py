@@ -18,7 +18,7 @@ from discreet.web.errors import Forbidden, InvalidRequest, TooManyRequests, Unau
 from discreet.web.pages.access.login import PENDING_COOKIE, client_address, start_session
 from discreet.web.pages.rendering import redirect, render_page
 
-router = APIRouter()
+router = APIRouter(include_in_schema=False)
 Code = Annotated[str, Form(max_length=60)]
 
 

@@ -16,7 +16,7 @@ from discreet.web.auth.sso.attempt import COOKIE, MAX_SECONDS, Attempt
 from discreet.web.errors import LoginRefused, NotFound, ProviderUnavailable
 from discreet.web.pages.access.login import client_address, start_session
 
-router = APIRouter(prefix="/login/oidc")
+router = APIRouter(prefix="/login/oidc", include_in_schema=False)
 log = logging.getLogger("discreet.web.sso")
 Answer = Annotated[str, Query(max_length=4000)]
 

@@ -1,0 +1,1 @@
+"""Inference: guesses of a secret from the nearest released records."""

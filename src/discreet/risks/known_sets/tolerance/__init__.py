@@ -1,0 +1,1 @@
+"""Intervals within a tolerance for all records of a table at once."""

@@ -1,0 +1,1 @@
+"""Linkability: two parts of a person's values, linked through the release."""

@@ -1,0 +1,1 @@
+"""Membership: whether a person is in the data behind a release."""

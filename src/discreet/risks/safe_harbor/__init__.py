@@ -1,0 +1,1 @@
+"""HIPAA Safe Harbor as a checklist of released columns."""

@@ -1,0 +1,1 @@
+"""Singling out: statements that hold for exactly one person."""

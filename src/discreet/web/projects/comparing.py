@@ -1,0 +1,172 @@
+"""A masked table compared with its original: cell by cell for a page of rows, and in total for every column.
+
+What was changed where is computed once per release and kept in memory for a while, never on disk: it belongs to the original.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from discreet.convert.reading import paging
+from discreet.engine.encoding.record_links import LINK_COLUMN
+from discreet.errors import DiscreetError
+from discreet.web.errors import InvalidRequest
+from discreet.web.projects.paging import check_page, json_value
+from discreet.web.settings import Settings
+
+KEPT_COMPARISONS = 4
+"""Releases whose changes are kept in memory, eight bytes per changed row."""
+
+
+@dataclass(frozen=True)
+class ColumnChanges:
+    """How many values of a released column differ from the original."""
+
+    name: str
+    changed: int
+    """Records with another value than the original, or with none."""
+    suppressed: int
+    """Of these, records whose value is missing now."""
+    records: int
+    """Released records that stem from an original one."""
+
+    @property
+    def share(self) -> float:
+        """The share of records with a changed value."""
+        return self.changed / self.records if self.records else 0.0
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a release changed: per column, and in which rows."""
+
+    columns: tuple[ColumnChanges, ...]
+    rows: NDArray[np.intp]
+    """Positions in the release, from 0, of rows with at least one changed value."""
+
+
+@dataclass(frozen=True)
+class ComparedPage:
+    """A page of a masked table with the original cells."""
+
+    columns: list[str]
+    """Columns of the masked table that are shown, those with changes first; ``removed`` are those that only the original has."""
+    removed: list[str]
+    rows: list[dict[str, Any]]
+    """Per row: ``number`` (position in the release from 1), ``record`` (number of the original record from 1, None for a
+    synthetic record) and ``cells``, a list of {before, after, changed} in the order of the columns."""
+    total: int
+    """Rows that can be paged through."""
+    offset: int
+    changes: Changes
+
+
+def compare_rows(
+    settings: Settings,
+    original: Path,
+    masked: Path,
+    link: Path,
+    *,
+    offset: int = 0,
+    limit: int = 50,
+    changed_rows: bool = False,
+    changed_columns: bool = False,
+) -> ComparedPage:
+    """Compare rows of a masked table, in the order of the file, with their original records.
+
+    ``changed_rows`` leaves out rows in which nothing was changed, ``changed_columns`` columns in which nothing was.
+    """
+    check_page(settings, masked, offset, limit)
+    check_page(settings, original, offset, limit)
+    try:
+        changes = measure_changes(original, masked, link)
+        if changed_rows:
+            positions, total = changes.rows[offset : offset + limit].tolist(), len(changes.rows)
+            after = paging.read_rows(masked, positions)
+        else:
+            page = paging.read_page(masked, offset=offset, limit=limit)
+            positions, total, after = page.numbers, page.total, page.frame
+        numbers = paging.read_rows(link, positions)[LINK_COLUMN].to_list()
+        before = paging.read_rows(original, [number - 1 for number in numbers if number is not None])
+    except DiscreetError as error:
+        raise InvalidRequest(str(error)) from None
+    # those with changes first, because nobody finds them in the middle of a wide table
+    first_changed = sorted(changes.columns, key=lambda column: not column.changed)
+    columns = [column.name for column in first_changed if column.changed or not changed_columns]
+    originals = iter(before.iter_rows(named=True))
+    compared = []
+    for position, number, row in zip(positions, numbers, after.iter_rows(named=True), strict=True):
+        cells = _compare_cells(columns, next(originals) if number is not None else {}, row)
+        compared.append({"number": position + 1, "record": number, "cells": cells})
+    removed = [name for name in before.columns if name not in after.columns]
+    return ComparedPage(columns, removed, compared, total, offset, changes)
+
+
+def _compare_cells(columns: list[str], before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "before": json_value(before.get(name)),
+            "after": json_value(after[name]),
+            "changed": is_changed(before.get(name), after[name]),
+        }
+        for name in columns
+    ]
+
+
+def is_changed(before: Any, after: Any) -> bool:
+    """Whether a cell was changed; 44 and 44.0 are equal, and so are values with the same text."""
+    if before is None or after is None:
+        return before is not after
+    if isinstance(before, int | float) and isinstance(after, int | float):
+        return before != after and not (before != before and after != after)  # noqa: PLR0124 - two NaN are the same value
+    return bool(json_value(before) != json_value(after)) and str(before) != str(after)
+
+
+def measure_changes(original: Path, masked: Path, link: Path) -> Changes:
+    """Compare all cells of a release with the original, column by column to save memory."""
+    return _measure_changes(original, masked, link, masked.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=KEPT_COMPARISONS)
+def _measure_changes(original: Path, masked: Path, link: Path, _written: int) -> Changes:
+    records = pl.read_parquet(link, glob=False, hive_partitioning=False)[LINK_COLUMN]
+    is_original = records.is_not_null()
+    sources = (records.drop_nulls() - 1).cast(pl.UInt32)
+    originals = pl.scan_parquet(original, glob=False, hive_partitioning=False)
+    known = originals.collect_schema()
+    changed_rows = np.zeros(len(records), dtype=bool)
+    columns = []
+    for name in pl.read_parquet_schema(masked):
+        after = pl.read_parquet(masked, columns=[name], glob=False, hive_partitioning=False)[name].filter(is_original)
+        missing = pl.Series(name, [None], dtype=after.dtype).new_from_index(0, len(after))
+        before = originals.select(pl.col(name)).collect()[name].gather(sources) if name in known else missing
+        changed = find_changed(before, after)
+        changed_rows[is_original.to_numpy()] |= changed
+        columns.append(ColumnChanges(name, int(changed.sum()), int((changed & after.is_null().to_numpy()).sum()), len(after)))
+    return Changes(tuple(columns), np.flatnonzero(changed_rows | ~is_original.to_numpy()))
+
+
+def find_changed(before: pl.Series, after: pl.Series) -> NDArray[np.bool_]:
+    """Which values of a column were changed, as :func:`is_changed` says of each."""
+    before, after = _decode_categories(before), _decode_categories(after)
+    if before.dtype.is_integer() and after.dtype.is_integer():
+        before, after = before.cast(pl.Int128), after.cast(pl.Int128)
+    if before.dtype == after.dtype:
+        return before.ne_missing(after).to_numpy()
+    pairs = pl.DataFrame({"before": before, "after": after})
+    distinct = pairs.unique()
+    verdicts = pl.Series("changed", [is_changed(*pair) for pair in distinct.iter_rows()], dtype=pl.Boolean)
+    return pairs.join(
+        distinct.with_columns(verdicts), on=["before", "after"], how="left", nulls_equal=True, maintain_order="left"
+    )["changed"].to_numpy()
+
+
+def _decode_categories(column: pl.Series) -> pl.Series:
+    return column.cast(pl.String) if isinstance(column.dtype, pl.Categorical | pl.Enum) else column

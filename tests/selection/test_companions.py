@@ -1,0 +1,169 @@
+"""Columns beside the keys that would give masked keys back: the wizard masks them too, and says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import discreet
+from discreet.model.microdata import Microdata
+from discreet.model.policy import Policy
+from discreet.selection.build import build_plan
+from discreet.selection.options import SelectOptions
+from discreet.selection.space import AS_IT_IS, AVERAGED, DROPPED, WITH_KEYS, build_space, with_companions
+from discreet.selection.trials import Trial
+
+_JOBS = [f"job {letter}" for letter in "abcdefgh"]
+
+
+def people(*, limits: dict[str, float] | None = None, **roles: str) -> Microdata:
+    """300 people: the code of the job says the job, the household's number and weight say the town."""
+    rng = np.random.default_rng(5)
+    household = np.sort(rng.integers(0, 100, 300))
+    job = rng.choice(8, 300, p=[0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05])
+    weight = rng.permutation(100)[household] * 10.0 + 100
+    columns: dict[str, Any] = {
+        "job": np.array(_JOBS)[job],
+        "town": np.array([f"T{number}" for number in rng.integers(0, 12, 100)])[household],
+        "age": rng.integers(20, 80, 300),
+        "code": 10 + 7 * ((3 * job) % 8),
+        "hh": household,
+        "w": weight,
+        "income": rng.integers(10, 90, 300) * 1000,
+    }
+    all_roles = {"job": "key", "town": "key", "age": "key", "code": "confidential", "hh": "household", "w": "weight"} | roles
+    attributes = {name: {"role": role} | ({"known": 0.5} if role == "key" else {}) for name, role in all_roles.items()}
+    attributes["income"] = {"role": "confidential"}
+    policy = Policy.from_dict({"attributes": attributes, "limits": limits or {"k_anonymity.k": 3}})
+    return discreet.read(pl.DataFrame(columns), policy)
+
+
+@pytest.fixture(scope="module")
+def selection_of_table() -> tuple[discreet.Selection, list[Trial]]:
+    trials: list[Trial] = []
+    return discreet.select(people(), trials=12, seed=1, on_trial=trials.append), trials
+
+
+def test_the_chosen_plan_leaves_no_gap_although_columns_beside_the_keys_give_them_back(
+    selection_of_table: tuple[discreet.Selection, list[Trial]],
+) -> None:
+    selection, trials = selection_of_table
+    assert selection.met
+    assert not selection.assessment.gaps
+    assert sum(trial.kept for trial in trials) >= 3
+    assert all(trial.gaps == 0 for trial in trials if trial.kept)
+
+
+def test_a_sentence_says_what_happens_to_each_column_beside_the_keys(
+    selection_of_table: tuple[discreet.Selection, list[Trial]],
+) -> None:
+    selection, _ = selection_of_table
+    household = next(sentence for sentence in selection.sentences if sentence.startswith("hh is "))
+    assert household == "hh is taken out: released as it is, it would give back masked values of town."
+    assert any(sentence.startswith("code is ") and "job" in sentence for sentence in selection.sentences)
+
+
+def test_no_key_is_blank_because_a_column_beside_it_gives_it_back(
+    selection_of_table: tuple[discreet.Selection, list[Trial]],
+) -> None:
+    selection, _ = selection_of_table
+    suppressed = {name: change.suppressed for name, change in selection.changes.items() if name in ("job", "town", "age")}
+    assert max(suppressed.values(), default=0.0) <= 0.6
+
+
+def test_the_written_policy_gives_the_same_release_without_gaps(
+    selection_of_table: tuple[discreet.Selection, list[Trial]],
+) -> None:
+    selection, _ = selection_of_table
+    release = discreet.mask(discreet.read(people().frame, selection.policy), selection.plan)
+    assert release.masked.frame.equals(selection.release.masked.frame)
+    assert discreet.assess(release.original, release).ok
+
+
+def companions_of(data: Microdata, **options: Any) -> dict[str, list[Any]]:
+    """The columns beside the keys that a search would treat, with their choices."""
+    from discreet.selection.evaluate import Evaluator
+    from discreet.selection.prepared_space import prepare_space
+    from discreet.selection.proposals import add_missing_hierarchies
+    from discreet.selection.search import open_storage
+
+    chosen = SelectOptions(trials=1, **options)
+    data = data.with_policy(add_missing_hierarchies(data))
+    space = prepare_space(data, chosen, (), Evaluator(data, chosen, secret=b"key"), open_storage(None))
+    return {name: list(space.choices[f"beside:{name}"]) for name in space.companions}
+
+
+def test_a_code_is_masked_with_the_keys_a_household_taken_out_and_a_weight_averaged() -> None:
+    assert companions_of(people()) == {
+        "code": [WITH_KEYS, DROPPED, AS_IT_IS],
+        "hh": [DROPPED, AS_IT_IS],
+        "w": [AVERAGED, AS_IT_IS],
+    }
+
+
+def test_what_the_owner_protects_or_measures_is_not_touched() -> None:
+    assert "code" not in companions_of(people(), protect=("code",))
+    assert companions_of(people(), analyses=("income ~ code + age",))["code"] == [WITH_KEYS, AS_IT_IS]
+    data = people(limits={"k_anonymity.k": 3, "l_diversity.l": 2})
+    data = data.with_policy(data.policy.with_(risk={"l_diversity": {"sensitive": ["code"]}}))
+    assert "code" not in companions_of(data)
+
+
+def test_a_table_without_such_columns_has_the_space_that_it_had() -> None:
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"age": rng.integers(20, 60, 200), "sex": rng.choice(["f", "m"], 200), "income": rng.random(200)})
+    policy = Policy.from_dict(
+        {
+            "attributes": {"age": {"role": "key"}, "sex": {"role": "key"}, "income": {"role": "confidential"}},
+            "limits": {"k_anonymity.k": 3},
+        }
+    )
+    assert companions_of(discreet.read(frame, policy)) == {}
+
+
+def test_a_column_beside_a_recoded_key_is_dropped_and_beside_classes_part_of_them() -> None:
+    data = people()
+    space = with_companions(build_space(data), data, SelectOptions(), {"code": ("job",), "hh": ("town",), "w": ("town",)})
+    point = space.unchanged_point()
+    assert build_plan(data, space, point).steps == ()
+    suppressed = build_plan(data, space, point | {"finish": "local_suppression"}).steps
+    assert suppressed[-1].columns == ("job", "town", "age", "code")
+    assert [step.method for step in suppressed] == ["remove_identifiers", "microaggregation", "local_suppression"]
+    recoded = build_plan(data, space, point | {"finish": "local_suppression", "level:job": space.heights["job"]}).steps
+    assert [step.columns for step in recoded if step.method == "global_recoding"] == [("job",), ("code",)]
+    assert "code" not in (recoded[-1].columns or ())
+
+
+def test_averaged_weights_keep_their_total(selection_of_table: tuple[discreet.Selection, list[Trial]]) -> None:
+    selection, _ = selection_of_table
+    averaged = selection.release.masked.frame["w"]
+    assert averaged.sum() == pytest.approx(people().frame["w"].sum())
+    assert averaged.value_counts()["count"].min() >= 25
+
+
+def test_a_resumed_search_has_the_columns_beside_the_keys_that_it_had(tmp_path: Path) -> None:
+    whole = discreet.select(people(), trials=6, seed=3)
+    file = tmp_path / "journal"
+    discreet.select(people(), trials=3, seed=3, resume=file)
+    resumed = discreet.select(people(), trials=6, seed=3, resume=file)
+    assert resumed.tried == whole.tried
+    assert [step.method for step in resumed.plan.steps] == [step.method for step in whole.plan.steps]
+
+
+def test_gaps_are_closed_at_the_end_where_there_was_no_time_to_look_for_columns_before(monkeypatch: Any) -> None:
+    monkeypatch.setattr("discreet.selection.prepared_space._look_for_companions", lambda *_: {})
+    selection = discreet.select(people(), trials=3, seed=1)
+    assert selection.met
+    assert not selection.assessment.gaps
+    assert any(step.method == "remove_identifiers" and step.columns == ("hh",) for step in selection.plan.steps)
+
+
+def test_a_plan_that_cannot_close_its_gaps_says_because_of_which_column() -> None:
+    trials: list[Trial] = []
+    selection = discreet.select(people(), trials=3, seed=1, protect=["hh"], on_trial=trials.append)
+    assert not selection.met
+    assert any("leaves gaps in the evidence because of hh" in sentence for sentence in selection.sentences)
