@@ -296,3 +296,21 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
 def _wait_for_compiler(pid: int) -> None:
     """Wait until a process has loaded the compiler of the kernels: it is measuring then."""
     wait_until(lambda: "llvmlite" in Path(f"/proc/{pid}/maps").read_text(), "nothing was measured")
+
+
+def test_ctrl_c_while_an_object_is_deleted_still_stops(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\n"
+        "import discreet.cli.app\n"
+        "from discreet.cli import main\n"
+        "class Interrupted:\n"
+        "    def __del__(self): raise KeyboardInterrupt\n"
+        "def app():\n"
+        "    Interrupted()\n"
+        "    for _ in range(6000): time.sleep(0.01)\n"
+        "discreet.cli.app.app = app\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 130
+    assert "stopped; nothing was written" in done.stderr

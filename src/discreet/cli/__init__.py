@@ -9,6 +9,8 @@ import os
 import sys
 from typing import Any
 
+_INTERRUPT_AGAIN_SECONDS = 0.05
+
 
 def main() -> None:
     """Run the command line; an error in the input ends with one sentence, without a traceback."""
@@ -18,8 +20,7 @@ def main() -> None:
     from discreet.cli.app import app
 
     _redact_usage_errors()
-    if not os.environ.get("DISCREET_DEBUG"):
-        sys.unraisablehook = _ignore_unraisable
+    sys.unraisablehook = _handle_unraisable
     try:
         app()
     except KeyboardInterrupt:
@@ -65,8 +66,21 @@ def _redact_usage_errors() -> None:
     base.__init__ = initialize
 
 
-def _ignore_unraisable(_: object) -> None:
-    """Ignore errors of a library that cleans up after an error, because that error is reported already."""
+def _handle_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Raise Ctrl-C again where Python could not; ignore errors of a library that cleans up after one that is reported already.
+
+    Ctrl-C while objects are being deleted is an exception that Python drops, and the command would go on. It is raised again by
+    another thread, a little later, because the deletion may not be over yet.
+    """
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        import _thread
+        import threading
+
+        again = threading.Timer(_INTERRUPT_AGAIN_SECONDS, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+    elif os.environ.get("DISCREET_DEBUG"):
+        sys.__unraisablehook__(unraisable)
 
 
 def _stop(message: str, code: int) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
 from pathlib import Path
 
 import polars as pl
+
+from discreet.engine.runtime.worker_threads import WorkerThreads
 
 _MAX_CHUNKS_PER_GROUP = 4
 """A row group larger than this many chunks is split, although its beginning is then decoded again for each chunk."""
@@ -34,7 +35,7 @@ def iterate_chunks(lazy: pl.LazyFrame, groups: Sequence[int], size: int) -> Iter
         yield first if first is not None else lazy.head(0).collect()
         yield from batches
         return
-    with ThreadPoolExecutor(1) as executor:
+    with WorkerThreads(1) as executor:
         pending = None
         for begin, end in pairwise(_chunk_bounds(groups, size)):
             following = executor.submit(lazy.slice(begin, end - begin).collect, engine="streaming")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from discreet.engine.encoding.growing_columns import MANY_VALUES, GrowingColumn
 from discreet.engine.encoding.text_numbers import BYTES_PER_VALUE, COPIES_OF_TEXTS
 from discreet.engine.runtime.memory import PROGRAM, VARIABLE, check_memory
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import SourceError
 from discreet.model.contracts import RiskMeasure
 from discreet.model.encoded import Encoded
@@ -156,7 +156,7 @@ def _read_codes(
     if not names:
         return Encoded.of(scan.shape, int(scan.lazy.select(pl.len()).collect().item()), {}, lambda: _read_whole(scan))
     size, lazy = 0, scan.lazy.select(names)
-    with ThreadPoolExecutor(thread_count()) as pool:
+    with WorkerThreads(thread_count()) as pool:
         for chunk in iterate_chunks(lazy, scan.groups, CHUNK_RECORDS) if large else [lazy.collect(engine="streaming")]:
             list(pool.map(lambda column: column.append(chunk[column.name]), growing))  # noqa: B023 - finished before the next chunk is read
             size += chunk.height

@@ -6,7 +6,6 @@ Records are sorted by group and person in linear time; all counts are then taken
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import polars as pl
 
 from discreet.engine.encoding.columns import Column, encode, thread_count
 from discreet.engine.runtime.compiled import compiled
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
@@ -141,7 +141,7 @@ def count_persons(
         return shares
 
     if len(sensitive) > 1:
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             shares = list(pool.map(affiliation, sensitive))
     else:
         shares = [affiliation(column) for column in sensitive]

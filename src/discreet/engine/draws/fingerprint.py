@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ import polars as pl
 
 from discreet.engine.draws.mixing import sum_mixed_texts, sum_mixed_words
 from discreet.engine.encoding.columns import thread_count
+from discreet.engine.runtime.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def column_sums(frame: pl.DataFrame, records: NDArray[np.int64], secret: bytes) 
 
     if len(records) < 1 << 16:
         return [sum_column(name) for name in frame.columns]
-    with ThreadPoolExecutor(thread_count()) as pool:
+    with WorkerThreads(thread_count()) as pool:
         return list(pool.map(sum_column, frame.columns))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import polars as pl
 
 from discreet.engine.encoding.fixed_width import fixed_width_keys
 from discreet.engine.encoding.text_numbers import GrowingTexts, has_many_texts
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError
 from discreet.model.attribute import Attribute, text_forms
 from discreet.model.cells import is_coarse
@@ -70,7 +70,7 @@ def encode(data: Microdata, names: Iterable[str]) -> list[Column]:
     missing = [name for name in dict.fromkeys(wanted) if name not in cached]
     attributes = {name: data.attribute(name) for name in missing}
     if len(missing) > 1 and len(data) > 50_000:
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             encoded = list(pool.map(lambda name: encode_series(data.frame[name], attributes[name], name in data.cells), missing))
     else:
         encoded = [encode_series(data.frame[name], attributes[name], name in data.cells) for name in missing]

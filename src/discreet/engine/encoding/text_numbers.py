@@ -7,13 +7,13 @@ Here each text is looked up once in a hash table of bytes, and only the differen
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.text_kernels import BLOCK_ROWS, TextArrays, number_rows, rebuild_slots
+from discreet.engine.runtime.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class TextNumbers:
                     self._parts[part], int(offsets[min(row + BLOCK_ROWS, len(series))] - offsets[row])
                 )
 
-        with ThreadPoolExecutor(len(self._parts)) as pool:
+        with WorkerThreads(len(self._parts)) as pool:
             list(pool.map(number_part, range(len(self._parts))))
         return numbers
 

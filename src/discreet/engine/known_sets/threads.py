@@ -6,13 +6,13 @@ Results do not depend on the number of threads: a slice writes to places of its 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.engine.encoding.columns import thread_count
+from discreet.engine.runtime.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,12 +26,12 @@ class KernelThreads:
 
     def __init__(self, number: int | None = None) -> None:
         self.number = thread_count() if number is None else number
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: WorkerThreads | None = None
         self._table = np.zeros(0, dtype=np.int32)
 
     def __enter__(self) -> KernelThreads:
         if self.number > 1:
-            self._pool = ThreadPoolExecutor(self.number)
+            self._pool = WorkerThreads(self.number)
         return self
 
     def __exit__(self, *_: object) -> None:

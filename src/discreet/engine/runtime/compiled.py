@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from discreet.engine.runtime.worker_threads import WorkerThreads
+
 SMALL_ARRAY, SMALL_WORK = 1 << 17, 300_000_000
 """Members of the longest array of a call, and of all calls so far, up to which small versions are used."""
 FEW_ROWS = 3000
@@ -124,8 +126,26 @@ class Kernel:
             functools.update_wrapper(function, self.function)
             function.__dict__.pop("__wrapped__", None)
             numba = import_numba()
-            self._machine_code = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+            dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+            dispatcher._compile_for_args = _away_from_main_thread(dispatcher._compile_for_args)
+            self._machine_code = dispatcher
         return self._machine_code
+
+
+def _away_from_main_thread(compile_kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The compiler's entry, run by a thread of its own where the main thread calls it.
+
+    Ctrl-C raises KeyboardInterrupt anywhere in the main thread, also between taking and giving back the compiler's lock: every
+    other thread that compiles would wait forever. Here the main thread only waits, and what is compiled reaches the cache.
+    """
+
+    def compile_in_thread(*arguments: Any, **options: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            return compile_kernel(*arguments, **options)
+        with WorkerThreads(1, thread_name_prefix="compile") as threads:
+            return threads.submit(compile_kernel, *arguments, **options).result()
+
+    return compile_in_thread
 
 
 def is_compiler_loaded() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ import numpy as np
 from discreet.engine.classes.persons import Persons, counting_sort
 from discreet.engine.encoding.columns import Column, thread_count
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.masking.balanced_partition.axes import Axis
 from discreet.masking.balanced_partition.cuts import INDEX, KEYS, PERSON, Scratch, SplitRules
 from discreet.masking.balanced_partition.split import split_once, split_recursively
@@ -132,7 +133,7 @@ class _Splitting:
             self.scratch.put(_allocate_scratch(self.rules, size))
         running: dict[Future[int], tuple[int, int]] = {}
         waiting = [(0, size)]
-        with ThreadPoolExecutor(workers) as pool:
+        with WorkerThreads(workers) as pool:
             try:
                 while waiting or running:
                     while waiting and len(running) < 2 * workers:

@@ -10,7 +10,6 @@ open node exceeds the best loss so far: the optimum is proven.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ import numpy as np
 from discreet.engine.classes.tables import ClassTable
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Lattice:
         After ``seconds`` (default: no limit) the best node so far, if there is one; ``lowest_loss`` bounds the optimum then.
         """
         started = monotonic()
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             while (paths := self._choose_paths(thread_count())) != []:
                 self._bisect(paths, pool)
                 if seconds is not None and self.best is not None and monotonic() - started > seconds:
@@ -186,7 +186,7 @@ class Lattice:
         """Whether a node was evaluated and suppresses no more records than allowed."""
         return node in self.checked and self.checked[node].suppressed <= self.limit
 
-    def _bisect(self, paths: Sequence[list[Node]], pool: ThreadPoolExecutor) -> None:
+    def _bisect(self, paths: Sequence[list[Node]], pool: WorkerThreads) -> None:
         """Evaluate nodes of the paths, from their middles towards the first admissible ones, until their starts are closed."""
         ranges = [(0, len(path) - 1) for path in paths]
         while any(low <= high for low, high in ranges):
@@ -199,7 +199,7 @@ class Lattice:
                     ranges[index] = (low, middle - 1) if self._is_admissible(node) else (middle + 1, high)
         self._evaluate_all([path[0] if self.open[path[0]] else None for path in paths], pool)
 
-    def _evaluate_all(self, nodes: Sequence[Node | None], pool: ThreadPoolExecutor) -> None:
+    def _evaluate_all(self, nodes: Sequence[Node | None], pool: WorkerThreads) -> None:
         """Evaluate nodes that were not evaluated yet, and close what they rule out."""
         new = list(dict.fromkeys(node for node in nodes if node is not None and node not in self.checked))
         for node, outcome in zip(new, pool.map(self._evaluate, new), strict=True):

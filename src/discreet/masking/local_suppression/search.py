@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from discreet.engine.classes.tables import ClassTable, class_table
 from discreet.engine.encoding.columns import Column, thread_count
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _find_cheapest_sets(
     """
     chosen = np.full(len(agreement.table), -1, dtype=np.int64)
     tried: list[tuple[int, ...]] = []
-    with ThreadPoolExecutor(thread_count()) as pool:
+    with WorkerThreads(thread_count()) as pool:
         for sets in sets_by_cost(costs, agreement.width):
             if not len(unsafe):
                 break

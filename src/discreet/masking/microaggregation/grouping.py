@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.masking.microaggregation.mdav import mdav_groups, split_rows
 from discreet.masking.microaggregation.optimal import optimal_groups
 
@@ -54,17 +54,13 @@ class Features:
         """MDAV within each of the parts; groups are numbered from 0."""
         group_numbers = np.empty(len(self.values), dtype=np.int64)
         first = 0
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             tasks = [pool.submit(mdav_groups, self.values[rows], self.weights, self.nominal, size) for rows in parts]
-            try:
-                for number, (rows, task) in enumerate(zip(parts, tasks, strict=True)):
-                    report_progress("grouping records", number, len(parts))
-                    groups = task.result()
-                    group_numbers[rows] = groups + first
-                    first += int(groups.max()) + 1
-            except BaseException:  # parts that nobody waits for are not begun
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+            for number, (rows, task) in enumerate(zip(parts, tasks, strict=True)):
+                report_progress("grouping records", number, len(parts))
+                groups = task.result()
+                group_numbers[rows] = groups + first
+                first += int(groups.max()) + 1
         return group_numbers
 
     def parts(self, most: int) -> list[NDArray[np.int64]]:

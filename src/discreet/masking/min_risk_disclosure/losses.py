@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from discreet.engine.disclosure.dictionaries import Dictionary
 from discreet.engine.disclosure.sensitivity import Sensitivity, multiply
 from discreet.engine.encoding.columns import encode, thread_count
 from discreet.engine.encoding.shared_codes import SharedCodes, encode_shared, to_common_type
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.model.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Disclosure:
     def _rarities(self) -> dict[tuple[int, str], Floats]:
         names = [*self.columns, *self.always_disclosed]
         keys = [(number, name) for number in range(len(self.dictionaries)) for name in names]
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             rarities = pool.map(lambda key: log_rarity(self.data, key[1], self.dictionaries[key[0]]), keys)
             return dict(zip(keys, rarities, strict=True))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from pydantic import Field, model_validator
 
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.runtime.order_free_sums import cholesky_root, multiply_in_order, rows_by_record_number
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError, ParameterError
 from discreet.masking.noise.moments import Moments
 from discreet.masking.numbers import numbers_of, restore
@@ -110,7 +110,7 @@ class Noise(MaskingMethod):
     def add_noise(self, data: Microdata, columns: Sequence[str], draw: Draw, moments: Moments) -> Microdata:
         """Mask a part of a table with noise whose scale comes from the ``moments`` of the whole table."""
         values = self._stack_values(data, columns)
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             normal = np.stack(list(pool.map(lambda name: draw.normal(data.records, name), columns)))
         if self.how == "multiplicative":
             spread = math.sqrt(math.log1p(self.level**2))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from discreet.engine.encoding.columns import Column, encode, thread_count
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.engine.spark.gaps import MANY_CATEGORIES, MANY_STRATA
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.masking.pram.transitions import (
@@ -136,7 +136,7 @@ class Pram(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         encoded = encode(data, columns)
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             if self.strata:
                 strata = Strata.of(data, self.strata)
                 changed = list(pool.map(lambda column: self._change_within_strata(data, column, strata, draw), encoded))
@@ -145,9 +145,7 @@ class Pram(MaskingMethod):
             decoded = list(pool.map(lambda column, codes: _decode(data, column, codes), encoded, changed))
         return data.with_columns(dict(zip(columns, decoded, strict=True)))
 
-    def _change_by_blocks(
-        self, data: Microdata, encoded: list[Column], draw: Draw, pool: ThreadPoolExecutor
-    ) -> list[NDArray[Any]]:
+    def _change_by_blocks(self, data: Microdata, encoded: list[Column], draw: Draw, pool: WorkerThreads) -> list[NDArray[Any]]:
         """New codes of every column, in blocks that fit into the cache; draws are keyed by record, so blocks are independent."""
         tables = list(pool.map(lambda column: self.build_transitions(column, _count_codes(column)), encoded))
         new_codes: list[NDArray[Any]] = [np.empty(len(data), dtype=np.uint32) for _ in encoded]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from pydantic import Field, model_validator
 from discreet.engine.classes.groups import class_sizes, group_columns
 from discreet.engine.encoding.columns import Column, encode, thread_count
 from discreet.engine.runtime.order_free_sums import is_ordered, rows_by_record_number
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError, ParameterError
 from discreet.masking.requirements import Strata, maskable, need_columns, need_other_columns, need_values
 from discreet.masking.swapping.partners import pair_across_places, pair_by_rank, random_bits
@@ -118,7 +118,7 @@ class Swapping(MaskingMethod):
 
     def mask(self, data: Microdata, columns: Sequence[str], draw: Draw) -> Microdata:
         if self.how == "rank":
-            with ThreadPoolExecutor(thread_count()) as pool:
+            with WorkerThreads(thread_count()) as pool:
                 swapped = list(pool.map(lambda name: self._swap_by_rank(data, name, draw), columns))
             return data.with_columns(dict(zip(columns, swapped, strict=True)))
         partners = self._pair_at_random(data, draw) if self.how == "random" else self._pair_records_at_risk(data, columns, draw)

@@ -11,7 +11,6 @@ so the last resort is ``*``, which agrees with any value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from discreet.engine.cells.positions import native_positions
 from discreet.engine.encoding.columns import Column, encode_series, thread_count
 from discreet.engine.overlap.columns import column_atoms, overlaps
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.engine.targeting.rule import MARGIN, TargetingOutcome
 from discreet.engine.targeting.state import TargetingState
 from discreet.engine.targeting.turns import order_in_turns
@@ -209,7 +209,7 @@ class CoarseningState:
                 limit, self.table_size, chosen, risk, bounds[index], bounds[index + 1],
             )  # fmt: skip
 
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             list(pool.map(generalize_slice, range(thread_count())))
         return chosen, risk
 

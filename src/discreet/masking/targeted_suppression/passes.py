@@ -8,7 +8,6 @@ brought below the threshold stays below it, records below it need no change, and
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.engine.targeting import kernels
 from discreet.engine.targeting.rule import SuppressionRule, TargetingOutcome
 from discreet.engine.targeting.state import TargetingState, run_on_records
@@ -295,5 +295,5 @@ def _search_exhaustively(
                 suppressed, 0, len(part),
             )  # fmt: skip
 
-        with ThreadPoolExecutor(len(parts)) as pool:
+        with WorkerThreads(len(parts)) as pool:
             list(pool.map(search, parts))

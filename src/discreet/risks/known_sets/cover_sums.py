@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from discreet.engine.encoding.columns import thread_count
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.terms import Terms
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.risks.known_sets.covers import Cover
 from discreet.risks.known_sets.row_sums import CoverTable, RowSums
 
@@ -81,7 +82,7 @@ def sum_covers(
     spare = [np.empty(table.size, dtype=np.uint32) for _ in range(min(workers + 1, len(covers)))]
     remaining = deque(covers)
     running: deque[tuple[Cover, NDArray[np.uint32], Future[Any]]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
+    with WorkerThreads(workers) as pool:
         try:
             while remaining or running:
                 while remaining and spare:

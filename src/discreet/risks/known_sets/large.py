@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from discreet.engine.known_sets.summary import Summary
 from discreet.engine.known_sets.sums import KnownSets, build_classes, sum_in_one_walk
 from discreet.engine.known_sets.terms import Terms, terms
 from discreet.engine.known_sets.threads import KernelThreads
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.model.microdata import Microdata
 from discreet.model.threshold import Among
 from discreet.risks.known_sets import cover_kernels
@@ -79,7 +79,7 @@ class LargeSums:
         """
         starts = range(0, len(self.risk), _BLOCK)
         summary = Summary(threshold)
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             for part in pool.map(lambda begin: self._summarize_block(begin, threshold, alpha), starts):
                 summary.merge(part.statistics())
         return summary
@@ -134,7 +134,7 @@ def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | N
         return None
     ordered = tree.known_names(names)
     columns = encode(data, ordered)
-    with ThreadPoolExecutor(1) as pool:
+    with WorkerThreads(1) as pool:
         counting = pool.submit(count_agreeing_records, columns, len(data))
         classes = consequence_classes(data, names)
         counts = counting.result()

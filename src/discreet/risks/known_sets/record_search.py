@@ -8,7 +8,6 @@ search is repeated with a smaller allowance until the record is decided, so the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ import numpy as np
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.known_sets.queries import Queries, RecordClass
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.risks.known_sets.agreement_masks import AgreementMasks, MaskTable
 from discreet.risks.known_sets.mask_search import BYTE, bound_sum
 from discreet.risks.known_sets.requirements import Requirements
@@ -55,7 +55,7 @@ class RecordSearch:
         table = MaskTable(self.classes)
         lower, upper = lower.copy(), upper.copy()
         pending, visited = np.arange(len(lower)), 0
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with WorkerThreads(thread_count()) as pool:
             for _ in range(_DISTRIBUTIONS):
                 pending = np.array(
                     [at for at in pending.tolist() if required.is_too_wide(at, lower[at], upper[at])], dtype=np.int64
@@ -68,13 +68,9 @@ class RecordSearch:
                     pending[: most - visited].tolist(),
                 )
                 narrowed = []
-                try:
-                    for done, search in enumerate(searches):
-                        narrowed.append(search)
-                        report_progress("narrowing intervals", done + 1, len(pending))
-                except BaseException:  # Ctrl-C reaches this thread only, and the pool would wait for all searches
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise
+                for done, search in enumerate(searches):
+                    narrowed.append(search)
+                    report_progress("narrowing intervals", done + 1, len(pending))
                 for query, (low, high, sets) in zip(pending.tolist(), narrowed, strict=False):
                     lower[query], upper[query] = low, high
                     visited += sets

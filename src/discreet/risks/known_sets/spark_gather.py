@@ -8,7 +8,6 @@ moving rows between workers for every few sets. A table that is too large, or wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ import pyarrow.compute as pc
 from discreet.engine.encoding.columns import Column, encode_series, thread_count
 from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.engine.runtime.memory import PROGRAM, available_memory
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.engine.spark.arrow import chunks, in_arrow
 from discreet.engine.spark.joins import col
 from discreet.engine.spark.value_counts import array_of, clean
@@ -101,7 +101,7 @@ def _merge(data: SparkMicrodata, names: Sequence[str], parts: pa.Table) -> tuple
     """The columns of all parts with common codes, in the order of the values."""
     records = int(pc.sum(parts.column("records")).as_py() or 0)
     growing = {name: GrowingColumn(name, records) for name in names}
-    with ThreadPoolExecutor(thread_count()) as pool:
+    with WorkerThreads(thread_count()) as pool:
         for content in parts.column("content"):
             batch = pa.ipc.open_stream(content.as_buffer()).read_next_batch()
             list(pool.map(lambda name: growing[name].append_encoded(_column(name, batch.column(name))), names))  # noqa: B023 - finished before the next part is read

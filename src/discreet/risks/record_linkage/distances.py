@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from discreet.engine.cells.midpoints import as_numbers, is_number, value_range
 from discreet.engine.classes.groups import group_ids
 from discreet.engine.encoding.columns import encode_series, thread_count
 from discreet.engine.linkage.comparisons import Comparison, compare
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.errors import DataError
 from discreet.model.cells import ColumnCells, Group
 from discreet.model.hierarchy import Hierarchy
@@ -243,6 +243,6 @@ def _rank_by_brute_force(space: Space, rows: NDArray[np.int64], own: NDArray[np.
         tables = (blanks, offsets, first, last, starts, members)
         return count_nearer(space.original, space.masked[masked_rows], originals, masked[masked_rows], *tables, own[part], enough)
 
-    with ThreadPoolExecutor(len(parts)) as pool:
+    with WorkerThreads(len(parts)) as pool:
         counts = list(pool.map(count_part, parts))
     return np.concatenate([nearer for nearer, _ in counts]), np.concatenate([ties for _, ties in counts])

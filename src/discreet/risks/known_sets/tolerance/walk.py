@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ import numpy as np
 from discreet.engine.classes.distinct import DistinctRows, number_rows
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.runtime.progress import report_progress
+from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.risks.known_sets.row_sums import CoverTable, Memory, RowSums
 from discreet.risks.known_sets.tolerance import kernels
 from discreet.risks.known_sets.tolerance.minor import MinorAttributes
@@ -108,7 +108,7 @@ class SetSums:
             np.zeros((0, self.width), np.int32), np.zeros((self.table.size, self.columns)), np.zeros((0, 2 * self.width)),
         )  # fmt: skip
         below = self._sets_below()
-        with ThreadPoolExecutor(min(_PARTS, thread_count())) as pool:
+        with WorkerThreads(min(_PARTS, thread_count())) as pool:
             parts = pool.map(lambda part: self._sum_part(records, part, below), self._parts(below.get(_ALL, []), below))
             total: NDArray[np.float64] = sum(parts, records.sums)
         if order is not None:
