@@ -29,17 +29,17 @@ def examine_release(
     policy = table.policy if original is None else original.policy
     created = make_measures("risk", measures_for_limits("risk", policy) if measures is None else measures, policy)
     informed = original if policy.judge == "both" else None
-    asked = sum(type(measure).examine_guesses is not RiskMeasure.examine_guesses for measure in created)
-    found = {}
+    examined = sum(type(measure).examine_guesses is not RiskMeasure.examine_guesses for measure in created)
+    results = {}
     for measure in created:
         used = original if measure.needs_original(table) else informed if measure.uses_original(table) else None
         answer = measure.examine_guesses(
             table, limits_of(measure.name, policy), original=used, alone=not measure.needs_original(table),
-            seconds=seconds / max(asked, 1), one_by_one=one_by_one,
+            seconds=seconds / max(examined, 1), one_by_one=one_by_one,
         )  # fmt: skip
         if answer is not None:
-            found[measure.name] = replace(answer, notes=(*answer.notes, *(doubts if used is not None else ())))
-    return found
+            results[measure.name] = replace(answer, notes=(*answer.notes, *(doubts if used is not None else ())))
+    return results
 
 
 def examine_measure(

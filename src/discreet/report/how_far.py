@@ -25,7 +25,7 @@ def describe_how_far(original: Microdata, masked: Microdata | Release, assessmen
     names = [name for name in assessment.after if name != "coverage"]
     first, second = (masked, None) if isinstance(masked, Release) else (original, masked)
     try:
-        found = verbs.sensitivity(first, second, names, seconds=_SECONDS, one_by_one=False)
+        results = verbs.sensitivity(first, second, names, seconds=_SECONDS, one_by_one=False)
     except OutOfTimeError:
         return []
     except (DataError, ParameterError, MemoryLimitError) as error:
@@ -37,7 +37,7 @@ def describe_how_far(original: Microdata, masked: Microdata | Release, assessmen
             "sentences": list(replace(result, verdicts=()).sentences),  # the table of limits stands above
             "rows": tornado_rows(result),
         }
-        for name, result in found.items()
+        for name, result in results.items()
         if result.sentences or result.influence is not None
     ]
 

@@ -75,7 +75,7 @@ def examine_lines(
         number = judge.worst(field, given)
         verdicts.append(LimitStatus(f"{judge.measure}.{field}", required, status[field], number, number, judge.better[field]))
     reaches: list[Reach] = []
-    said = list(notes)
+    all_notes = list(notes)
     box = None
     try:
         with stop_after(deadline):
@@ -85,9 +85,9 @@ def examine_lines(
             if corners is not None and decided:
                 box = _box(judge, decided, status, corners)
     except OutOfTimeError:
-        said.append("the time was up before every guess was searched; give more seconds")
+        all_notes.append("the time was up before every guess was searched; give more seconds")
     return Sensitivity(
-        judge.measure, records, tuple(verdicts), tuple(reaches), box, basis=basis, notes=tuple(dict.fromkeys(said))
+        judge.measure, records, tuple(verdicts), tuple(reaches), box, basis=basis, notes=tuple(dict.fromkeys(all_notes))
     )
 
 
@@ -126,5 +126,5 @@ def _box(
         same = all(judge.status(field, low) == judge.status(field, high) == status[field] for field in fields)
         return "met" if same else "incomplete"
 
-    found = search_line(between, "met", 0.0, 1.0, monotone=True)
-    return Box(found.holds, False, tuple(f"{judge.measure}.{field}" for field in fields))
+    reach = search_line(between, "met", 0.0, 1.0, monotone=True)
+    return Box(reach.holds, False, tuple(f"{judge.measure}.{field}" for field in fields))

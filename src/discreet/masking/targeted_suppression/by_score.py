@@ -65,15 +65,15 @@ class ScoredRows:
 def score_rows(columns: Sequence[Column], size: int, rule: ScoreRule) -> ScoredRows:
     """Search the minimal sample uniques of at most ``len(rule.weights)`` keys. O(sets x rows)."""
     keys = list_distinct_keys(columns, size)
-    found: list[tuple[tuple[int, ...], NDArray[np.uint8]]] = []
+    minimal_sets: list[tuple[tuple[int, ...], NDArray[np.uint8]]] = []
     by_size = np.zeros((len(rule.weights), keys.candidates), dtype=np.uint32)
     for chosen, minimal in find_minimal_uniques(keys, len(rule.weights), rule.missing):
         by_size[len(chosen) - 1] += np.unpackbits(minimal, count=keys.candidates)
-        found.append((chosen, minimal))  # one bit per row and set
+        minimal_sets.append((chosen, minimal))  # one bit per row and set
     scores = sum_scores(by_size, rule.weights)
     rows = np.flatnonzero(scores > rule.threshold)
     contributions = np.zeros((len(rows), len(columns)))
-    for chosen, minimal in found:
+    for chosen, minimal in minimal_sets:
         in_set = minimal[rows >> 3] >> (7 - (rows & 7)).astype(np.uint8) & 1
         contributions[:, list(chosen)] += (in_set * rule.weights[len(chosen) - 1])[:, None]
     records = np.empty(len(keys.records), dtype=np.int64)

@@ -24,11 +24,11 @@ def list_sets_in_batches(names: Sequence[str], keys: DistinctKeys, max_size: int
     At least one batch, which may be empty.
     One bit per sample unique and set is kept, whatever the number of minimal sample uniques.
     """
-    found = sorted(find_minimal_uniques(keys, max_size, missing), key=lambda pair: (len(pair[0]), pair[0]))
-    sets = [chosen for chosen, _ in found]
+    minimal_uniques = sorted(find_minimal_uniques(keys, max_size, missing), key=lambda pair: (len(pair[0]), pair[0]))
+    sets = [chosen for chosen, _ in minimal_uniques]
     labels = [" + ".join(names[key] for key in chosen) for chosen in sets]
     for begin in range(0, max(1, len(keys.rows)), BATCH):
-        yield _name_sets(labels, [bits for _, bits in found], keys.rows[begin : begin + BATCH], keys.candidates)
+        yield _name_sets(labels, [bits for _, bits in minimal_uniques], keys.rows[begin : begin + BATCH], keys.candidates)
 
 
 def _name_sets(labels: Sequence[str], bits: Sequence[NDArray[np.uint8]], rows: NDArray[np.int64], candidates: int) -> pl.Series:

@@ -130,9 +130,9 @@ class Counted:
         tree = self._tree_at(known_probabilities(policy, self.spec.names))
         data = self._with_weights(policy)
         queries = build_queries(data, tree, self.spec.names, self.rows, self.queries.pattern, self.queries.patterns)
-        found = self._sum(tree, queries).finish(self.count_all)
+        sums = self._sum(tree, queries).finish(self.count_all)
         alone = queries.weight / max(len(data), 1)
-        return Point(found.lower - alone, found.upper - alone, found.whole_mass, alone, self.multiplicity, len(data))
+        return Point(sums.lower - alone, sums.upper - alone, sums.whole_mass, alone, self.multiplicity, len(data))
 
     def _family(self, centre: NDArray[np.float64]) -> Family:
         """The sets that epsilon keeps, and further ones in the order of their probability while they cost little."""

@@ -143,19 +143,19 @@ class Examination:
         """How far each verdict holds along one line."""
         if line.kind == "known" and line.given == 0 and any(status != "incomplete" for status in self.status.values()):
             line = line.recentred(0.5)  # its sets were not counted: nobody was thought to know it
-        found = []
+        verdicts = []
         for limit in self.limits:
             status = self.status[limit.field]
             if status == "incomplete":
                 continue
             down, up = (self._search(limit, status, line, end) for end in line.span)
-            found.append(
+            verdicts.append(
                 Reach(
                     limit.name, line.kind, line.attribute, line.given, status, down.holds, up.holds, down.flipped, up.flipped,
                     line.span,
                 )
             )  # fmt: skip
-        return found
+        return verdicts
 
     def _search(self, limit: Limit, status: Status, line: Line, end: float) -> Side:
         """Search one direction; where left-out sets keep a zone open, count the sets anew that matter there."""
@@ -168,8 +168,8 @@ class Examination:
             def between(low: float, high: float, line: Line = line) -> Status:
                 return limit.status_over(line.points(low), line.points(high))
 
-            found = search_line(between, status, line.given, end, monotone=limit.is_monotone)
-            side = _better(side, found, line.given)
+            flip = search_line(between, status, line.given, end, monotone=limit.is_monotone)
+            side = _better(side, flip, line.given)
             beyond = end if side.flipped is None else side.flipped
             gap = abs(beyond - side.holds)
             if gap <= _WIDE * max(abs(side.holds), abs(beyond)) or all(one.is_complete for one in line.counted):
@@ -197,22 +197,22 @@ class Examination:
             return all(limit.status_over(low, high) == self.status[limit.field] for limit in decided)
 
         largest = largest_half_width(self.policy, self.names)
-        held, open_from = 0.0, largest
+        holds_to, open_from = 0.0, largest
         try:
             with self._allowed():
                 if holds(largest):
                     return Box(largest, True, names, undecided)
                 if open_from > 1 and holds(1.0):
-                    held = 1.0
+                    holds_to = 1.0
                 elif open_from > 1:
                     open_from = 1.0
-                while open_from - held > max(PRECISION * open_from, 1e-5):
-                    report_progress("searching the box in which verdicts hold", int(1000 * held), 1000)
-                    middle = (held + open_from) / 2
-                    held, open_from = (middle, open_from) if holds(middle) else (held, middle)
+                while open_from - holds_to > max(PRECISION * open_from, 1e-5):
+                    report_progress("searching the box in which verdicts hold", int(1000 * holds_to), 1000)
+                    middle = (holds_to + open_from) / 2
+                    holds_to, open_from = (middle, open_from) if holds(middle) else (holds_to, middle)
         except OutOfTimeError:
-            return Box(held, False, names, undecided, complete=False)
-        return Box(held, False, names, undecided)
+            return Box(holds_to, False, names, undecided, complete=False)
+        return Box(holds_to, False, names, undecided)
 
     def _sums(self, original: Microdata | None) -> Sums:
         measure = self.measure

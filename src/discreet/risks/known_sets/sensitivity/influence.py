@@ -134,10 +134,10 @@ class Influence:
         inside = self.member[:, singles]
         whole, single = np.zeros(len(tree)), np.zeros(len(singles))
         for pattern in range(len(self.queries.patterns)):
-            found = np.flatnonzero(self.homes[:, pattern] >= 0)
-            at_home = totals[self.homes[found, pattern], pattern] * tree.chance[found, None]
-            whole[found] += at_home[:, 0] - (at_home[:, 1:] * inside[found]).sum(axis=1)
-            single += (at_home[:, 1:] * ~inside[found]).sum(axis=0)
+            matching_sets = np.flatnonzero(self.homes[:, pattern] >= 0)
+            at_home = totals[self.homes[matching_sets, pattern], pattern] * tree.chance[matching_sets, None]
+            whole[matching_sets] += at_home[:, 0] - (at_home[:, 1:] * inside[matching_sets]).sum(axis=1)
+            single += (at_home[:, 1:] * ~inside[matching_sets]).sum(axis=0)
         return whole @ self.member, single, float(whole.sum())
 
     def _shares_of_records(self, chosen: NDArray[np.int64], counted: NDArray[np.int32]) -> Shares:
@@ -150,11 +150,15 @@ class Influence:
         own_pattern = self.queries.pattern[chosen]
         for pattern in np.unique(own_pattern):
             mine = np.flatnonzero(own_pattern == pattern)
-            found = np.flatnonzero(self.homes[:, pattern] >= 0)
-            found = found[found > 0]  # without the empty set
-            home, inside, chance = self.homes[found, pattern], self.member[found].astype(np.float64), self.tree.chance[found]
+            matching_sets = np.flatnonzero(self.homes[:, pattern] >= 0)
+            matching_sets = matching_sets[matching_sets > 0]  # without the empty set
+            home, inside, chance = (
+                self.homes[matching_sets, pattern],
+                self.member[matching_sets].astype(np.float64),
+                self.tree.chance[matching_sets],
+            )
             outside = np.array([chance if place < 0 else chance * (1 - inside[:, place]) for place in single_at]).reshape(
-                len(single_at), len(found)
+                len(single_at), len(matching_sets)
             )
             for begin in range(0, len(mine), _BLOCK):
                 part = mine[begin : begin + _BLOCK]
