@@ -15,8 +15,9 @@ from discreet.engine.known_sets.family import family
 from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import consequence_classes, cover_sums, covers, finer, row_sums
-from discreet.risks.known_sets import large as known_large
+from discreet.risks.known_sets import finer
+from discreet.risks.known_sets.large import consequence_classes, cover_sums, covers, row_sums
+from discreet.risks.known_sets.large import sums as known_large
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.engine.encoding.columns import encode
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets.agreeing_records import count_agreeing_records
+from discreet.risks.known_sets.large.agreeing_records import count_agreeing_records
 
 
 @settings(deadline=None, max_examples=60)

@@ -2,9 +2,9 @@
 
 The same sums as in :mod:`discreet.engine.known_sets.counter`, with less work and less in memory:
 
-* sets are summed on the distinct rows of few covers (:mod:`discreet.risks.known_sets.cover_sums`), and only the sums reach the
-  records; sets of covers with too many rows are counted on the records (:mod:`discreet.risks.known_sets.large_counter`);
-* a record holds the number of its class (:mod:`discreet.risks.known_sets.consequence_classes`) instead of its weights;
+* sets are summed on the distinct rows of few covers (:mod:`discreet.risks.known_sets.large.cover_sums`), and only the sums reach
+  the records; sets of covers with too many rows are counted on the records (:mod:`discreet.risks.known_sets.large.counter`);
+* a record holds the number of its class (:mod:`discreet.risks.known_sets.large.consequence_classes`) instead of its weights;
 * only two sums per query are stored, that of the kept sets and that including all larger sets; the set that contributes most
   to the risk of a record is computed on demand.
 """
@@ -30,13 +30,13 @@ from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.model.microdata import Microdata
 from discreet.model.threshold import Among
-from discreet.risks.known_sets import cover_kernels
-from discreet.risks.known_sets.agreeing_records import count_agreeing_records
-from discreet.risks.known_sets.consequence_classes import ConsequenceClasses, consequence_classes
-from discreet.risks.known_sets.cover_sums import sum_covers
-from discreet.risks.known_sets.covers import choose_covers, partial_tree
-from discreet.risks.known_sets.large_counter import LargeCounter
-from discreet.risks.known_sets.row_sums import CoverTable
+from discreet.risks.known_sets.large import cover_kernels
+from discreet.risks.known_sets.large.agreeing_records import count_agreeing_records
+from discreet.risks.known_sets.large.consequence_classes import ConsequenceClasses, consequence_classes
+from discreet.risks.known_sets.large.counter import LargeCounter
+from discreet.risks.known_sets.large.cover_sums import sum_covers
+from discreet.risks.known_sets.large.covers import choose_covers, partial_tree
+from discreet.risks.known_sets.large.row_sums import CoverTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +53,11 @@ NOT_NARROWED = 8_000_000
 """Number of records from which intervals are not narrowed for a limit: that needs more memory for each."""
 LARGE_TABLE = 20_000
 """Number of records from which this module is used; smaller tables use the counter of the engine."""
+
+
+def is_large(records: int) -> bool:
+    """Whether the records are so many that sets are summed on distinct rows."""
+    return records >= LARGE_TABLE
 
 
 @dataclass
