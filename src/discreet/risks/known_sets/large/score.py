@@ -20,6 +20,7 @@ from discreet.risks.known_sets.record_tables import list_riskiest, tabulate_reco
 from discreet.risks.known_sets.tolerance.narrow import BYTES_PER_RECORD as NARROWING_BYTES
 
 if TYPE_CHECKING:
+    from discreet.risks.known_sets.large.record_sums import LargeSums
     from discreet.risks.known_sets.measure import KnownSets
 
 
@@ -57,7 +58,7 @@ def _tabulate_all(plugin: KnownSets, data: Microdata) -> pl.DataFrame:
 
 
 def _list_riskiest(
-    plugin: KnownSets, data: Microdata, sums: large.LargeSums, names: list[str], tree: Family, number: int
+    plugin: KnownSets, data: Microdata, sums: LargeSums, names: list[str], tree: Family, number: int
 ) -> pl.DataFrame:
     largest = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
     return list_riskiest(plugin, largest, largest.per_record.risk * plugin.alpha, number)
