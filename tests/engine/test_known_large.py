@@ -11,12 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.known_sets import threads as known_threads
+from discreet.engine.known_sets.effective_size import effective_sizes
 from discreet.engine.known_sets.family import family
+from discreet.engine.known_sets.summary import Summary, powers_of_ten
 from discreet.engine.known_sets.sums import attributes
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets import consequence_classes, cover_sums, covers, finer, row_sums
-from discreet.risks.known_sets import large as known_large
+from discreet.model.threshold import Among
+from discreet.risks.known_sets import finer
+from discreet.risks.known_sets.large import consequence_classes, cover_sums, covers, record_sums, row_sums
+from discreet.risks.known_sets.large import sums as known_large
+from discreet.risks.known_sets.large.record_sums import LargeSums
 from discreet.risks.known_sets.measure import KnownSets
 from discreet.testing import students
 
@@ -63,6 +68,7 @@ def test_the_large_table_method_gives_the_same_numbers(
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(known_threads, "SMALL", small)  # so small that keys are sorted and lists shared out
         monkeypatch.setattr(known_large, "_BLOCK", 3)
+        monkeypatch.setattr(record_sums, "_BLOCK", 3)
         monkeypatch.setattr(row_sums, "_SORTED", small - 1)  # 0: rows are numbered block by block
         monkeypatch.setattr(cover_sums, "_WORTH", worth)  # the share of sets that are summed on distinct rows
         plain, short = both(data, KnownSets(alpha=3, epsilon=epsilon, threshold=threshold), monkeypatch)
@@ -70,11 +76,7 @@ def test_the_large_table_method_gives_the_same_numbers(
         tree = family([data.attribute(name).known for name in names], epsilon, 10_000)
         sums = known_large.large_sums(data, names, tree)
         assert sums is not None
-        risk, lower, upper = (
-            (np.concatenate(one) for one in zip(*(sums.block(begin)[:3] for begin in range(0, len(sums.risk), 3)), strict=True))
-            if len(sums.risk)
-            else (np.zeros(0),) * 3
-        )
+        risk, (lower, upper) = sums.risk, sums.bounds()
         rows = sums.rows(np.arange(len(risk)))
     for name, values in (("risk", risk), ("lower", lower), ("upper", upper)):
         whole = np.zeros(len(data))
@@ -84,6 +86,44 @@ def test_the_large_table_method_gives_the_same_numbers(
     if not any(np.isclose(risk * 3, threshold, rtol=1e-9).tolist()):
         fields = {name: value for name, value in plain.summary.items() if name not in ("histogram", "undecided")}
         alike(fields, short.summary)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    data=tables(),
+    epsilon=st.sampled_from([0.0, 0.2, 0.99]),
+    threshold=st.sampled_from([0.0, 0.2, Among(among=2), Among(among=7.5)]),
+    alpha=st.sampled_from([1.0, 3.0, 1e-310, 1e300]),
+)
+def test_a_block_is_summarized_to_the_last_bit_as_whole_arrays_are(
+    data: Microdata, epsilon: float, threshold: float | Among, alpha: float
+) -> None:
+    names = attributes(data)
+    tree = family([data.attribute(name).known for name in names], epsilon, 10_000)
+    sums = known_large.large_sums(data, names, tree)
+    assert sums is not None
+    lower, upper = sums.bounds()
+    weight, kept, whole = (mass[sums._kind] for mass in sums._masses)
+    sizes = effective_sizes(sums.risk, lower, upper, weight, kept, whole, len(data), sums._empty)
+    expected = Summary(threshold)
+    with np.errstate(all="ignore"):
+        expected.add(sums.risk * alpha, lower * alpha, upper * alpha, sizes)
+    assert sums.summarize(threshold, alpha).statistics() == expected.statistics()
+    np.testing.assert_array_equal(sums._far, sizes.value)
+
+
+@given(st.floats(min_value=0, exclude_min=True, allow_infinity=False), st.integers(-320, 308), st.integers(-3, 3))
+def test_the_power_of_ten_of_a_risk_is_that_of_its_logarithm(risk: float, power: int, steps: int) -> None:
+    near = 10.0**power if steps == 0 else float(np.nextafter(10.0**power, np.inf if steps > 0 else 0.0))
+    for value in (risk, near, near * (1 + steps * 1e-7)):
+        if value == 0 or np.isinf(value):
+            continue
+        memory = np.empty((3, 1))
+        part = LargeSums(
+            2, None, np.array([value]), np.zeros(1), np.ones(1, np.int32), np.zeros(1, np.uint8), np.ones(1), np.zeros(1),
+            (np.ones(1), np.ones(1), np.ones(1)), 0.0,
+        )._summarize_block(0, 0.5, 1.0, np.ones((1, 5)), np.zeros((1, 2), np.bool_), memory)  # fmt: skip
+        assert part.powers == powers_of_ten(np.array([value]))
 
 
 @pytest.mark.parametrize("word", [0, 5])

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engine.encoding.columns import encode
+from discreet.engine.known_sets import threads
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.risks.known_sets.agreeing_records import count_agreeing_records
+from discreet.risks.known_sets.large import agreeing_records
+from discreet.risks.known_sets.large.agreeing_records import count_agreeing_records
 
 
 @settings(deadline=None, max_examples=60)
@@ -33,7 +36,11 @@ def test_every_record_is_counted_with_those_that_have_the_same_codes(
     assert measured.tolist() == [counts[row[:width]] for row in rows]
 
 
-def test_keys_of_many_parts_and_long_runs_of_equal_records_are_counted() -> None:
+@pytest.mark.parametrize("small", [1, 1 << 16])
+def test_keys_of_many_parts_and_long_runs_of_equal_records_are_counted(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "SMALL", small)  # so small that the records are shared out
+    monkeypatch.setattr(agreeing_records, "thread_count", lambda: 3)
+    monkeypatch.setattr(agreeing_records, "_BLOCK", 100)
     values = [at % 700 if at % 3 else 1 for at in range(5000)]
     data = Microdata(pl.DataFrame({"x": values}), Policy.from_dict({"attributes": {"x": {"known": 0.5}}}))
     counts = Counter(values)

@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.threshold import Among
-from discreet.risks.known_sets import large as known_large
+from discreet.risks.known_sets.large import sums as known_large
 from discreet.risks.known_sets.measure import KnownSets
 
 CELLS = st.sampled_from([None, "a", "a", "b", "c"])

@@ -267,7 +267,7 @@ def test_large_tables_have_the_same_numbers(monkeypatch: pytest.MonkeyPatch, kno
     data = Microdata(frame, Policy.from_dict({"attributes": attributes, "known_together": together}))
     measure = KnownSets(epsilon=0.02, knowledge=knowledge)
     small = measure.measure(data)
-    from discreet.risks.known_sets import large
+    from discreet.risks.known_sets.large import sums as large
 
     monkeypatch.setattr(large, "LARGE_TABLE", 100)
     called = []

@@ -70,12 +70,17 @@ def effective_sizes(
         size = np.divide(mass, rest, out=np.full(len(mass), np.inf), where=rest > 0)
         return np.asarray(np.clip(size, 1.0, float(max(records, 1))))
 
-    nothing = whole_mass <= _NOTHING * np.maximum(consequence, whole_mass)
+    nothing = has_no_mass(whole_mass, consequence)
     low, high = ratio(whole_mass, upper), ratio(whole_mass, lower)
-    value = np.where(kept_mass <= _NOTHING * np.maximum(consequence, kept_mass), low, ratio(kept_mass, risk))
+    value = np.where(has_no_mass(kept_mass, consequence), low, ratio(kept_mass, risk))
     for column in (value, low, high):
         column[nothing] = np.nan
     return Sizes(value, low, high)
+
+
+def has_no_mass(mass: NDArray[np.float64], consequence: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which sums with every count 1 are nothing but rounding."""
+    return np.asarray(mass <= _NOTHING * np.maximum(consequence, mass))
 
 
 def is_below(size: NDArray[np.float64], number: float) -> NDArray[np.bool_]:
@@ -120,4 +125,4 @@ def risk_levels(
     if not isinstance(threshold, Among):
         return np.full(len(consequence), threshold)
     level = alpha * (whole_mass / (threshold.among * NEAR) + empty * consequence / max(records, 1))
-    return np.where(whole_mass <= _NOTHING * np.maximum(consequence, whole_mass), np.inf, level)
+    return np.where(has_no_mass(whole_mass, consequence), np.inf, level)

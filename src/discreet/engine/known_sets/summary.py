@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.engine.known_sets.effective_size import FEW, Sizes, high_risk, is_below
+from discreet.engine.known_sets.order_statistics import order_statistics
 from discreet.model.notes import Note
 from discreet.model.threshold import Among
 
@@ -68,12 +69,10 @@ class Summary:
             max(self.largests[0], float(lower.max(initial=0.0))),
             max(self.largests[1], float(upper.max(initial=0.0))),
         )
-        positive = risk[risk > 0]
-        self.positive += len(positive)
-        powers = np.floor(np.log10(positive)).astype(int)
-        least = int(powers.min(initial=0))
-        for step in np.flatnonzero(counts := np.bincount(powers - least)).tolist():
-            self.powers[least + step] = self.powers.get(least + step, 0) + int(counts[step])
+        powers = powers_of_ten(risk)
+        self.positive += sum(powers.values())
+        for power, number in powers.items():
+            self.powers[power] = self.powers.get(power, 0) + number
         self._add_sizes(sizes.part(sizes.defined))
 
     def _add_sizes(self, sizes: Sizes) -> None:
@@ -184,12 +183,20 @@ class Summary:
         return histogram
 
 
+def powers_of_ten(risk: NDArray[np.float64]) -> dict[int, int]:
+    """How many of the positive risks are in each power of ten."""
+    powers = np.floor(np.log10(risk[risk > 0])).astype(int)
+    least = int(powers.min(initial=0))
+    counts = np.bincount(powers - least)
+    return {least + step: int(counts[step]) for step in np.flatnonzero(counts).tolist()}
+
+
 def quantiles(risk: NDArray[np.float64], records: int, shares: Sequence[float]) -> list[float]:
     """The smallest risks that at least these shares of all records do not exceed; records without a sum have risk 0."""
     places = [int(np.ceil(share * records)) - 1 - (records - len(risk)) for share in shares]
-    inside = sorted({place for place in places if place >= 0})
-    sorted_there = np.partition(risk, inside) if inside else risk
-    return [float(sorted_there[place]) if place >= 0 and records else 0.0 for place in places]
+    inside = [place for place in places if place >= 0]
+    values = dict(zip(inside, order_statistics(risk, inside), strict=True))
+    return [values.get(place, 0.0) for place in places]
 
 
 def median_size(sizes: NDArray[np.float64]) -> float | None:

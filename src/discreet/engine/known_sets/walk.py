@@ -7,7 +7,7 @@ tree's order, and keeps the levels of the path from the root to the set at hand,
 * :meth:`discreet.engine.known_sets.counter.Counter.walk` counts the sets for queries, and hands the counts on to a visitor:
   risk sums (:mod:`discreet.engine.known_sets.risk_sums`), counts per record (:mod:`discreet.engine.targeting.state`), sums of one
   Spark partition (:mod:`discreet.engine.known_sets_spark.partition`);
-* :mod:`discreet.risks.known_sets.large_counter` counts with few bytes per record;
+* :mod:`discreet.risks.known_sets.large.counter` counts with few bytes per record;
 * :mod:`discreet.risks.known_sets.bound_walk` walks sets beyond the family, which no array lists, to bound the rest of the sum;
 * :mod:`discreet.risks.known_sets.explain` follows the rows that match one record;
 * :mod:`discreet.masking.targeted_suppression.sums_from_counts` reads counts that were taken before;

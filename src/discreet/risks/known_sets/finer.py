@@ -19,7 +19,7 @@ from discreet.engine.known_sets.sums import KnownSets, Missing, known_sets
 from discreet.engine.overlap.tables import has_overlaps
 from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
-from discreet.risks.known_sets.large import large_sums
+from discreet.risks.known_sets.large.sums import large_sums
 from discreet.risks.known_sets.requirements import Requirements, contains_level
 
 if TYPE_CHECKING:

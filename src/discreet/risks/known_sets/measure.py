@@ -2,95 +2,39 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-import numpy as np
-import polars as pl
 from pydantic import Field, PrivateAttr, model_validator
 
 from discreet.engine.cells.perturbed import with_perturbed_values
-from discreet.engine.encoding.columns import encode
-from discreet.engine.known_sets.effective_size import FEW, Sizes, effective_sizes, risk_levels
-from discreet.engine.known_sets.family import Family, Knowledge
-from discreet.engine.known_sets.inputs import find_sensitive_records, weights_of
-from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary, median_size, quantiles
+from discreet.engine.known_sets.family import Knowledge
 from discreet.engine.known_sets.sums import KnownSets as Sums
-from discreet.engine.known_sets.sums import attributes, family_of, known_sets
+from discreet.engine.known_sets.sums import attributes, known_sets
 from discreet.engine.population.table_parameters import table_serializer, table_validator
-from discreet.engine.runtime.memory import PROGRAM, available_memory, check_memory
 from discreet.engine.spark.gaps import OVERLAPPING, SCENARIOS, WILDCARD
 from discreet.errors import DataError
 from discreet.model.contracts import Direction, RiskMeasure
-from discreet.model.engine_work import EngineWork, Gap
+from discreet.model.engine_work import EngineWork
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.model.sensitivity import Sensitivity
-from discreet.model.threshold import Among, Threshold
-from discreet.risks.known_sets import large
+from discreet.model.threshold import Threshold
+from discreet.risks.known_sets.bounded_sums import bounded_sums
 from discreet.risks.known_sets.explain import explain
 from discreet.risks.known_sets.fields import BETTER, MEANING, OCCASIONAL, RECORD_MEANING
-from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows, narrow_by_families
+from discreet.risks.known_sets.gaps import INDEPENDENT, NARROWING, ORIGINAL_VALUES, POPULATION, RANGES, TOGETHER
+from discreet.risks.known_sets.large import sums as large
+from discreet.risks.known_sets.large.score import measure_large, working_bytes
 from discreet.risks.known_sets.readings.range_score import measure_ranges
 from discreet.risks.known_sets.readings.reidentification import annotate_knowledge
 from discreet.risks.known_sets.readings.scenario_score import (
+    attributes_in_kept_sets,
     attributes_in_scenarios,
     explain_in_worst,
     measure_scenarios,
-    takes_part,
 )
-from discreet.risks.known_sets.refine import narrow_intervals
-from discreet.risks.known_sets.requirements import Requirements
-from discreet.risks.known_sets.tolerance.narrow import BYTES_PER_RECORD as NARROWING_BYTES
-from discreet.risks.known_sets.tolerance.narrow import narrow_where_possible
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-_CLOSE = 1e-3
-"""The width of intervals, as a share of their lower ends, to which they are narrowed for a limit on an average."""
-
-
-class Result(NamedTuple):
-    """What is told of a table: the summary's fields, between what numbers they lie, and notes."""
-
-    fields: dict[str, Any]
-    bounds: Bounds
-    notes: tuple[str, ...]
-
-
-class BoundedSums(NamedTuple):
-    """The sums of the records, the ends of their intervals over all known sets (with alpha), the summary, and notes."""
-
-    sums: Sums
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    result: Result
-    notes: tuple[str, ...]
-
-
-ORIGINAL_VALUES = Gap("original=", "coarse cells that contain original values are compared on one machine only")
-RANGES = Gap("ranges in the policy", "best and worst cases are compared record by record on one machine only")
-NARROWING = Gap(
-    "tolerance or decide",
-    "intervals are narrowed by counting on one machine",
-    lambda plugin: plugin.tolerance is not None or plugin.decide,
-)
-
-INDEPENDENT = Gap(
-    "knowledge: independent",
-    "the probability of being found is counted for every record on one machine",
-    lambda plugin: plugin.knowledge != "products",
-)
-TOGETHER = Gap("known_together in the policy", "units of several attributes are counted on one machine")
-
-POPULATION = Gap(
-    "population",
-    "class sizes of the population are estimated from all classes of each set on one machine",
-    lambda plugin: plugin.population != "none",
-)
+from discreet.risks.known_sets.record_tables import list_riskiest, tabulate_records
 
 
 class KnownSets(RiskMeasure):
@@ -199,7 +143,9 @@ class KnownSets(RiskMeasure):
 
     def measure(self, data: Microdata, *, original: Microdata | None = None) -> Score:
         if self.population != "none":
-            return annotate_knowledge(self, data, None, self._measure_population(data, original))
+            from discreet.risks.known_sets.population.score import measure_population  # not needed by most runs, and slow to load
+
+            return annotate_knowledge(self, data, None, measure_population(self, data, original))
         if data.policy.scenarios:
             return measure_scenarios(self, data, original)
         score = self._measure_file(data, self._as_searched(data, original))
@@ -209,80 +155,20 @@ class KnownSets(RiskMeasure):
         """The risk by class sizes of the file, under the probabilities of the attribute table."""
         if any(data.attribute(name).ranges for name in attributes(data)):
             return measure_ranges(self, data, original)
-        if original is None and self._is_large(len(data)) and self.tolerance is None and not self.decide:
-            score = self._measure_large(data)
+        if original is None and large.is_large(len(data)) and self.tolerance is None and not self.decide:
+            score = measure_large(self, data)
             if score is not None and not self._is_narrowed(score, len(data)):
                 return score
-        bounded = self.bounded_sums(data, original)
+        bounded = bounded_sums(self, data, original)
         result = bounded.result
         return Score(
             self.name,
             result.fields,
-            lambda: self.records_of(data, bounded.sums, bounded.lower, bounded.upper, original),
+            lambda: tabulate_records(self, data, bounded.sums, bounded.lower, bounded.upper, original),
             notes=(*result.notes, *bounded.notes),
-            riskiest=lambda number: self.riskiest_of(bounded.sums, bounded.sums.per_record.risk * self.alpha, number),
+            riskiest=lambda number: list_riskiest(self, bounded.sums, bounded.sums.per_record.risk * self.alpha, number),
             bounds=result.bounds,
         )
-
-    def bounded_sums(self, data: Microdata, original: Microdata | None) -> BoundedSums:
-        """The sums of the records and their intervals, narrowed as far as parameters and limits require, with the summary."""
-        sums = self.sums_of(data, original)
-        lower, upper = sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha
-        result = self.summarized(sums, lower, upper, len(data))
-        levels = [self.threshold] if self.decide else []
-        open_limits = self._open_limits({**result.bounds, "undecided": (0, result.fields["undecided"])})
-        levels += [level for field, required in open_limits.items() if (level := self._level(field, required)) is not None]
-        tolerance = self.tolerance
-        if tolerance is None and {"mean", "effective_k_median"} & set(open_limits):
-            tolerance = _CLOSE
-        notes: tuple[str, ...] = ()
-        left_out: tuple[str, ...] = ()
-        if tolerance is not None or levels:
-            risks = [self._levels(sums, level, len(data)) for level in dict.fromkeys(levels)]
-            allowed_seconds = min(self.seconds, self._seconds) if open_limits else self.seconds
-            required = Requirements(tolerance, risks, time.monotonic() + allowed_seconds)
-            if not sums.tree.is_plain:
-                lower, upper, notes = narrow_by_families(
-                    data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, required=required, max_sets=self.max_sets,
-                    missing=self.missing, original=original, knowledge=self.knowledge,
-                )  # fmt: skip
-                result = self.summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
-                return BoundedSums(sums, lower, upper, result, notes)
-            if risks and result.fields["undecided"] and original is None and self._is_large(len(data)):
-                lower, upper = bounds_of_larger_families(
-                    data, sums, lower, upper, alpha=self.alpha, epsilon=self.epsilon, required=required, max_sets=self.max_sets,
-                    missing=self.missing,
-                )  # fmt: skip
-            if required.tolerance is not None and original is None and self._is_large(len(data)):
-                lower, upper, left_out = narrow_where_possible(
-                    data, sums, lower, upper, alpha=self.alpha, required=required, max_sets=self.max_sets, missing=self.missing
-                )
-            lower, upper, notes = narrow_intervals(
-                data, sums, lower, upper, alpha=self.alpha, required=required, budget=self.max_sets, missing=self.missing,
-                original=original,
-            )  # fmt: skip
-            result = self.summarized(sums, lower, upper, len(data), decided=self.threshold in levels)
-        return BoundedSums(sums, lower, upper, result, (*notes, *left_out) if notes else ())
-
-    def _measure_population(self, data: Microdata, original: Microdata | None) -> Score:
-        if original is not None:
-            raise DataError(
-                f"known_sets: population: {self.population} measures the release alone; an intruder who knows the original "
-                "values is measured with population: none"
-            )
-        if any(data.attribute(name).ranges for name in attributes(data)):
-            raise DataError(
-                f"known_sets: population: {self.population} takes one number for each guess, but the policy has ranges; give "
-                "the upper ends, or measure with population: none"
-            )
-        if data.policy.scenarios:
-            raise DataError(
-                f"known_sets: population: {self.population} takes one number for each guess, but the policy has scenarios; give "
-                "each its own policy, or measure with population: none"
-            )
-        from discreet.risks.known_sets.population.score import measure_population  # not needed by most runs, and slow to load
-
-        return measure_population(self, data)
 
     def examine_guesses(
         self, data: Microdata, limits: Mapping[str, float], *, original: Microdata | None = None, alone: bool = True,
@@ -308,7 +194,12 @@ class KnownSets(RiskMeasure):
         limited._limits, limited._seconds = dict(limits), seconds
         return limited
 
-    def _open_limits(self, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    @property
+    def seconds_for_limits(self) -> float:
+        """The most seconds for narrowing where a limit asks for it."""
+        return min(self.seconds, self._seconds)
+
+    def open_limits(self, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
         """The limits that the bounds of their fields do not settle."""
         still_open = {}
         for field, required in self._limits.items():
@@ -319,140 +210,23 @@ class KnownSets(RiskMeasure):
 
     def has_open_limit(self, bounds: Mapping[str, tuple[float, float]]) -> bool:
         """Whether the bounds of some fields leave a limit on one of them open."""
-        return any(field in bounds for field in self._open_limits(bounds))
-
-    def _level(self, field: str, required: float) -> float | Among | None:
-        """What every record must be decided about for a limit on a field to be settled; none for averages."""
-        if field in ("high_risk", "high_risk_share", "undecided"):
-            return self.threshold
-        if field == "below_5":
-            return Among(among=FEW)
-        if field == "effective_k_min":
-            return Among(among=required) if required > 1 else None
-        return required if field == "max" else None
-
-    def summarized(
-        self,
-        sums: Sums,
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
-        records: int,
-        *,
-        decided: bool = False,
-        sizes: Sizes | None = None,
-    ) -> Result:
-        """Fields, bounds and notes; where the threshold was ``decided`` over all sets, what is still in doubt is high-risk.
-
-        ``sizes`` are the effective class sizes (default: those that follow from the sums).
-        """
-        risk = sums.per_record.risk * self.alpha
-        sizes = self.sizes_of(sums, lower, upper, records) if sizes is None else sizes
-        summary = Summary(self.threshold)
-        summary.add(risk, lower, upper, sizes)
-        if decided:
-            summary.high = summary.possible
-        some = sizes.part(sizes.defined)
-        middle, low, high = (median_size(one) for one in (some.value, some.lower, some.upper))
-        fields = summary.fields(len(sums.tree), records, quantiles(risk, records, QUANTILES), middle)
-        medians = None if low is None or high is None else (low, high)
-        bounds = summary.bounds(records, middle, medians)
-        return Result(fields, bounds, summary.notes(records, bounds))
-
-    def sizes_of(self, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> Sizes:
-        """The effective class sizes that follow from sums and (narrowed) bounds."""
-        per_record = sums.per_record
-        return effective_sizes(
-            per_record.risk,
-            lower / self.alpha,
-            upper / self.alpha,
-            sums.consequence,
-            per_record.kept_mass,
-            per_record.whole_mass,
-            records,
-            float(sums.tree.chance[0]),
-        )
-
-    def _levels(self, sums: Sums, threshold: float | Among, records: int) -> NDArray[np.float64]:
-        empty = float(sums.tree.chance[0])
-        return risk_levels(threshold, sums.consequence, sums.per_record.whole_mass, records, self.alpha, empty)
-
-    def _is_large(self, records: int) -> bool:
-        """Whether the records are so many that sets are summed on distinct rows."""
-        return records >= large.LARGE_TABLE
+        return any(field in bounds for field in self.open_limits(bounds))
 
     def _is_narrowed(self, score: Score, records: int) -> bool:
         """Whether the intervals are still to be narrowed for limits that the bounds leave open."""
         certain, possible = score.bounds["high_risk"]
-        open_limits = self._open_limits({**score.bounds, "undecided": (0, possible - certain)})
+        open_limits = self.open_limits({**score.bounds, "undecided": (0, possible - certain)})
         return records < large.NOT_NARROWED and bool(open_limits)
-
-    def _measure_large(self, data: Microdata) -> Score | None:
-        """The same numbers with little kept per record; none where that cannot be."""
-        names = attributes(data)
-        tree = family_of(data, names, self.epsilon, self.max_sets, self.knowledge)
-        if not can_sum_rows(data, names, self.missing):
-            return None
-        sums = large.large_sums(data, names, tree)
-        if sums is None:
-            return None
-        summary = sums.summarize(self.threshold, self.alpha)
-        middle = sums.median_size()
-        bounds = summary.bounds(len(data), middle)
-        sums.forget_bounds()
-        sums.risk *= self.alpha
-        return Score(
-            self.name,
-            summary.fields(len(tree), len(data), quantiles(sums.risk, len(data), QUANTILES), middle),
-            lambda: self._all_records(data),
-            notes=summary.notes(len(data), bounds),
-            riskiest=lambda number: self._riskiest_of_large(data, sums, names, tree, number),
-            bounds=bounds,
-        )
-
-    def _all_records(self, data: Microdata) -> pl.DataFrame:
-        """One row per record of a large table, of which only the risks were kept."""
-        codes = sum(column.codes.nbytes for column in encode(data, attributes(data)))
-        need = PROGRAM + codes + self.working_bytes(data, len(data), by_record=True)
-        check_memory(need, f"a row of known_sets for each of {len(data):,} records", "ask for the summary alone")
-        sums = self.sums_of(data, None, everyone=True)
-        return self.records_of(data, sums, sums.per_record.lower * self.alpha, sums.per_record.upper * self.alpha, None)
-
-    def _riskiest_of_large(
-        self, data: Microdata, sums: large.LargeSums, names: list[str], tree: Family, number: int
-    ) -> pl.DataFrame:
-        largest = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
-        return self.riskiest_of(largest, largest.per_record.risk * self.alpha, number)
 
     def reads(self, data: Microdata) -> list[str] | None:
         return attributes_in_scenarios(data) if self.population == "none" else None
 
     def examines(self, data: Microdata) -> list[str]:
-        """An attribute known with a probability of at most epsilon is in no set that is kept, so only learning it counts."""
-        names: dict[str, None] = {}
-        for policy in data.policy.in_scenarios().values():
-            if not takes_part(policy):
-                continue
-            in_scenario = data if policy is data.policy else data.with_policy(policy)
-            named = attributes(in_scenario)
-            if self.knowledge == "independent":
-                tree = family_of(in_scenario, named, self.epsilon, self.max_sets, self.knowledge)
-                kept = {named[at] for at in tree.order[: tree.width]}
-            else:
-                kept = {name for name in named if in_scenario.attribute(name).known > self.epsilon}
-            names |= dict.fromkeys(name for name in named if name in kept or in_scenario.attribute(name).sensitivity > 0)
-        return [name for name in data.columns if name in names]
+        return attributes_in_kept_sets(self, data)
 
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
-        sample = sample.with_policy(sample.policy.at_largest_known()) if sample.policy.scenarios else sample
-        names = attributes(sample)
-        tree = family_of(sample, names, self.epsilon, self.max_sets, self.knowledge)
-        by_record = by_record or self.knowledge == "independent"  # everyone's probability of being found is counted
-        asking = float(find_sensitive_records(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
         narrows = self.tolerance is not None or self.decide or (bool(self._limits) and records < large.NOT_NARROWED)
-        short = self._is_large(records) and not narrows and not by_record
-        need = records * large.bytes_per_record(tree, 1.0 if by_record else asking, short=short)
-        at_once = records * NARROWING_BYTES if self.tolerance is not None and self._is_large(records) else 0.0
-        return need + at_once if PROGRAM + need + at_once <= available_memory() else need  # all at once only where it fits
+        return working_bytes(self, sample, records, narrows=narrows, by_record=by_record)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:
         if self.population != "none":
@@ -488,58 +262,3 @@ class KnownSets(RiskMeasure):
             data, epsilon=self.epsilon, max_sets=self.max_sets, missing=self.missing, original=original, everyone=everyone,
             knowledge=self.knowledge,
         )  # fmt: skip
-
-    def records_of(
-        self, data: Microdata, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], original: Microdata | None
-    ) -> pl.DataFrame:
-        """One row per record; the likelihood of records with nothing to learn is counted only now that somebody asks."""
-        everybody = sums if len(sums.slots) == len(data) else self.sums_of(data, original, everyone=True)
-        per_record, slots = everybody.per_record, everybody.slots
-        names = pl.Series("top_set", [everybody.set_name(node) for node in range(len(everybody.tree))], dtype=pl.String)
-        risk = per_record.risk * self.alpha
-        share = np.divide(per_record.top * self.alpha, risk, out=np.zeros_like(risk), where=risk > 0)
-
-        def spread(values: NDArray[np.float64], at: NDArray[np.int64] = slots) -> NDArray[np.float64]:
-            per_row = np.zeros(len(data))
-            per_row[at] = values
-            return per_row
-
-        sizes = self.sizes_of(sums, lower, upper, len(data))
-        gap = np.full(len(data), np.nan)
-
-        def sized(values: NDArray[np.float64]) -> pl.Series:
-            per_row = gap.copy()
-            per_row[sums.slots] = values
-            return pl.Series(per_row).fill_nan(None)
-
-        top = np.zeros(len(data), dtype=np.int64)
-        top[slots] = np.where(
-            per_record.top > 0, per_record.top_node, 0
-        )  # nothing to learn: every set ties, the smallest is none
-        return pl.DataFrame(
-            {
-                "risk": spread(risk),
-                "lower": spread(lower, sums.slots),
-                "upper": spread(upper, sums.slots),
-                "effective_k": sized(sizes.value),
-                "effective_k_lower": sized(sizes.lower),
-                "effective_k_upper": sized(sizes.upper),
-                "top_set": names[top],
-                "top_share": spread(share),
-                "likelihood": spread(per_record.likelihood),
-                "consequence": spread(everybody.consequence),
-            }
-        )
-
-    def riskiest_of(self, sums: Sums, risk: NDArray[np.float64], number: int) -> pl.DataFrame:
-        """The records with the largest risk; nobody without something to learn is among them, so nothing is counted again."""
-        order = np.lexsort((sums.slots, -risk))[:number]
-        order = order[risk[order] > 0]
-        return pl.DataFrame(
-            {
-                "record": sums.slots[order],
-                "risk": risk[order],
-                "top_set": pl.Series([sums.set_name(int(node)) for node in sums.per_record.top_node[order]], dtype=pl.String),
-                "top_share": sums.per_record.top[order] * self.alpha / risk[order],
-            }
-        )

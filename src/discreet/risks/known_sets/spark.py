@@ -24,7 +24,7 @@ from discreet.engine.spark.joins import col
 from discreet.engine.spark.microdata import SparkMicrodata
 from discreet.engine.spark.score import SparkScore
 from discreet.model.encoded import Encoded
-from discreet.risks.known_sets.measure import ORIGINAL_VALUES, RANGES, TOGETHER
+from discreet.risks.known_sets.gaps import ORIGINAL_VALUES, RANGES, TOGETHER
 from discreet.risks.known_sets.spark_gather import gather_codes
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from discreet.engine.classes.groups import group_ids, refine_groups
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.walk import walk_sets
 from discreet.engine.runtime.progress import report_progress
-from discreet.risks.known_sets.covers import Cover, choose_covers, partial_tree
+from discreet.risks.known_sets.large.covers import Cover, choose_covers, partial_tree
 from discreet.risks.known_sets.population.class_growth import InverseSizes
 from discreet.risks.known_sets.population.class_sizes import SizeEstimate
 

@@ -17,6 +17,7 @@ from discreet.engine.known_sets.queries import Queries
 from discreet.engine.known_sets.summary import QUANTILES, Summary, median_size, quantiles
 from discreet.engine.known_sets.sums import attributes, family_of
 from discreet.engine.statistics.normal import normal_quantile
+from discreet.errors import DataError
 from discreet.model.microdata import Microdata
 from discreet.model.notes import Note, public_text
 from discreet.model.score import Score
@@ -66,8 +67,9 @@ class _Run:
         return "+".join(self.names[at] for at in self.tree.members(node))
 
 
-def measure_population(plugin: KnownSets, data: Microdata) -> Score:
+def measure_population(plugin: KnownSets, data: Microdata, original: Microdata | None) -> Score:
     """The score with E(1/F) in place of 1/f; bounds of fields hold both what epsilon left out and the statistical error."""
+    _refuse_other_guesses(plugin, data, original)
     run, fraction = _start(plugin, data, None)
     sums, alpha, records = run.sums(), plugin.alpha, len(data)
     sizes = run.sizes(sums)
@@ -105,6 +107,25 @@ def measure_population(plugin: KnownSets, data: Microdata) -> Score:
         bounds=bounds,
         basis=dict.fromkeys((name for name in fields if name not in _NOT_OF_THE_POPULATION), note),
     )
+
+
+def _refuse_other_guesses(plugin: KnownSets, data: Microdata, original: Microdata | None) -> None:
+    """Raise where the release would not be measured alone, or with more than one number for a guess."""
+    if original is not None:
+        raise DataError(
+            f"known_sets: population: {plugin.population} measures the release alone; an intruder who knows the original "
+            "values is measured with population: none"
+        )
+    if any(data.attribute(name).ranges for name in attributes(data)):
+        raise DataError(
+            f"known_sets: population: {plugin.population} takes one number for each guess, but the policy has ranges; give "
+            "the upper ends, or measure with population: none"
+        )
+    if data.policy.scenarios:
+        raise DataError(
+            f"known_sets: population: {plugin.population} takes one number for each guess, but the policy has scenarios; give "
+            "each its own policy, or measure with population: none"
+        )
 
 
 def _as_estimated(note: str) -> str:

@@ -17,8 +17,10 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.score import Score
 from discreet.model.threshold import Among
+from discreet.risks.known_sets.bounded_sums import bounded_sums, sizes_of, summarize
 from discreet.risks.known_sets.ranges import MOST_CORNERED, End, Extremes, extremes_over_ranges
 from discreet.risks.known_sets.readings.scenario_score import takes_part
+from discreet.risks.known_sets.record_tables import list_riskiest, tabulate_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +42,7 @@ def measure_ranges(plugin: KnownSets, data: Microdata, original: Microdata | Non
     """The worst case over all ranges of the policy, with the best case beside it."""
     if plugin.knowledge == "independent":
         return _measure_corners(plugin, data, original)
-    worst = plugin.bounded_sums(data, original)
+    worst = bounded_sums(plugin, data, original)
     sums, records = worst.sums, len(data)
     end = _end(plugin, sums, worst.lower, worst.upper, records)
     best = _at_corner(plugin, data, data.policy.at_low_ends(), original, sums.slots)
@@ -50,15 +52,15 @@ def measure_ranges(plugin: KnownSets, data: Microdata, original: Microdata | Non
         corners = (_at_corner(plugin, data, corner, original, sums.slots) for corner in mixtures)
         extremes = extremes.narrowed_to_corners(chain([best, end], corners))
     decided = bool(plugin.decide) and not isinstance(plugin.threshold, Among)
-    result = plugin.summarized(sums, worst.lower, worst.upper, records, decided=decided, sizes=extremes.sizes)
+    result = summarize(plugin, sums, worst.lower, worst.upper, records, decided=decided, sizes=extremes.sizes)
     return Score(
         plugin.name,
         result.fields | extremes.fields(plugin.threshold, records),
-        lambda: plugin.records_of(data, sums, worst.lower, worst.upper, original).with_columns(
+        lambda: tabulate_records(plugin, data, sums, worst.lower, worst.upper, original).with_columns(
             extremes.columns(sums.slots, records)
         ),
         notes=(_NOTE, *result.notes, *worst.notes),
-        riskiest=lambda number: plugin.riskiest_of(sums, sums.per_record.risk * plugin.alpha, number),
+        riskiest=lambda number: list_riskiest(plugin, sums, sums.per_record.risk * plugin.alpha, number),
         bounds=result.bounds,
     )
 
@@ -77,7 +79,7 @@ def _at_corner(plugin: KnownSets, data: Microdata, corner: Policy, original: Mic
 
 def _end(plugin: KnownSets, sums: Sums, lower: NDArray[np.float64], upper: NDArray[np.float64], records: int) -> End:
     own, alone = sums.per_record, sums.tree.chance[0] * sums.consequence / max(records, 1)  # the empty set's part
-    sizes = plugin.sizes_of(sums, lower, upper, records)
+    sizes = sizes_of(plugin, sums, lower, upper, records)
     return End(own.risk, sizes, own.whole_mass, lower / plugin.alpha - alone, upper / plugin.alpha - alone)
 
 
@@ -124,7 +126,7 @@ def _measure_corners(plugin: KnownSets, data: Microdata, original: Microdata | N
         for one in tables:
             sums = plugin.sums_of(one, original)
             ends = sums.per_record.lower * plugin.alpha, sums.per_record.upper * plugin.alpha
-            frames.append(plugin.records_of(one, sums, *ends, original))
+            frames.append(tabulate_records(plugin, one, sums, *ends, original))
         rows = pl.concat(frames).gather(pl.Series(place * records + every)) if records else frames[-1]
         sized = [pl.Series(f"effective_k{end}", values).fill_nan(None) for end, values in _ends(extremes.sizes)]
         return rows.with_columns(pl.Series("lower", lower), pl.Series("upper", upper), *sized, *extremes.columns(every, records))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engine.known_sets.sums import attributes
+from discreet.engine.known_sets.sums import attributes, family_of
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.knowledge import AS_ATTRIBUTES
@@ -35,6 +35,26 @@ def attributes_in_scenarios(data: Microdata) -> list[str]:
     if not data.policy.scenarios:
         return attributes(data)
     names = {name for one in _tables(data).values() for name in attributes(one)}
+    return [name for name in data.columns if name in names]
+
+
+def attributes_in_kept_sets(plugin: KnownSets, data: Microdata) -> list[str]:
+    """The attributes in kept sets or with something to learn, in any scenario, in the table's order.
+
+    An attribute known with a probability of at most epsilon is in no set that is kept, so only learning it counts.
+    """
+    names: dict[str, None] = {}
+    for policy in data.policy.in_scenarios().values():
+        if not takes_part(policy):
+            continue
+        in_scenario = data if policy is data.policy else data.with_policy(policy)
+        named = attributes(in_scenario)
+        if plugin.knowledge == "independent":
+            tree = family_of(in_scenario, named, plugin.epsilon, plugin.max_sets, plugin.knowledge)
+            kept = {named[at] for at in tree.order[: tree.width]}
+        else:
+            kept = {name for name in named if in_scenario.attribute(name).known > plugin.epsilon}
+        names |= dict.fromkeys(name for name in named if name in kept or in_scenario.attribute(name).sensitivity > 0)
     return [name for name in data.columns if name in names]
 
 

@@ -21,8 +21,8 @@ from discreet.engine.runtime.memory import available_memory, format_size, reside
 from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
 from discreet.risks.known_sets.finer import can_sum_rows
+from discreet.risks.known_sets.large.row_sums import CoverTable
 from discreet.risks.known_sets.requirements import Requirements
-from discreet.risks.known_sets.row_sums import CoverTable
 from discreet.risks.known_sets.tolerance.bounds import MassBounds, SplitAttributes
 from discreet.risks.known_sets.tolerance.minor import minor_attributes, split_places
 from discreet.risks.known_sets.tolerance.walk import MainSets, RowTerms, SetSums

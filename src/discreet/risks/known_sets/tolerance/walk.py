@@ -12,8 +12,8 @@ have the count 1 and are summed in closed form later, from U = \sum p and V = \s
 A record that has the base value of two or three minor attributes shares these with at least m of the n records of its row, where
 n - m is the number of other values of the three attributes with the most of them. H = \sum p / m bounds what such sets add.
 
-The rows of a set are counted on those of a larger set, as in :mod:`discreet.risks.known_sets.row_sums`, and those of the largest
-sets on the records. A step costs two passes over the rows of the larger set, whose cells are needed only where a row has
+The rows of a set are counted on those of a larger set, as in :mod:`discreet.risks.known_sets.large.row_sums`, and those of the
+largest sets on the records. A step costs two passes over the rows of the larger set, whose cells are needed only where a row has
 several records.
 """
 
@@ -30,7 +30,7 @@ from discreet.engine.classes.distinct import DistinctRows, number_rows
 from discreet.engine.encoding.columns import thread_count
 from discreet.engine.runtime.progress import report_progress
 from discreet.engine.runtime.worker_threads import WorkerThreads
-from discreet.risks.known_sets.row_sums import CoverTable, Memory, RowSums
+from discreet.risks.known_sets.large.row_sums import CoverTable, Memory, RowSums
 from discreet.risks.known_sets.tolerance import kernels
 from discreet.risks.known_sets.tolerance.minor import MinorAttributes
 

@@ -1,4 +1,4 @@
-"""Compiled loops that sum known sets over the rows of a cover; see :mod:`discreet.risks.known_sets.row_sums`.
+"""Compiled loops that sum known sets over the rows of a cover; see :mod:`discreet.risks.known_sets.large.row_sums`.
 
 ``keys[row]`` are the packed codes of a row and ``counts[row]`` the number of its records. ``sums[row]`` are the coefficient of
 near, those of far by step, and, where the cover has sensitive attributes, what is taken off near and far. All loops are linear in

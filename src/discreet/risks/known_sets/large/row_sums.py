@@ -22,7 +22,7 @@ import numpy as np
 from discreet.engine.classes.distinct import DistinctRows
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.terms import Terms
-from discreet.risks.known_sets import cover_kernels as kernels
+from discreet.risks.known_sets.large import cover_kernels as kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

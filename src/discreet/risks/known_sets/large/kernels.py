@@ -1,4 +1,4 @@
-"""Compiled loops of the count over known sets for tables of many millions; see :mod:`discreet.risks.known_sets.large`.
+"""Compiled loops of the count over known sets for tables of many millions; see :mod:`discreet.risks.known_sets.large.sums`.
 
 A *list* is ``rows`` (a record's row or a query's slot; None: all in order) and the group of each member in the parent set,
 ``NO_GROUP`` where the member has left. A key is ``group * cardinality + code``; without codes the group is the key.

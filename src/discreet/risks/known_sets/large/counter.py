@@ -1,4 +1,4 @@
-"""Counting over known sets with few bytes per record; see :mod:`discreet.risks.known_sets.large`.
+"""Counting over known sets with few bytes per record; see :mod:`discreet.risks.known_sets.large.sums`.
 
 The sets are walked as by :class:`discreet.engine.known_sets.counter.Counter` (:func:`discreet.engine.known_sets.walk.walk_sets`).
 The difference is how a level is stored: members that leave stay in the list, marked ``NO_GROUP``, until half of it has left;
@@ -21,7 +21,7 @@ from discreet.engine.known_sets.terms import Terms
 from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.known_sets.walk import walk_sets
 from discreet.engine.runtime.progress import report_progress
-from discreet.risks.known_sets import large_kernels as kernels
+from discreet.risks.known_sets.large import kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,9 +2,9 @@
 
 The same sums as in :mod:`discreet.engine.known_sets.counter`, with less work and less in memory:
 
-* sets are summed on the distinct rows of few covers (:mod:`discreet.risks.known_sets.cover_sums`), and only the sums reach the
-  records; sets of covers with too many rows are counted on the records (:mod:`discreet.risks.known_sets.large_counter`);
-* a record holds the number of its class (:mod:`discreet.risks.known_sets.consequence_classes`) instead of its weights;
+* sets are summed on the distinct rows of few covers (:mod:`discreet.risks.known_sets.large.cover_sums`), and only the sums reach
+  the records; sets of covers with too many rows are counted on the records (:mod:`discreet.risks.known_sets.large.counter`);
+* a record holds the number of its class (:mod:`discreet.risks.known_sets.large.consequence_classes`) instead of its weights;
 * only two sums per query are stored, that of the kept sets and that including all larger sets; the set that contributes most
   to the risk of a record is computed on demand.
 """
@@ -13,36 +13,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.engine.encoding.columns import Column, encode, thread_count
-from discreet.engine.known_sets.effective_size import Sizes, effective_sizes
+from discreet.engine.encoding.columns import Column, encode
 from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.inputs import build_queries, single_pattern, weights_of
 from discreet.engine.known_sets.queries import Queries
-from discreet.engine.known_sets.summary import Summary
 from discreet.engine.known_sets.sums import KnownSets, build_classes, sum_in_one_walk
 from discreet.engine.known_sets.terms import Terms, terms
 from discreet.engine.known_sets.threads import KernelThreads
 from discreet.engine.runtime.worker_threads import WorkerThreads
 from discreet.model.microdata import Microdata
-from discreet.model.threshold import Among
-from discreet.risks.known_sets import cover_kernels
-from discreet.risks.known_sets.agreeing_records import count_agreeing_records
-from discreet.risks.known_sets.consequence_classes import ConsequenceClasses, consequence_classes
-from discreet.risks.known_sets.cover_sums import sum_covers
-from discreet.risks.known_sets.covers import choose_covers, partial_tree
-from discreet.risks.known_sets.large_counter import LargeCounter
-from discreet.risks.known_sets.row_sums import CoverTable
+from discreet.risks.known_sets.large import cover_kernels
+from discreet.risks.known_sets.large.agreeing_records import count_agreeing_records
+from discreet.risks.known_sets.large.consequence_classes import ConsequenceClasses, consequence_classes
+from discreet.risks.known_sets.large.counter import LargeCounter
+from discreet.risks.known_sets.large.cover_sums import sum_covers
+from discreet.risks.known_sets.large.covers import choose_covers, partial_tree
+from discreet.risks.known_sets.large.record_sums import LargeSums
+from discreet.risks.known_sets.large.row_sums import CoverTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 1 << 16
-"""Queries that are summarized at once: their numbers stay in the processor's cache."""
+"""Records whose classes are looked at at once."""
 _MOST = (1 << 31) - 1
 _BYTES_PER_RECORD, _MOST_BYTES_PER_RECORD = 64.0, 180.0
 _FEW_SETS, _BYTES_PER_FURTHER_SET = 111, 0.25
@@ -55,77 +52,9 @@ LARGE_TABLE = 20_000
 """Number of records from which this module is used; smaller tables use the counter of the engine."""
 
 
-@dataclass
-class LargeSums:
-    """The sum of the kept sets of each query (row ``slots[i]``, or row i where slots is None), and its bounds."""
-
-    records: int
-    slots: NDArray[np.uint32] | None
-    risk: NDArray[np.float64]
-    _far: NDArray[np.float64]
-    _counts: NDArray[np.int32]
-    _kind: NDArray[Any]
-    _spread: NDArray[np.float64]
-    _dropped: NDArray[np.float64]
-    _masses: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-    """For each consequence class its C, and the sums with every count 1 over the kept and over all sets but the empty one."""
-    _empty: float
-    """The probability of the empty set."""
-
-    def summarize(self, threshold: float | Among, alpha: float) -> Summary:
-        """The summary of the queries, on several threads block by block; the blocks are merged in their order.
-
-        The sizes overwrite the sums that include all larger sets, which are no longer needed.
-        """
-        starts = range(0, len(self.risk), _BLOCK)
-        summary = Summary(threshold)
-        with WorkerThreads(thread_count()) as pool:
-            for part in pool.map(lambda begin: self._summarize_block(begin, threshold, alpha), starts):
-                summary.merge(part.statistics())
-        return summary
-
-    def _summarize_block(self, begin: int, threshold: float | Among, alpha: float) -> Summary:
-        risk, lower, upper, sizes = self.block(begin)
-        self._far[begin : begin + _BLOCK] = sizes.value
-        part = Summary(threshold)
-        part.add(risk * alpha, lower * alpha, upper * alpha, sizes)
-        return part
-
-    def block(self, begin: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], Sizes]:
-        """Risk, its bounds (before the coefficient alpha) and effective class size of a block of queries."""
-        part = slice(begin, begin + _BLOCK)
-        risk, kind = self.risk[part], self._kind[part]
-        lower = np.maximum(self._far[part] * self._spread[kind], risk)
-        upper = np.maximum(risk + self._dropped[kind] / np.maximum(self._counts[part], 1), lower)
-        weight, kept, whole = (mass[kind] for mass in self._masses)
-        return risk, lower, upper, effective_sizes(risk, lower, upper, weight, kept, whole, self.records, self._empty)
-
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The bounds of every query's sum, before the coefficient alpha; call before ``summarize``."""
-        parts = [self.block(begin)[1:3] for begin in range(0, len(self.risk), _BLOCK)]
-        lower, upper = (np.concatenate(side) for side in zip(*parts, strict=True)) if parts else (np.zeros(0), np.zeros(0))
-        return lower, upper
-
-    def median_size(self) -> float | None:
-        """The median of the effective class sizes that are defined; call after ``summarize`` and before ``forget_bounds``."""
-        defined = len(self._far) - int(np.isnan(self._far).sum())
-        place = (defined + 1) // 2 - 1
-        self._far.partition(max(place, 0))  # what is not a number is put last
-        return float(self._far[place]) if defined else None
-
-    def forget_bounds(self) -> None:
-        """Free everything but the risks."""
-        self._far, self._counts, self._kind = self._far[:0], self._counts[:0], self._kind[:0]
-
-    def largest(self, number: int) -> NDArray[np.int64]:
-        """The positions of the largest sums, including ties with the last of them; sums of 0 are left out."""
-        position = max(len(self.risk) - number, 0)
-        least = np.partition(self.risk, position)[position] if len(self.risk) and number else np.inf
-        return np.flatnonzero((self.risk >= least) & (self.risk > 0))
-
-    def rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows of the data of the sums at the given positions."""
-        return positions if self.slots is None else self.slots[positions].astype(np.int64)
+def is_large(records: int) -> bool:
+    """Whether the records are so many that sets are summed on distinct rows."""
+    return records >= LARGE_TABLE
 
 
 def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | None:

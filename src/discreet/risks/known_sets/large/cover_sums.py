@@ -1,4 +1,4 @@
-"""The sums over known sets, cover by cover (:mod:`discreet.risks.known_sets.covers`).
+"""The sums over known sets, cover by cover (:mod:`discreet.risks.known_sets.large.covers`).
 
 For each cover the distinct rows are numbered, its sets are summed on the rows, and the sums are added to the records. Terms
 (:mod:`discreet.engine.known_sets.terms`) are linear in what would be learnt of a record: with the count n of a set S
@@ -31,8 +31,8 @@ from discreet.engine.known_sets.family import Family
 from discreet.engine.known_sets.terms import Terms
 from discreet.engine.runtime.progress import report_progress
 from discreet.engine.runtime.worker_threads import WorkerThreads
-from discreet.risks.known_sets.covers import Cover
-from discreet.risks.known_sets.row_sums import CoverTable, RowSums
+from discreet.risks.known_sets.large.covers import Cover
+from discreet.risks.known_sets.large.row_sums import CoverTable, RowSums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

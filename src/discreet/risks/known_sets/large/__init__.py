@@ -1,0 +1,1 @@
+"""Sums over known sets for tables of many records, on the distinct rows of few covers."""
