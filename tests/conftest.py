@@ -22,12 +22,11 @@ from typing import Any
 import axe_playwright_python
 import httpx2
 import pytest
+from chromium import find_chromium
 from hypothesis import settings
 from patience import browser_wait, make_requests_patient, patient, wait_until
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sharing import BySession, put_long_units_first, read_seconds
-
-from discreet.report.browser import find_chromium
 
 # a busy machine is slow now and then, which says nothing about the code
 settings.register_profile("discreet", deadline=None, print_blob=True)

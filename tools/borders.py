@@ -88,6 +88,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "rich": ("cli",),
     "optuna": ("selection",),
     "altair": ("report", "reproduce"),
+    "typst": ("report",),
     "vl_convert": ("report", "reproduce"),
     "jinja2": ("report", "web"),
     "markupsafe": ("report", "web"),

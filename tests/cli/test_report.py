@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from command_line import run_command
 
-from discreet.report.browser import find_chromium
 from discreet.testing import hospital
 
 POLICY = """
@@ -121,7 +120,6 @@ def test_without_altair_one_sentence_says_what_to_install(folder: Path) -> None:
 
 
 def test_a_pdf_report_is_a_pdf_file(folder: Path) -> None:
-    assert find_chromium(), "a PDF is printed by a real browser; as root run:  apt-get update && apt-get install -y chromium"
     done = run(folder, "report", "stays.csv", "masked.csv", "-p", "policy.yaml", "--pdf", "r.pdf")
     assert done.returncode == 0, done.stderr
     assert (folder / "r.pdf").read_bytes().startswith(b"%PDF-")

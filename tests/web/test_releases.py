@@ -110,6 +110,9 @@ def test_a_release_can_be_exported_in_every_format_with_its_reports(
     assert "riskiest" not in public_report
     assert set(public_report["tables"]["original"]) == {"source", "records", "attributes"}, "no hash of the original"
     assert "person3" not in release_files.report_path(settings, release).read_text()
+    assert "Draft: not approved" in release_files.report_html(settings, release, short=True)
+    for short in (False, True):
+        assert release_files.report_pdf(settings, release, short=short).startswith(b"%PDF-")
     with pytest.raises(NotFound, match="a job of kind report"):
         release_files.report_path(settings, release, "html", internal=True)
     run(settings, store, anna, released, "report", release=1, internal=True)

@@ -29,7 +29,12 @@ def mask(
     source: Source,
     out: Annotated[str, typer.Argument(help="Where to write the masked table: a file, or URL#table.", show_default=False)],
     policy: PolicyFile,
-    report: Annotated[Path | None, typer.Option("--report", help="Write the report to this file, as HTML.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write the report to this file: HTML, or PDF or JSON by its ending.")
+    ] = None,
+    short_report: Annotated[
+        Path | None, typer.Option("--short-report", help="Write the short report, two pages, to this file, likewise.")
+    ] = None,
     internal: Internal = False,
     reveal: Reveal = False,
     link: Annotated[
@@ -54,7 +59,7 @@ def mask(
     """Mask a table by the policy's plan, and judge the release by the policy's limits."""
     check_last_argument(source, out, overwrite=overwrite)
     table, target = place_of(source, source_format), place_of(out, target_format, "--to")
-    targets = {"OUT": target, "--report": report, "--link": link, "--write-policy": write_policy}
+    targets = {"OUT": target, "--report": report, "--short-report": short_report, "--link": link, "--write-policy": write_policy}
     with table_on_stdout(target, json=json):
         _mask(
             table,
@@ -82,24 +87,28 @@ def _mask(
 
     loaded_policy = load_policy(policy)
     check_targets(targets, {"SOURCE": source, "--policy": policy}, policy=loaded_policy, overwrite=overwrite)
-    out, report, link, write_policy = targets["OUT"], targets["--report"], targets["--link"], targets["--write-policy"]
-    if report is not None:
-        check_report_targets(report)
+    out, link, write_policy = targets["OUT"], targets["--link"], targets["--write-policy"]
+    reports = {
+        place: name == "--short-report" for name, place in targets.items() if name.endswith("report") and place is not None
+    }
+    if reports:
+        check_report_targets(*reports)
     with output.show_progress():
         data = verbs.read(source, loaded_policy, engine=engine)
         findings = validate(data, data.policy.plan)
         if plan_errors := errors(findings):
             raise PolicyError(f"{policy}: {plan_errors[0]}")
         release = verbs.mask(data, key=key)
-        assessment = verbs.assess(data, release) if data.policy.limits or report is not None else None
+        assessment = verbs.assess(data, release) if data.policy.limits or reports else None
         verbs.write(release, out, overwrite=overwrite, drop_dependents=drop_dependents)
         if link is not None:
             verbs.write_link(release, link, overwrite=overwrite)
         if write_policy is not None:
             _write_policy(release, write_policy, overwrite=overwrite)
-        if report is not None:
+        if reports:
             evidence = gather_evidence(data, release, assessment, format_place(source), format_place(out), internal=internal)
-            write_report(evidence, out=report, overwrite=overwrite)
+            for place, short in reports.items():
+                write_report(evidence, out=place, short=short, overwrite=overwrite)
     judged = assessment if data.policy.limits else None
     _print_release(release, judged, _list_warnings(findings, release, judged, targets), json)
     if judged is None:

@@ -32,10 +32,18 @@ def presets(
     elif json:
         output.print_json({preset.name: preset.to_dict() for preset in chosen})
     elif name is None:
-        rows = [(preset.name, preset.title, ", ".join(map(_format_limit, preset.limits.items()))) for preset in chosen]
-        output.print_table("", ("name", "for", "limits"), rows)
+        rows = [
+            (preset.name, preset.title, ", ".join(map(_format_limit, preset.limits.items())), _origin(preset))
+            for preset in chosen
+        ]
+        output.print_table("", ("name", "for", "limits", "numbers"), rows)
     else:
         _print_preset(chosen[0])
+
+
+def _origin(preset: Preset) -> str:
+    """Whether the source names the numbers for this use."""
+    return "starting values" if preset.starting_values else "of the source"
 
 
 def _format_limit(limit: tuple[str, float]) -> str:
@@ -59,7 +67,7 @@ def _print_preset(preset: Preset) -> None:
     output.print_table("Limits", ("limit", "required", "meaning"), rows)
     print(f"Checks that {preset.checks}.\n")
     print("Conditions:")
-    for condition in preset.conditions:
+    for condition in preset.all_conditions():
         print(f"- {condition}")
     print(f"\nSource: {preset.citation}\n{NO_COMPLIANCE}")
 
@@ -70,6 +78,8 @@ def _print_yaml(preset: Preset) -> None:
     from discreet.model.yaml_text import dump_yaml
 
     print(f"# {preset.title}; checks that {preset.checks}")
+    if preset.starting_values:
+        print(f"# {preset.starting_values}")
     print(f"# Source: {preset.citation}")
     print(f"# {NO_COMPLIANCE}")
     print(dump_yaml({"limits": dict(preset.limits), "presets": [preset.name]}), end="")

@@ -21,6 +21,9 @@ Internal = Annotated[
     typer.Option("--internal", help="Write the internal report: exact risks, rows and values of single records. Confidential."),
 ]
 Reveal = Annotated[bool, typer.Option("--reveal", hidden=True, help="The former name of --internal.")]
+Short = Annotated[
+    bool, typer.Option("--short", help="Write the short report: two pages for a data protection officer or a regulator.")
+]
 By = Annotated[str | None, typer.Option("--by", help="Who makes the release. Default: your user name.")]
 
 
@@ -28,9 +31,13 @@ def report(
     original: Annotated[str, typer.Argument(help="The initial microdata.", show_default=False)],
     masked: Annotated[str, typer.Argument(help="The masked microdata.", show_default=False)],
     policy: PolicyFile,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the report to this file, as HTML.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write the report to this file: HTML, or PDF or JSON by its ending (.pdf, .json)."),
+    ] = None,
     json: Annotated[Path | None, typer.Option("--json", help="Write the report to this file, as JSON.")] = None,
-    pdf: Annotated[Path | None, typer.Option("--pdf", help="Write the report to this file, as PDF; needs Chromium.")] = None,
+    pdf: Annotated[Path | None, typer.Option("--pdf", help="Write the report to this file, as PDF.")] = None,
+    short: Short = False,
     internal: Internal = False,
     reveal: Reveal = False,
     by: By = None,
@@ -70,7 +77,7 @@ def report(
         content = gather_evidence(
             before, after, assessment, original, masked, internal=wants_internal(internal, reveal), by=by, selection=search
         )
-        write_report(content, out=out, json=json, pdf=pdf, overwrite=overwrite)
+        write_report(content, out=out, json=json, pdf=pdf, short=short, overwrite=overwrite)
     for warning in assessment.warnings:
         output.print_message(f"warning: {warning}")
     output.print_unmet_limits(assessment, headline=True)
@@ -121,6 +128,7 @@ def write_report(
     out: Path | None,
     json: Path | None = None,
     pdf: Path | None = None,
+    short: bool = False,
     overwrite: bool = False,
 ) -> None:
     """Write each requested format completely or not at all; all are rendered before any is written.
@@ -128,17 +136,13 @@ def write_report(
     An internal report is readable by its owner only.
     """
     from discreet.convert.writing.atomic import write_bytes
-    from discreet.report.browser import print_pdf
-    from discreet.report.page import as_json, render
+    from discreet.report.formats import Format, format_of, write_form
 
-    page = render(content) if out is not None or pdf is not None else ""
-    files = {
-        out: page.encode(),
-        json: as_json(content).encode() if json is not None else b"",
-        pdf: print_pdf(page) if pdf is not None else b"",
-    }
+    forms: dict[Path | None, Format] = {json: "json", pdf: "pdf"}
+    if out is not None:
+        forms[out] = format_of(out)
+    files = {target: write_form(content, form, short=short) for target, form in forms.items() if target is not None}
     report_name = "internal report (confidential)" if content["confidential"] else "public report"
     for target, file_content in files.items():
-        if target is not None:
-            write_bytes(target, file_content, private=content["confidential"], overwrite=overwrite)
-            output.print_message(f"{report_name} written to {target}")
+        write_bytes(target, file_content, private=content["confidential"], overwrite=overwrite)
+        output.print_message(f"{'short ' if short else ''}{report_name} written to {target}")

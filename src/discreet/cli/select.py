@@ -37,7 +37,10 @@ def select(
         Path | None, typer.Option("--resume", help="Record the search in this file, and continue from it after an interruption.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="Write a report on the chosen plan and all plans tried to this file, as HTML.")
+        Path | None,
+        typer.Option(
+            "--report", help="Write a report on the chosen plan and all plans tried to this file: HTML, or PDF or JSON."
+        ),
     ] = None,
     internal: Internal = False,
     reveal: Reveal = False,

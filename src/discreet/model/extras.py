@@ -17,7 +17,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "formats": ("fastexcel", "pyreadstat", "xlsxwriter"),
     "linkage": ("scipy",),
     "odbc": ("arrow_odbc", "pyodbc"),
-    "report": ("altair", "jinja2", "vl_convert"),
+    "report": ("altair", "jinja2", "typst", "vl_convert"),
     "select": ("optuna",),
     "spark": ("pyspark",),
     "sso": ("authlib", "joserfc"),

@@ -14,6 +14,7 @@ from discreet.report.criteria import rows_by_criterion
 from discreet.report.histograms import describe_contributions
 from discreet.report.interactive import ChartCollection, content_security_policy, page_script
 from discreet.report.population.class_sizes import class_size_chart
+from discreet.report.printable import show_text
 from discreet.report.public_report.evidence import map_coordinate
 from discreet.report.redaction import WITHHELD
 from discreet.report.search_map import risk_map
@@ -30,7 +31,7 @@ def render(evidence: Mapping[str, Any]) -> str:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=show_text)
     environment.filters.update(number=format_number, moment=format_time, parameter=format_parameter)
     page = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
     collection, script = ChartCollection(), page_script()
@@ -67,6 +68,11 @@ def render(evidence: Mapping[str, Any]) -> str:
 def as_json(evidence: Mapping[str, Any]) -> str:
     """The evidence as JSON; a number that JSON cannot represent becomes null."""
     content = {**evidence, "criteria": rows_by_criterion(evidence["adversaries"])}
+    return to_json(content)
+
+
+def to_json(content: Mapping[str, Any]) -> str:
+    """Plain values as JSON; a number that JSON cannot represent becomes null."""
     return json.dumps(_replace_non_finite(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 

@@ -14,15 +14,20 @@ from typing import Any
 from discreet.errors import PolicyError, nearest
 from discreet.model.presets.sources import (
     AVERAGE,
+    AVERAGE_NUMBERS,
+    CHOICE_OF_LEVEL,
     CMS,
     EL_EMAM,
     EMA,
     HANDBOOK,
     HIPAA,
     K_ANONYMITY,
+    K_NUMBERS,
     KEYS_ARE_RIGHT,
+    OFFICE_NUMBERS,
     ONE_RECORD_PER_PERSON,
     WP216,
+    WP216_NUMBERS,
 )
 
 NO_COMPLIANCE = "This is what was checked, not a statement that a law or a guideline is complied with."
@@ -40,6 +45,12 @@ class Preset:
     conditions: tuple[str, ...]
     """When the preset applies, and what it leaves open; each a sentence."""
     citation: str
+    starting_values: str = ""
+    """Why the numbers are only starting values; empty where the source itself names them for this use."""
+
+    def all_conditions(self) -> tuple[str, ...]:
+        """The conditions; the first says so where the numbers are only starting values."""
+        return (self.starting_values, *self.conditions) if self.starting_values else self.conditions
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -48,13 +59,14 @@ class Preset:
             "title": self.title,
             "limits": dict(self.limits),
             "checks": self.checks,
-            "conditions": list(self.conditions),
+            "conditions": list(self.all_conditions()),
+            "starting_values": self.starting_values,
             "citation": self.citation,
             "not_claimed": NO_COMPLIANCE,
         }
 
 
-def _maximum_risk(name: str, risk: float, title: str, condition: str, citation: str) -> Preset:
+def _maximum_risk(name: str, risk: float, title: str, condition: str, citation: str, starting_values: str = "") -> Preset:
     return Preset(
         name,
         title,
@@ -72,6 +84,7 @@ def _maximum_risk(name: str, risk: float, title: str, condition: str, citation: 
             ONE_RECORD_PER_PERSON,
         ),
         citation,
+        starting_values,
     )
 
 
@@ -96,6 +109,7 @@ def _smallest_class(size: int) -> Preset:
             ONE_RECORD_PER_PERSON,
         ),
         K_ANONYMITY,
+        K_NUMBERS,
     )
 
 
@@ -115,6 +129,7 @@ def _average(size: int, risk: float) -> Preset:
             ONE_RECORD_PER_PERSON,
         ),
         AVERAGE,
+        AVERAGE_NUMBERS,
     )
 
 
@@ -126,16 +141,15 @@ _PRESETS = (
     ),
     _maximum_risk(
         "max_risk_0.05", 0.05, "maximum risk 0.05: public file of sensitive health data",
-        "Health data that anybody can obtain, where disclosure would do much harm.", EL_EMAM,
+        "Health data that anybody can obtain, where disclosure would do much harm.", EL_EMAM, CHOICE_OF_LEVEL,
     ),
     _maximum_risk(
         "max_risk_0.2", 0.2, "maximum risk 0.2: known recipients",
-        "Health data for known recipients under an agreement with some controls.", EL_EMAM,
+        "Health data for known recipients under an agreement with some controls.", EL_EMAM, CHOICE_OF_LEVEL,
     ),
     _maximum_risk(
         "max_risk_0.33", 0.33, "maximum risk 0.33: trusted recipients",
-        "Health data for trusted recipients under an agreement with strong controls; the largest level that the guidance names.",
-        EL_EMAM,
+        "Health data for trusted recipients under an agreement with strong controls.", EL_EMAM, CHOICE_OF_LEVEL,
     ),
     Preset(
         "cell_size_11", "cell size 11", {"k_anonymity.k": 11},
@@ -156,11 +170,10 @@ _PRESETS = (
         (
             ("A file that anybody may use, without a contract. Records are a sample, without direct identifiers and detailed "
             "geography."),
-            "The handbook names these rules and leaves the numbers to the office: they are starting values to edit.",
             ("Say what share of the population the file is (section sampling); without it the file is taken to be the whole "
             "population, which overstates the marketer's risk."),
             KEYS_ARE_RIGHT,
-        ), HANDBOOK,
+        ), HANDBOOK, OFFICE_NUMBERS,
     ),
     Preset(
         "scientific_use_file", "scientific-use file of a statistical office",
@@ -169,11 +182,10 @@ _PRESETS = (
         "and at most 20 % of the records are expected to be linked correctly to a register of the population",
         (
             "A file for researchers of recognised institutions under a contract that forbids re-identification.",
-            "The handbook names these rules and leaves the numbers to the office: they are starting values to edit.",
             ("Say what share of the population the file is (section sampling); without it the file is taken to be the whole "
             "population, which overstates the marketer's risk."),
             KEYS_ARE_RIGHT,
-        ), HANDBOOK,
+        ), HANDBOOK, OFFICE_NUMBERS,
     ),
     Preset(
         "wp216", "singling out, linkability and inference (WP216)",
@@ -182,12 +194,11 @@ _PRESETS = (
         "of the same attacks on people outside the release, in at most 9 % of the cases, on the upper end of each interval; and "
         "that no record is alone on the quasi-identifiers",
         (
-            "WP216 names three criteria and no numbers: 0.09 is the level of EMA Policy 0070, a starting value to edit.",
             ("Set holdout in the plan (0.1), or give a control table: without people outside the release, blind guesses are the "
             "control, and what the release tells of people in general counts as risk."),
             "The attacks are sampled and use the nearest released records; another intruder may do better.",
             "Inference is about attributes with the role confidential, known are those with the role key.",
-        ), WP216,
+        ), WP216, WP216_NUMBERS,
     ),
     Preset(
         "hipaa_safe_harbor", "HIPAA Safe Harbor as a checklist", {"safe_harbor.failing": 0},

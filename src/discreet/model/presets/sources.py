@@ -6,6 +6,16 @@ KEYS_ARE_RIGHT = (
     "It rests on the quasi-identifiers of the policy (role key): an attribute that an intruder knows and that has another role "
     "is not counted."
 )
+CHOICE_OF_LEVEL = (
+    "The source names several levels, and which of them fits a release is the owner's decision: this one is a starting value."
+)
+AVERAGE_NUMBERS = (
+    "The sources name average risk and no numbers for it: 1/k, the mean risk where all classes have k records, is a starting "
+    "value."
+)
+K_NUMBERS = "The sources define k and leave its number to whoever releases the data: it is a starting value."
+OFFICE_NUMBERS = "The handbook names these rules and leaves the numbers to the office: they are starting values to edit."
+WP216_NUMBERS = "WP216 names three criteria and no numbers: 0.09 is the level of EMA Policy 0070, a starting value to edit."
 ONE_RECORD_PER_PERSON = "It counts records: where a person has several, set a limit on repeated_records as well."
 
 EMA = (
@@ -13,10 +23,9 @@ EMA = (
     "publication of clinical data for medicinal products for human use (Policy 0070), chapter 3; Health Canada (2019). Public "
     "release of clinical information: guidance document."
 )
-EL_EMAM = "El Emam, K. (2013). Guide to the De-Identification of Personal Health Information. CRC Press, chapter 16."
+EL_EMAM = "El Emam, K. (2013). Guide to the De-Identification of Personal Health Information. CRC Press."
 AVERAGE = (
-    "El Emam, K. & Arbuckle, L. (2013). Anonymizing Health Data. O'Reilly, chapter 2; ISO/IEC 27559:2022, 7.3.2 (maximum or "
-    "average risk)."
+    "El Emam, K. & Arbuckle, L. (2013). Anonymizing Health Data. O'Reilly; ISO/IEC 27559:2022, 7.3.2 (maximum or average risk)."
 )
 CMS = "Centers for Medicare & Medicaid Services. Cell size suppression policy (no cell of 1 to 10 is displayed)."
 K_ANONYMITY = (

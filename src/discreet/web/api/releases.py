@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
@@ -97,7 +97,14 @@ def _get_release(core: Core, project: Project, number: int) -> releases.Release:
 @releases_router.get(
     "/projects/{project_id}/releases/{number}/report",
     response_class=Response,
-    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}},
+    responses={
+        200: {
+            "content": {
+                "text/html": {"schema": {"type": "string"}},
+                "application/pdf": {"schema": {"type": "string", "format": "binary"}},
+            }
+        }
+    },
 )
 def report(
     core: ServerCore,
@@ -107,14 +114,14 @@ def report(
     internal: Annotated[
         bool, Query(description="The confidential report for the data controller, created by a job of kind report.")
     ] = False,
+    short: Annotated[bool, Query(description="The short report: two pages.")] = False,
+    format: Annotated[Literal["html", "pdf"], Query(description="One HTML file, or PDF.")] = "html",  # noqa: A002
 ) -> Response:
-    """The report as one HTML file: the public one, or the internal one for members who may see the original data."""
+    """The report as one file: the public one, or the internal one for members who may see the original data."""
     project = authorize_project(core, access, project_id, role="member" if internal else "release_reader")
     with core.store.read() as connection:
         release = releases.get(connection, project, number)
-    content = release_files.report_html(core.settings, release, internal=internal)
-    record_report_view(core, access.user, project, release, internal=internal)
-    return report_response(project, release, content, internal=internal)
+    return report_response(core, access.user, project, release, format, internal=internal, short=short)
 
 
 def record_report_view(core: Core, user: User, project: Project, release: Release, *, internal: bool) -> None:
@@ -125,8 +132,16 @@ def record_report_view(core: Core, user: User, project: Project, release: Releas
         access_log.record_release(core.store, user, project, release, report="public")
 
 
-def report_response(project: Project, release: Release, content: str, *, internal: bool) -> Response:
-    """A report for a browser; the sandbox gives it an origin of its own."""
-    name = f"{project.table_name}_{release.number}_{release_files.report_name('html', internal=internal)}"
+def report_response(
+    core: Core, user: User, project: Project, release: Release, form: Literal["html", "pdf"], *, internal: bool, short: bool
+) -> Response:
+    """A report for a browser, on record; the sandbox gives an HTML report an origin of its own."""
+    name = f"{project.table_name}_{release.number}_{release_files.report_name(form, internal=internal, short=short)}"
     headers = {"Content-Security-Policy": REPORT_CSP, "Content-Disposition": f'inline; filename="{name}"'}
-    return HTMLResponse(content, headers=headers)
+    if form == "pdf":
+        pdf = release_files.report_pdf(core.settings, release, internal=internal, short=short)
+        record_report_view(core, user, project, release, internal=internal)
+        return Response(pdf, media_type="application/pdf", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    page = release_files.report_html(core.settings, release, internal=internal, short=short)
+    record_report_view(core, user, project, release, internal=internal)
+    return HTMLResponse(page, headers=headers)

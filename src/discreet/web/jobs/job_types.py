@@ -97,10 +97,11 @@ class Select(_Parameters):
 
 
 class Report(_Parameters):
-    """Write the report on a release as PDF or JSON, or the internal report for the data controller."""
+    """Write the report on a release as PDF or JSON, the short one, or the internal report for the data controller."""
 
     release: Number
     format: Annotated[str, Field(pattern="^(html|json|pdf)$")] = "html"
+    short: bool = Field(default=False, description="the short report, two pages")
     internal: bool = Field(default=False, description="the internal report: exact risks, rows and values of single records")
     reveal: bool = Field(default=False, description="the former name of internal")
 

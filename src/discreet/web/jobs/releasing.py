@@ -28,7 +28,7 @@ from discreet.model.policy import Plan, Policy
 from discreet.model.results import Assessment, Release
 from discreet.model.score import Score
 from discreet.report.evidence import collect, gather
-from discreet.report.page import as_json, render
+from discreet.report.formats import write_form
 from discreet.report.public_report.evidence import publish as public_form
 from discreet.selection.validate import errors, validate
 from discreet.web.jobs.key_project import key_project
@@ -60,8 +60,9 @@ def generate_release(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     evidence = collect(data, release, assessment, by=inputs["by"], original_file=original, masked_file=masked)
     _name_tables(evidence, inputs)
     public = public_form(evidence)
-    write_private(folder / "report.html", render(public))
-    write_private(folder / "report.json", as_json(public))
+    write_private(folder / "report.html", write_form(public, "html"))
+    write_private(folder / "report.json", write_form(public, "json"))
+    write_private(folder / "report-short.html", write_form(public, "html", short=True))
     warnings = [
         *(finding.sentence for finding in findings),
         *release.warnings,
@@ -125,15 +126,11 @@ def write_report(data: Microdata, inputs: dict[str, Any]) -> dict[str, Any]:
     evidence = gather(data, after, None, internal=internal, by=inputs["by"], original_file=original, masked_file=masked)
     _name_tables(evidence, inputs)
     form = parameters.get("format", "html")
-    file = masked.with_name(report_name(form, internal=internal))
-    if form == "pdf":
-        from discreet.report.browser import print_pdf
-
-        write_private(file, print_pdf(render(evidence)))
-    else:
-        write_private(file, render(evidence) if form == "html" else as_json(evidence))
+    short = bool(parameters.get("short"))
+    file = masked.with_name(report_name(form, internal=internal, short=short))
+    write_private(file, write_form(evidence, form, short=short))
     result = {"release": inputs["release"]["number"], "format": form, "internal": internal, "bytes": file.stat().st_size}
-    which = "internal" if internal else "public"
+    which = ("short " if short else "") + ("internal" if internal else "public")
     return {"result": result, "sentence": f"the {which} report on release {inputs['release']['number']} was written as {form}"}
 
 

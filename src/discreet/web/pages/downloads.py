@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from discreet.convert.files.formats import FORMATS
-from discreet.web.api.releases import record_report_view, report_response
+from discreet.web.api.releases import report_response
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.core import Core
@@ -92,12 +92,13 @@ async def download(
 
 
 @router.get("/report")
-def report(core: ServerCore, session: CurrentSession, number: int, release: int, internal: bool = False) -> Response:
-    """Send the public report, or the internal one if a job wrote it; both say whether the release is approved."""
+def report(
+    core: ServerCore, session: CurrentSession, number: int, release: int, internal: bool = False, short: bool = False,
+    format: Literal["html", "pdf"] = "html",  # noqa: A002 - the name of the query parameter
+) -> Response:  # fmt: skip
+    """Send the public report, full or short, or the internal one if a job wrote it; all say whether the release is approved."""
     project, stored_release = _get_release(core, session, number, release, "member" if internal else "release_reader")
-    content = release_files.report_html(core.settings, stored_release, internal=internal)
-    record_report_view(core, session.user, project, stored_release, internal=internal)
-    return report_response(project, stored_release, content, internal=internal)
+    return report_response(core, session.user, project, stored_release, format, internal=internal, short=short)
 
 
 @router.get("/policy.yaml")

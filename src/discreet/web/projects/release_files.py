@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.convert.files.formats import FORMATS, READ_ONLY
+from discreet.report.evidence import CONFIDENTIAL
+from discreet.report.formats import page_as_pdf
 from discreet.report.provenance import sha256
+from discreet.report.short.summary import clip
 from discreet.web.errors import Conflict, InvalidRequest, NotFound
 from discreet.web.projects.releases import Release
 from discreet.web.projects.report_state import insert_approval
@@ -31,10 +34,19 @@ def check_digest(settings: Settings, release: Release) -> None:
         )
 
 
-def report_html(settings: Settings, release: Release, *, internal: bool = False) -> str:
+def report_html(settings: Settings, release: Release, *, internal: bool = False, short: bool = False) -> str:
     """The report as one HTML file, with the current state of the release and its approval."""
-    text = report_path(settings, release, internal=internal).read_text(encoding="utf-8")
-    return insert_approval(text, describe_state(release))
+    text = report_path(settings, release, internal=internal, short=short).read_text(encoding="utf-8")
+    state = describe_state(release)
+    if short and release.approval and release.approval.get("reason"):
+        state["approval"] = {**release.approval, "reason": clip(str(release.approval["reason"]), 200)}
+    return insert_approval(text, state)
+
+
+def report_pdf(settings: Settings, release: Release, *, internal: bool = False, short: bool = False) -> bytes:
+    """The same page as PDF; typeset on demand, because the state of the release is part of it."""
+    page = report_html(settings, release, internal=internal, short=short)
+    return page_as_pdf(page, CONFIDENTIAL if internal else "", short=short)
 
 
 def describe_state(release: Release) -> dict[str, object]:
@@ -49,17 +61,17 @@ def describe_state(release: Release) -> dict[str, object]:
     }
 
 
-def report_path(settings: Settings, release: Release, form: str = "html", *, internal: bool = False) -> Path:
-    """The file of a report. Every release has a public report as html and json; a job of kind report creates the others."""
-    file = path(settings, release).with_name(report_name(form, internal=internal))
+def report_path(settings: Settings, release: Release, form: str = "html", *, internal: bool = False, short: bool = False) -> Path:
+    """The file of a report. Every release has public reports, full (html and json) and short (html); a job creates the others."""
+    file = path(settings, release).with_name(report_name(form, internal=internal, short=short))
     if form not in REPORT_FORMATS or not file.is_file():
         raise NotFound(f"release {release.number} does not have this report yet; a job of kind report creates it")
     return file
 
 
-def report_name(form: str, *, internal: bool = False) -> str:
+def report_name(form: str, *, internal: bool = False, short: bool = False) -> str:
     """The file name of a report."""
-    return f"report{'-confidential' if internal else ''}.{form}"
+    return f"report{'-short' if short else ''}{'-confidential' if internal else ''}.{form}"
 
 
 def export_path(settings: Settings, release: Release, form: str) -> Path:

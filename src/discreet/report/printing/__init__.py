@@ -1,0 +1,1 @@
+"""Reports as PDF: the HTML page of a report as a tree of elements, typeset without a browser."""
