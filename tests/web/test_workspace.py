@@ -235,3 +235,38 @@ def test_bands_hold_every_record_and_risk_falls_into_its_own() -> None:
     places = [risks.place(threshold) for threshold in risks.thresholds]
     assert places == sorted(places)
     assert 0.01 in risks.thresholds
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_every_change_is_undone_and_redone_and_a_new_one_starts_a_branch(
+    drafted: Project, store: Store, anna: User, logged_in: TestClient
+) -> None:
+    address, csrf = f"/projects/{drafted.id}/workspace", {"csrf": logged_in.headers["x-csrf-token"]}
+
+    def limits() -> Any:
+        with store.read() as connection:
+            return policies.policy_document(connection, projects.get(connection, anna, drafted.id)).get("limits")
+
+    def change(k: int) -> None:
+        with store.write() as connection:
+            current = projects.get(connection, anna, drafted.id)
+            policies.edit(connection, anna, current, current.revision, {"limits": {"k_anonymity.k": k}}, f"k is {k}")
+
+    def press(button: str) -> int:
+        return logged_in.post(address, data={**csrf, "do": button}).status_code
+
+    for k in (4, 5, 6):
+        change(k)
+    for expected in (5, 4, 3):
+        assert press("undo") == 303
+        assert limits() == {"k_anonymity.k": expected}
+    for expected in (4, 5):
+        assert press("redo") == 303
+        assert limits() == {"k_anonymity.k": expected}
+    assert "k is 6" in logged_in.get(address).text
+    change(9)
+    assert press("redo") == 409, "what was undone is on another branch"
+    assert press("undo") == 303
+    assert limits() == {"k_anonymity.k": 5}
+    assert press("redo") == 303
+    assert limits() == {"k_anonymity.k": 9}

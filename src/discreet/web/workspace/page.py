@@ -23,7 +23,9 @@ from discreet.web.projects import access_log, projects
 from discreet.web.workspace import summary
 from discreet.web.workspace.card import describe_record
 from discreet.web.workspace.desk import Desk, open_desk
+from discreet.web.workspace.drafts_map import map_of
 from discreet.web.workspace.preview import Preview
+from discreet.web.workspace.undoing import read_history, redo, undo
 from discreet.web.workspace.view import View
 
 router = APIRouter(prefix="/projects/{number}/workspace", include_in_schema=False)
@@ -38,6 +40,7 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
         project.require_role("member")
         desk = open_desk(connection, core, project, view := View.from_query(query))
         job = queue.latest_job(connection, project, "generate")
+        points, history = map_of(connection, project), read_history(connection, project)
     problem, preview = "", None
     try:
         if desk.file is not None:
@@ -50,15 +53,19 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
     return render_page(
         request, "workspace.html", session, project, "workspace", view=view, desk=desk, problem=problem, preview=preview,
         steps=step_rows(desk.policy.plan), methods=catalogue.entries("masking"), limits=limit_rows(desk.policy),
-        limit_choices=catalogue.list_limits(), job=job, may=project.allows("editor"), title_of=catalogue.title, **views,
+        limit_choices=catalogue.list_limits(), job=job, points=points, history=history, may=project.allows("editor"),
+        title_of=catalogue.title, **views,
     )  # fmt: skip
 
 
 @router.post("")
-def run(core: ServerCore, session: CurrentSession, _form: CheckedForm, number: int) -> Response:
-    """Run the draft on the whole table, as a job."""
+def act(core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Undo or redo a change of the policy, or run the draft on the whole table as a job."""
     with core.store.write() as connection:
         project = projects.get(connection, session.user, number, "editor")
+        if (action := form.get("do")) in ("undo", "redo"):
+            (undo if action == "undo" else redo)(connection, session.user, project)
+            return redirect(f"/projects/{number}/workspace")
         if project.dataset_id is None:
             raise InvalidRequest("there are no initial microdata yet; upload a table first")
         queue.submit(connection, session.user, project, "generate")
@@ -77,5 +84,5 @@ def _build_views(core: Core, session: Session, desk: Desk, preview: Preview, vie
     return {
         "risks": risks, "at": at, "threshold": risks.thresholds[at], "positions": summary.describe_positions(risks),
         "counts": summary.count_at(risks, at), "verdict": summary.describe_verdict(desk, preview), "listed": listed,
-        "card": card, "multiples": preview.multiples,
+        "card": card, "multiples": preview.multiples, "shares": preview.shares,
     }  # fmt: skip

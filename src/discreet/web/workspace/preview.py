@@ -35,6 +35,7 @@ from discreet.web.errors import InvalidRequest, TooManyRequests
 from discreet.web.projects.risk_sample import draw_rows, sample_parameters
 from discreet.web.workspace.multiples import Multiple, describe_multiples
 from discreet.web.workspace.risks import RecordRisks, align_risks, choose_measure
+from discreet.web.workspace.shares import Shares, describe_shares
 
 _SAMPLES_KEPT = 3
 _PREVIEWS_KEPT = 12
@@ -60,6 +61,11 @@ class Preview:
     def multiples(self) -> list[Multiple]:
         """The distribution of every attribute before and after masking."""
         return describe_multiples(self.release)
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Where the risk comes from, by attribute and by set."""
+        return describe_shares(self.risks.measure, self.release, self.assessment, self.risks.threshold)
 
 
 class Previews:
