@@ -75,6 +75,9 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/risk/guesses": ["{busy}/risk/guesses"],
     f"{PLACE}/risk/{{job}}/{{index}}.svg": ["{full}/risk/{risk}/0.svg"],
     f"{PLACE}/risk/{{job}}/{{index}}/attributes.svg": ["{full}/risk/{risk}/1/attributes.svg"],
+    f"{PLACE}/workspace": [
+        "{full}/workspace?now=yes", "{busy}/workspace?now=yes&record=7&on=sex&bar=0", "{empty}/workspace", "{busy}/workspace",
+    ],
 }  # fmt: skip
 """Each route with addresses that show its different states."""
 REFUSED = ("/welcome/of-nobody", "/rescue/of-nobody", "/login/oidc", "/login/oidc/callback", "{full}/methods/steps/9")

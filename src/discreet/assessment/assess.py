@@ -45,6 +45,7 @@ def assess(
     *,
     patient: bool = False,
     last: float | None = None,
+    before: Mapping[str, Score] | None = None,
 ) -> Assessment:
     """Every risk before and after, beside losses already measured, and the verdict limit by limit.
 
@@ -53,11 +54,13 @@ def assess(
     informed intruder is measured nor coverage nor a risk without a limit; what should have been judged on them is then
     incomplete. A ``patient`` assessment measures the informed intruder all the same where a limit names the risk. After ``last``
     nothing more is measured, not even what a limit names: the limit is then incomplete.
+    ``before`` are scores of the original that are known already, by measure.
     ``doubts`` are sentences on why it is not certain which row is whose; what needs to know that is incomplete too. ``covering``
     is the measure of what nobody looked at, and the table as it is written.
     """
     written = covering.released if covering is not None else masked
     taken = _Measurements(original, masked, deadline, patient=patient, last=last, written=written)
+    taken.before |= before or {}
     limited = {limit.split(".")[0] for limit in original.policy.limits}
     for measure in risks:
         if measure.name in limited:
@@ -68,7 +71,7 @@ def assess(
         if measure.name not in limited:
             taken.measure_if_time(measure)
     order = [*(measure.name for measure in risks), *([covering.measure.name] if covering is not None else [])]
-    before, after, informed = (
+    measured_before, after, informed = (
         {name: scores[name] for name in order if name in scores} for scores in (taken.before, taken.after, taken.informed)
     )
     missing, bound = taken.missing, taken.bound
@@ -86,7 +89,7 @@ def assess(
         f"{name} is 0 for every record of the original, so that limits on it say nothing: no attribute has a sensitivity, or no "
         "value a weight"
         for name in dict.fromkeys(limit.split(".")[0] for limit in policy.limits)
-        if name in before and len(original) and before[name].bounds.get("max") == (0.0, 0.0)
+        if name in measured_before and len(original) and measured_before[name].bounds.get("max") == (0.0, 0.0)
     ]
     gaps += [gap for score in (*after.values(), *informed.values(), *losses.values()) for gap in score.gaps]
     if covering is not None and (reason := missing.get(covering.measure.name)):
@@ -104,7 +107,7 @@ def assess(
         return side_by_side(original, masked, after)
 
     return Assessment(
-        before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
+        measured_before, after, informed, losses, verdicts, len(original), len(masked), (*warnings, *doubts), records,
         tuple(dict.fromkeys(gaps)), policy.judge, tuple(describe_use(policy.presets, policy.limits)),
     )  # fmt: skip
 
@@ -151,6 +154,8 @@ class _Measurements:
             self.before[name], self.after[name] = _cover(covering, self.original, doubts)
 
     def _measure_before(self, measure: RiskMeasure) -> None:
+        if measure.name in self.before:
+            return
         needs_original = measure.needs_original(self.original)
         self.before[measure.name] = measure.measure(self.original, original=self.original if needs_original else None)
 

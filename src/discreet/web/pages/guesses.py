@@ -94,12 +94,16 @@ def act(request: Request, core: ServerCore, session: CurrentSession, form: Check
         known = read_known(typed, units_of(policy, [str(column["name"]) for column in dataset.columns]))
         if form.get("action") == "show":  # sent without scripts
             address = urlencode({name: value for name, value in typed.items() if name.startswith("known.")})
+            if form.get("back") == "workspace":
+                return redirect(f"/projects/{number}/workspace?now=yes&{address}")
             return redirect(f"/projects/{number}/risk?{address}#guesses")
         if form.get("action") == "save":
             try:
                 saved = _save(connection, session, project, dataset, form, known)
             except Conflict as error:
                 return conflict_page(request, session, project, "risk", error, form)
+            if form.get("back") == "workspace":
+                return redirect(f"/projects/{number}/workspace")
             return redirect(f"/projects/{number}/risk?guesses={'saved' if saved else 'unchanged'}#guesses")
         queue.submit(connection, session.user, project, "risk", {"measures": ["known_sets"], "known": known})
     access_log.record_original(core.store, session.user, project, project.dataset_id, page="risk")

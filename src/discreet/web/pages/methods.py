@@ -45,8 +45,8 @@ def change(request: Request, core: ServerCore, session: CurrentSession, form: Ch
         return conflicts.conflict_page(request, session, project, "methods", error, form)
     except DiscreetError as error:
         return _page(request, core, session, number, message=str(error), status=422)
-    back = "/wizard" if form.get("back") == "wizard" else ""
-    return redirect(f"/projects/{number}/methods{back}#{anchor}")
+    back = {"wizard": "methods/wizard", "workspace": "workspace"}.get(str(form.get("back", "")), "methods")
+    return redirect(f"/projects/{number}/{back}#{anchor}")
 
 
 def _page(request: Request, core: ServerCore, session: Session, number: int, message: str = "", status: int = 200) -> Response:

@@ -27,6 +27,7 @@ from discreet.web.pages import (
     wizard,
 )
 from discreet.web.pages.access import account, second_factor, sso
+from discreet.web.workspace import page as workspace
 
 router = APIRouter()
 for module in (
@@ -53,5 +54,6 @@ for module in (
     assess,
     charts,
     release,
+    workspace,
 ):
     router.routes.extend(module.router.routes)

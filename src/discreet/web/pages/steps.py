@@ -22,9 +22,10 @@ router = APIRouter(prefix="/projects/{number}/methods", include_in_schema=False)
 
 @router.get("/steps/new")
 def new(request: Request, core: ServerCore, session: CurrentSession, number: int, method: str = "") -> Response:
-    """Show the form of a new step."""
+    """Show the form of a new step, with the columns that the address names."""
     registry.load("masking", method)
-    return _step_page(request, core, session, number, None, Step(method=method))
+    columns = tuple(request.query_params.getlist("columns"))
+    return _step_page(request, core, session, number, None, Step(method=method, columns=columns or None))
 
 
 @router.post("/steps/new")
@@ -121,8 +122,10 @@ def _save_step(
     except DiscreetError as error:
         if step.method not in registry.installed_names("masking"):
             raise
-        return _step_page(request, core, session, number, step_number, step, _error_message(error), 422)
-    return redirect(f"/projects/{number}/methods#step-{step_number or len(new_plan.steps)}")
+        message, back = _error_message(error), str(form.get("back", ""))
+        return _step_page(request, core, session, number, step_number, step, message, 422, back)
+    back = "workspace" if form.get("back") == "workspace" else "methods"
+    return redirect(f"/projects/{number}/{back}#step-{step_number or len(new_plan.steps)}")
 
 
 def _step_page(
@@ -134,6 +137,7 @@ def _step_page(
     step: Step,
     message: str = "",
     status: int = 200,
+    typed_back: str = "",
 ) -> Response:
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
@@ -163,6 +167,7 @@ def _step_page(
         roles=_roles_by_column(policy),
         findings=plan_check.findings_by_step(preview, policy.plan).get(step_number, []) if step_number and not message else [],
         may=project.allows("editor"),
+        back="workspace" if "workspace" in (request.query_params.get("back"), typed_back) else "methods",
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from discreet import registry
 from discreet.convert import read_source
@@ -96,20 +97,32 @@ class RiskSamples:
 
 
 def _read_sample(file: Path, attributes: Mapping[str, Attribute], policy: Policy) -> tuple[Microdata, int]:
-    table = pl.scan_parquet(file, glob=False, hive_partitioning=False)
-    columns = [name for name in table.collect_schema().names() if name in attributes]
-    records = int(table.select(pl.len()).collect().item())
+    columns = [name for name in pl.read_parquet_schema(file) if name in attributes]
+    frame, _, records = draw_rows(file, columns)
     if not columns or not records:
         raise InvalidRequest("no attribute of the table is a key, known or sensitive, so there is no risk to measure")
-    rows = table.select(columns)
-    if records > MOST_RECORDS:
-        chosen = np.sort(np.random.default_rng(_SEED).choice(records, MOST_RECORDS, replace=False))
-        numbered = rows.with_row_index("\0row").filter(pl.col("\0row").is_in(pl.Series(chosen, dtype=pl.UInt32).implode()))
-        rows = numbered.drop("\0row")
     kept = policy.with_(
         attributes={name: attributes[name] for name in columns}, scenarios={}, known_together=(), limits={}, risk={}, cells={}
     )
-    return read_source(rows.collect(engine="streaming"), kept), records
+    return read_source(frame, kept), records
+
+
+def draw_rows(file: Path, columns: list[str] | None) -> tuple[pl.DataFrame, NDArray[np.int64], int]:
+    """A random sample of a table with some columns (None: all), always the same; its row numbers, and the table's records."""
+    table = pl.scan_parquet(file, glob=False, hive_partitioning=False)
+    records = int(table.select(pl.len()).collect().item())
+    rows = table if columns is None else table.select(columns)
+    if records <= MOST_RECORDS:
+        return rows.collect(engine="streaming"), np.arange(records), records
+    chosen = np.sort(np.random.default_rng(_SEED).choice(records, MOST_RECORDS, replace=False))
+    numbered = rows.with_row_index("\0row").filter(pl.col("\0row").is_in(pl.Series(chosen, dtype=pl.UInt32).implode()))
+    return numbered.drop("\0row").collect(engine="streaming"), chosen.astype(np.int64), records
+
+
+def sample_parameters(policy: Policy) -> dict[str, Any]:
+    """The parameters of known_sets on a sample: those of the policy that a sample can do with, and few enough sets."""
+    given = {name: value for name, value in policy.risk.get("known_sets", {}).items() if name not in _WITHOUT}
+    return given | {"max_sets": min(int(given.get("max_sets", _MOST_SETS)), _MOST_SETS)}
 
 
 def _measure(sample: Microdata, records: int, policy: Policy, known: Mapping[str, float]) -> dict[str, Any]:
@@ -119,10 +132,8 @@ def _measure(sample: Microdata, records: int, policy: Policy, known: Mapping[str
     }
     together = tuple(unit for unit in policy.known_together if all(name in attributes for name in unit))
     data = sample.with_policy(sample.policy.with_(attributes=attributes, known_together=together))
-    given = {name: value for name, value in policy.risk.get("known_sets", {}).items() if name not in _WITHOUT}
-    parameters = given | {"max_sets": min(int(given.get("max_sets", _MOST_SETS)), _MOST_SETS)}
     try:
-        measure = registry.create("risk", "known_sets", parameters, origin=policy.origin)
+        measure = registry.create("risk", "known_sets", sample_parameters(policy), origin=policy.origin)
         score = measure.measure(data)
     except DiscreetError as error:
         raise InvalidRequest(f"the sample could not be measured: {error}") from None
