@@ -30,7 +30,7 @@ from discreet.model.sensitivity import Sensitivity
 from discreet.model.threshold import Among, Threshold
 from discreet.risks.known_sets import large
 from discreet.risks.known_sets.explain import explain
-from discreet.risks.known_sets.fields import BETTER, MEANING, OCCASIONAL, RECORD_MEANING
+from discreet.risks.known_sets.fields import BETTER, LIMIT_SENTENCES, MEANING, OCCASIONAL, RECORD_MEANING
 from discreet.risks.known_sets.finer import bounds_of_larger_families, can_sum_rows, narrow_by_families
 from discreet.risks.known_sets.readings.range_score import measure_ranges
 from discreet.risks.known_sets.readings.reidentification import annotate_knowledge
@@ -125,6 +125,7 @@ class KnownSets(RiskMeasure):
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = MEANING
+    limit_sentences: ClassVar[Mapping[str, str]] = LIMIT_SENTENCES
     record_meaning: ClassVar[Mapping[str, str]] = RECORD_MEANING
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 
