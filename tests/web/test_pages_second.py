@@ -304,3 +304,18 @@ def wait(client: TestClient, project: int) -> None:
 
     jobs = wait_until(ended_jobs, "the jobs did not end")
     assert jobs[0]["state"] == "done", jobs[0]["what"]
+
+
+def test_a_sentence_with_a_number_becomes_a_limit_and_its_audience_a_preset(send, logged_in, store, anna, filled):
+    page = html.unescape(logged_in.get(f"/projects/{filled.id}/methods").text)
+    for words in ("Who gets the release?", "Research contract", "Nobody is easier to find than one in 5", "public_use_file"):
+        assert words in page
+    assert send("/methods", do="example", limit="reidentification.prosecutor_max", wanted="11").status_code == 303
+    assert send("/methods", do="example", limit="falsehood.loss", wanted="5").status_code == 303
+    refused = send("/methods", do="example", limit="reidentification.prosecutor_max", wanted="0.5")
+    assert refused.status_code == 422
+    assert "needs a number of at least 1" in html.unescape(refused.text)
+    with store.read() as connection:
+        policy = policies.current_policy(connection, projects.get(connection, anna, filled.id))
+    assert policy.limits == {"reidentification.prosecutor_max": 1 / 11, "falsehood.loss": 0.05}
+    assert "Nobody is easier to find than one in 11" in html.unescape(logged_in.get(f"/projects/{filled.id}/methods").text)

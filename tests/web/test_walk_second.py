@@ -59,6 +59,7 @@ def test_table_a1_from_upload_to_a_published_release_that_other_programs_read(
     page.get_by_label("fraction").fill("0.8")
     page.get_by_role("button", name="Add the step").click()
     page.wait_for_url("**/methods#step-2")
+    page.get_by_text("Choose a measure by its name").click()
     page.get_by_label("Set a limit").select_option("k_anonymity.k")
     page.get_by_label("Value", exact=True).fill("2")
     page.get_by_role("button", name="Set limit").click()

@@ -40,6 +40,7 @@ def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_pla
     assert answer.status_code == 200, answer.text
 
     page.goto(f"{project}/methods/wizard")
+    page.get_by_text("Choose a measure by its name").click()
     page.get_by_label("Set a limit").select_option("k_anonymity.k")
     page.get_by_label("Value", exact=True).fill("3")
     page.get_by_role("button", name="Set limit").click()

@@ -47,6 +47,9 @@ class Falsehood(LossMeasure):
         "false": "released values that are false",
         "values": "values compared: released records x attributes",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "loss": "at most {percent} % of the released values are not true",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {"loss": "share of the record's values that are false"}
 
     attributes: tuple[str, ...] = Field(

@@ -89,6 +89,9 @@ class RiskMeasure(Plugin):
     """The numeric summary fields that describe the table and have no better direction, so that no limit may name them."""
     meaning: ClassVar[Mapping[str, str]] = {}
     """A short definition of each summary field, with its unit."""
+    limit_sentences: ClassVar[Mapping[str, str]] = {}
+    """What a limit on a field says, as a sentence with one blank: {number}, {percent} % (a share) or one in {one_in}; without
+    one, people see a sentence made of the field's meaning."""
     record_meaning: ClassVar[Mapping[str, str]] = {}
     """A short definition of each column of ``per_record``, with its unit; ``name*`` covers columns named by the data."""
 
@@ -220,6 +223,7 @@ class LossMeasure(Plugin):
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low"}
     neutral: ClassVar[Collection[str]] = ()
     meaning: ClassVar[Mapping[str, str]] = {}
+    limit_sentences: ClassVar[Mapping[str, str]] = {}
     record_meaning: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod

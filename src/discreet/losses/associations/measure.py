@@ -58,6 +58,9 @@ class Associations(LossMeasure):
     )
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "worst": "low", "effect": "low", "effects_outside": "low"}
     neutral: ClassVar[Collection[str]] = ("pairs", "effects")
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "loss": "associations of two attributes change by at most {number} on average",
+    }
     meaning: ClassVar[Mapping[str, str]] = {
         "loss": "mean absolute change of the association of two attributes, 0 to 1",
         "worst": "largest change of the association of two attributes",

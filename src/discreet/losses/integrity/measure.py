@@ -68,6 +68,9 @@ class Integrity(LossMeasure):
     spark: ClassVar[EngineWork | None] = EngineWork("discreet.losses.integrity.spark:integrity", (WEIGHTED,))
     better: ClassVar[Mapping[str, Direction]] = {"loss": "low", "outside": "low", **dict.fromkeys(STATISTIC_KINDS, "low")}
     neutral: ClassVar[Collection[str]] = ("statistics",)
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "mean": "no mean of a numeric attribute moves by more than {percent} %",
+    }
     meaning: ClassVar[Mapping[str, str]] = {
         "loss": "share of statistics outside their allowed range",
         "outside": "statistics outside their allowed range",

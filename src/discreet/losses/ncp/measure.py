@@ -63,6 +63,11 @@ class Ncp(LossMeasure):
         "values": "values compared: records x attributes",
         "records_lost": "original records that are not in the release",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "loss": "at most {percent} % of the detail of the values is lost",
+        "suppressed": "there are at most {number} suppressed values",
+        "records_lost": "there are at most {number} records left out of the release",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "loss": "weighted mean penalty of the record's values, 0 to 1",
     }

@@ -30,6 +30,36 @@ from discreet.model.presets.sources import (
     WP216_NUMBERS,
 )
 
+
+@dataclass(frozen=True)
+class Audience:
+    """Who gets a release, with the presets that guidance names for them, the usual one first."""
+
+    name: str
+    title: str
+    meaning: str
+    presets: tuple[str, ...]
+
+
+AUDIENCES: Mapping[str, Audience] = {
+    audience.name: audience
+    for audience in (
+        Audience(
+            "public", "Public", "anybody may have it, without a contract, and may look for anybody in it",
+            ("public_use_file", "cell_size_11", "max_risk_0.09", "max_risk_0.05", "wp216"),
+        ),
+        Audience(
+            "research", "Research contract", "named researchers, bound by a contract that forbids re-identification",
+            ("scientific_use_file", "max_risk_0.2", "k_5", "k_5_average"),
+        ),
+        Audience(
+            "internal", "Internal", "colleagues of the same institution, under its own rules and controls",
+            ("k_3", "max_risk_0.33", "k_3_average"),
+        ),
+    )
+}  # fmt: skip
+"""The audiences of a release; a starting point to edit, as every preset is."""
+
 NO_COMPLIANCE = "This is what was checked, not a statement that a law or a guideline is complied with."
 
 

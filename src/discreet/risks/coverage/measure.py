@@ -53,6 +53,9 @@ class Coverage(RiskMeasure):
         "unexamined": "low", "identifying": "low", "restorable": "low", "read_back": "low",
     }  # fmt: skip
     descriptive: ClassVar[Collection[str]] = ("unexamined", "identifying", "restorable", "read_back")
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "identifying": "there are at most {number} released columns that look like names, contacts, ids or free text",
+    }
     meaning: ClassVar[Mapping[str, str]] = {
         "unexamined": "released columns of concern that no adversary reads, or that their role does not settle",
         "identifying": "of these: columns that single people out or look like names, contacts, ids or free text",

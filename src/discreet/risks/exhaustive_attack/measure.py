@@ -57,6 +57,10 @@ class ExhaustiveAttack(RiskMeasure):
     )
     neutral: ClassVar[Collection[str]] = ("sets", "blind")
     occasional: ClassVar[Collection[str]] = ("best_guess", "blind", "risk", "risk_all")
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "risk": "at most {percent} % of guesses of a secret succeed because of the release, whatever set is known",
+        "risk_all": "at most {percent} % of guesses of a secret succeed because of the release, where all is known",
+    }
     meaning: ClassVar[Mapping[str, str]] = {
         "sets": "sets of columns that were examined: all that an intruder may know by the parameters",
         "singled_out": "share of records that at least one of these sets singles out",

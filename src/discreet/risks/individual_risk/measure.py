@@ -68,6 +68,10 @@ class IndividualRisk(RiskMeasure):
         "household_expected": "expected number of records in households of which a member is re-identified",
         "household_max": "largest household risk",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "max": "nobody is easier to find in the population than one in {one_in}",
+        "mean": "people are on average found in the population with a probability of at most {percent} %",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "class_size": "records in the record's equivalence class",
         "population_size": "estimated size of its class in the population: sum of the sampling weights of the class",

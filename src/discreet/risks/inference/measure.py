@@ -40,6 +40,9 @@ class Inference(ControlledAttack):
     """
 
     name: ClassVar[str] = "inference"
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "risk": "at most {percent} % of guesses of a confidential value succeed because of the release",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "success": "largest probability over the secrets that the secret of the record's person is guessed; empty if not attacked"
     }

@@ -18,6 +18,11 @@ OCCASIONAL: Collection[str] = (
     "mean_low", "mean_high", "all_sets_low", "all_sets_high", "reidentification", "reidentification_max",
     "worst_scenario", "high_risk_by_scenario", "mean_by_scenario", "max_by_scenario", "effective_k_min_by_scenario",
 )  # fmt: skip
+LIMIT_SENTENCES: Mapping[str, str] = {
+    "effective_k_min": "whatever is known, nobody is easier to find than one in {number}",
+    "high_risk": "there are at most {number} records at high risk, whatever is known",
+    "high_risk_share": "at most {percent} % of the records are at high risk, whatever is known",
+}
 MEANING: Mapping[str, str] = {
     "sets": "known sets with a probability above epsilon, the empty set included (independent: and every part of such a set)",
     "undecided": "records whose interval holds the threshold: high-risk or not is not certain over all sets",

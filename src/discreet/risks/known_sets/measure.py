@@ -22,7 +22,7 @@ from discreet.model.sensitivity import Sensitivity
 from discreet.model.threshold import Threshold
 from discreet.risks.known_sets.bounded_sums import bounded_sums
 from discreet.risks.known_sets.explain import explain
-from discreet.risks.known_sets.fields import BETTER, MEANING, OCCASIONAL, RECORD_MEANING
+from discreet.risks.known_sets.fields import BETTER, LIMIT_SENTENCES, MEANING, OCCASIONAL, RECORD_MEANING
 from discreet.risks.known_sets.gaps import INDEPENDENT, NARROWING, ORIGINAL_VALUES, POPULATION, RANGES, TOGETHER
 from discreet.risks.known_sets.large import sums as large
 from discreet.risks.known_sets.large.score import measure_large, working_bytes
@@ -69,6 +69,7 @@ class KnownSets(RiskMeasure):
     descriptive: ClassVar[Collection[str]] = ("sets", "undecided")
     neutral: ClassVar[Collection[str]] = ("widest",)
     meaning: ClassVar[Mapping[str, str]] = MEANING
+    limit_sentences: ClassVar[Mapping[str, str]] = LIMIT_SENTENCES
     record_meaning: ClassVar[Mapping[str, str]] = RECORD_MEANING
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
 

@@ -55,6 +55,10 @@ class LDiversity(RiskMeasure):
         "recursive_l": "largest l for which every class is recursively (c, l)-diverse",
         "homogeneous": "records in classes with a single sensitive value (attribute disclosure)",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "l": "everybody shares an equivalence class with at least {number} different sensitive values",
+        "homogeneous": "there are at most {number} records whose class gives their sensitive value away",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "l": "distinct sensitive values in the record's equivalence class",
         "entropy_l": "entropy l-diversity of the record's class",

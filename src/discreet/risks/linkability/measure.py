@@ -34,6 +34,9 @@ class Linkability(ControlledAttack):
     """
 
     name: ClassVar[str] = "linkability"
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "risk": "at most {percent} % of attempts to link two parts of a record succeed because of the release",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "linked": "probability that both parts of the record's person are linked through the release; empty if not attacked"
     }

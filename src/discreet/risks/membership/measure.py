@@ -48,6 +48,9 @@ class Membership(ControlledAttack):
     better: ClassVar[Mapping[str, Direction]] = {**BETTER, **dict.fromkeys((*_RATES, "auc"), "low")}
     neutral: ClassVar[Collection[str]] = (*NEUTRAL, "distance_members", "distance_others")
     worst: ClassVar[Mapping[str, float]] = {**WORST, **dict.fromkeys((*_RATES, "auc"), 1.0)}
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "risk": "at most {percent} % of the people in the release are recognised as being in it because of the release",
+    }
     meaning: ClassVar[Mapping[str, str]] = {
         **MEANING,
         "attack": "share of people in the release who are called members",

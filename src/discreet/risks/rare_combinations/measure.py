@@ -49,6 +49,9 @@ class RareCombinations(RiskMeasure):
         "fewest": "records of the rarest combination; empty where there is none",
         "by_size": "rare combinations by the number of their keys",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "records": "there are at most {number} records with a rare combination of a few quasi-identifiers",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "rare": "number of sets of keys whose combination is rare in the record",
         "fewest": "records that share its rarest combination; empty where every combination has a null that is no value",

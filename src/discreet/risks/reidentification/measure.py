@@ -85,6 +85,14 @@ class Reidentification(SampledMeasure):
         "sample_uniques": "records alone in their equivalence class",
         "population_uniques": "sample uniques that are unique in the population (expected number where it is estimated)",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "prosecutor_max": "nobody is easier to find than one in {one_in}",
+        "prosecutor_mean": "people are on average found with a probability of at most {percent} %",
+        "journalist_max": "nobody is easier to find in the population than one in {one_in}",
+        "marketer": "at most {percent} % of the people are expected to be found in a register",
+        "sample_uniques": "there are at most {number} records alone in their equivalence class",
+        "population_uniques": "there are at most {number} records unique in the population",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "prosecutor": "prosecutor risk: 1 / records in the equivalence class",
         "journalist": "journalist risk: 1 / persons of the population with the same key values, or its expected value",

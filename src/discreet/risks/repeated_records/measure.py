@@ -61,6 +61,10 @@ class RepeatedRecords(RiskMeasure):
     }  # fmt: skip
     original_use: ClassVar[Literal["none", "optional", "required"]] = "optional"
     neutral: ClassVar[Collection[str]] = ("persons", "groups")
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "min_persons": "nobody is easier to find than one in {number} people",
+        "over_threshold_share": "at most {percent} % of the people are found with a probability above the threshold",
+    }
     meaning: ClassVar[Mapping[str, str]] = {
         "k": "records in the smallest equivalence class (k-anonymity)",
         "min_persons": "persons in the smallest group (distinct k)",

@@ -45,6 +45,9 @@ class SafeHarbor(RiskMeasure):
     )
     better: ClassVar[Mapping[str, Direction]] = {"failing": "low"}
     neutral: ClassVar[Collection[str]] = ("columns",)
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "failing": "there are at most {number} columns with one of the 18 identifiers of HIPAA",
+    }
     meaning: ClassVar[Mapping[str, str]] = {
         "failing": "columns that hold one of the 18 identifiers, as far as their names and values show it",
         "columns": "columns checked",

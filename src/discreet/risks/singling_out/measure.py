@@ -51,6 +51,9 @@ class SinglingOut(ControlledAttack):
         "singled_out": "share of statements that hold for exactly one of all people in the release",
         "people": "people among whom attack and control are counted",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "risk": "at most {percent} % of attempts to single somebody out succeed because of the release",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "matches": "people in the release for whom the statement made from this record holds; empty if none was made"
     }

@@ -55,6 +55,9 @@ class TCloseness(RiskMeasure):
         "t": "largest earth mover's distance of a class from the whole table, 0 to 1",
         "mean_t": "mean over records of the distance of their class",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "t": "no equivalence class differs from the whole table by more than {percent} % in its sensitive values",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "t": "earth mover's distance of the record's equivalence class from the whole table, 0 to 1",
     }

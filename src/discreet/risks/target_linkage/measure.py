@@ -81,6 +81,10 @@ class TargetLinkage(RiskMeasure):
         "mean_candidates": "mean number of candidate records per target",
         "pairs_left_out": "pairs that blocking did not compare",
     }
+    limit_sentences: ClassVar[Mapping[str, str]] = {
+        "max": "nobody on the intruder's list is linked with a probability above {percent} %",
+        "marketer": "at most {percent} % of the intruder's list is expected to be linked correctly",
+    }
     record_meaning: ClassVar[Mapping[str, str]] = {
         "probability": "probability of the best link of the target",
         "best": "row of the best link, counted from 0",

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 from starlette.datastructures import FormData
 
-from discreet import registry
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
-from discreet.model.presets.catalogue import PRESETS, find_preset
 from discreet.selection.reasons import format_step
 from discreet.web.auth.accounts import User
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
@@ -20,6 +17,7 @@ from discreet.web.auth.sessions import Session
 from discreet.web.errors import Conflict, InvalidRequest
 from discreet.web.pages.forms import catalogue, conflicts, editing, fields, plan_check
 from discreet.web.pages.forms.labels import step_rows
+from discreet.web.pages.forms.limit_choice import LIMIT_ACTIONS, apply_limit_action, limit_choices, limit_rows
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import policies, projects
 from discreet.web.projects.projects import Project
@@ -60,16 +58,10 @@ def _page(request: Request, core: ServerCore, session: Session, number: int, mes
         request, "methods.html", session, project, "methods", status=status, message=message, policy=policy, preview=preview,
         steps=[step | {"findings": findings.get(step["number"], [])} for step in step_rows(plan)],
         settings=fields.form_fields(Plan, plan.model_dump(exclude_defaults=True), exclude=("steps", "seed")),
-        methods=catalogue.entries("masking"), limits=limit_rows(policy), limit_choices=catalogue.list_limits(),
-        presets=list(PRESETS.values()),
+        methods=catalogue.entries("masking"), limits=limit_rows(policy), choices=limit_choices(),
         measures=_measure_rows(policy), risks=catalogue.entries("risk"), losses=catalogue.entries("loss"),
         may=project.allows("editor"),
     )  # fmt: skip
-
-
-def limit_rows(policy: Policy) -> list[dict[str, Any]]:
-    """One row per limit, with its meaning."""
-    return [{"limit": limit, "wanted": required, **catalogue.describe_limit(limit)} for limit, required in policy.limits.items()]
 
 
 def _measure_rows(policy: Policy) -> list[dict[str, Any]]:
@@ -98,12 +90,8 @@ def _apply_action(connection: Connection, user: User, project: Project, form: Fo
         plan = Policy.from_dict({"plan": content}, origin="the settings").plan
         editing.save_plan(connection, user, project, base, plan, "the plan's settings changed")
         return "settings"
-    if action == "preset":
-        return _add_preset(connection, user, project, base, policy, form)
-    if action in ("limit", "no-limit"):
-        return _change_limit(connection, user, project, base, policy, action, form)
-    if action == "judge":
-        return _change_judge(connection, user, project, base, form)
+    if action in LIMIT_ACTIONS:
+        return apply_limit_action(connection, user, project, base, policy, action, form)
     if action in ("measure", "no-measure"):
         return _change_measures(connection, user, project, base, policy, action, form)
     raise InvalidRequest(f"'{action[:40]}' is not an action of this page")
@@ -127,51 +115,6 @@ def _change_step(
         what, anchor = f"step {position} {action}d", f"step-{position}"
     editing.save_plan(connection, user, project, base, new_plan, what)
     return anchor
-
-
-def _add_preset(connection: Connection, user: User, project: Project, base: int, policy: Policy, form: FormData) -> str:
-    """Add the limits of a preset; a limit that is set already gets the preset's number."""
-    preset = find_preset(str(form.get("preset", "")))
-    sections = {
-        "limits": {**policy.limits, **preset.limits},
-        "presets": list(dict.fromkeys([*policy.presets, preset.name])),
-    }
-    policies.edit(connection, user, project, base, sections, f"limits of the preset {preset.name}")
-    return "limits"
-
-
-def _change_limit(
-    connection: Connection, user: User, project: Project, base: int, policy: Policy, action: str, form: FormData
-) -> str:
-    limit, limits = str(form.get("limit", "")), dict(policy.limits)
-    if action == "no-limit":
-        limits.pop(limit, None)
-        what = f"the limit {limit} removed"
-    else:
-        if limit.count(".") != 1:
-            raise InvalidRequest("choose what to limit")
-        comparison = catalogue.describe_limit(limit)["comparison"]
-        registry.resolve_limit(limit, origin="the limit")
-        try:
-            required = float(str(form.get("wanted", "")).strip())
-        except ValueError:
-            required = math.nan
-        if not math.isfinite(required):
-            raise InvalidRequest(f"the limit of {limit} is a number; got '{str(form.get('wanted', ''))[:40]}'")
-        limits[limit] = required
-        what = f"limit: {limit} {comparison} {required:g}"
-    editing.save_section(connection, user, project, base, "limits", limits, what)
-    return "limits"
-
-
-def _change_judge(connection: Connection, user: User, project: Project, base: int, form: FormData) -> str:
-    """Set which intruders the limits on risk are judged for; both is the default and is not written to the policy."""
-    judge = str(form.get("judge", ""))
-    if judge not in ("both", "release"):
-        raise InvalidRequest(f"limits are judged for 'both' intruders or for the 'release' alone; got '{judge[:40]}'")
-    what = "limits are judged for both intruders" if judge == "both" else "limits are judged on the release alone"
-    editing.save_section(connection, user, project, base, "judge", None if judge == "both" else judge, what)
-    return "limits"
 
 
 def _change_measures(

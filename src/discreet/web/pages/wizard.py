@@ -9,17 +9,16 @@ from starlette.datastructures import FormData
 
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
-from discreet.model.presets.catalogue import PRESETS
 from discreet.selection.choices import PREFERENCES
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.auth.sessions import Session
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages.forms import catalogue, conflicts, editing
+from discreet.web.pages.forms import conflicts, editing
 from discreet.web.pages.forms.labels import step_rows
+from discreet.web.pages.forms.limit_choice import limit_choices, limit_rows
 from discreet.web.pages.forms.search_form import read_search_form, search_form_values
 from discreet.web.pages.frontier import read_search
-from discreet.web.pages.methods import limit_rows
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, datasets, policies, projects
 
@@ -104,12 +103,12 @@ def _form_page(
         policy = policies.current_policy(connection, project)
         columns = datasets.get(connection, project).columns if project.dataset_id is not None else []
         searches = [job for job in queue.list_jobs(connection, project, 50) if job.kind == "select"][:10]
-    limit_choices = catalogue.list_limits()
+    choices = limit_choices()
     return render_page(
         request, "wizard.html", session, project, "methods", status=status, message=message, limits=limit_rows(policy),
-        limit_choices=limit_choices, presets=list(PRESETS.values()), searches=searches, may=project.allows("editor"),
+        choices=choices, searches=searches, may=project.allows("editor"),
         options=search_form_values(policy, [str(column["name"]) for column in columns], form), preferences=PREFERENCES,
-        axes={kind: [group for group in limit_choices if group["kind"] == kind] for kind in ("risk", "loss")},
+        axes={kind: [group for group in choices["fields"] if group["kind"] == kind] for kind in ("risk", "loss")},
     )  # fmt: skip
 
 
