@@ -17,7 +17,7 @@ from discreet.web.errors import InvalidRequest, NotFound, TooManyRequests
 from discreet.web.jobs import queue
 from discreet.web.pages.forms import catalogue
 from discreet.web.pages.forms.labels import step_rows
-from discreet.web.pages.methods import limit_rows
+from discreet.web.pages.forms.limit_choice import limit_rows
 from discreet.web.pages.rendering import redirect, render_page
 from discreet.web.projects import access_log, projects
 from discreet.web.workspace import summary
