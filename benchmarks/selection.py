@@ -46,7 +46,7 @@ import discreet
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import LARGEST_CHANGE_OF_EFFECT, MOST_BLANK, Outcome
 from discreet.selection.proposals import add_missing_hierarchies

@@ -11,14 +11,14 @@ from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
 from discreet.selection.choices import choose_plan, dominating_plans, preference_order, three_plans
-from discreet.selection.evaluate import TARGETED, Evaluator
+from discreet.selection.evaluation.evaluator import TARGETED, Evaluator
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.gaps.closing import close_gaps
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import TriedPlan
 from discreet.selection.reasons import explain_choice, explain_companions, explain_protected_keys, explain_unreachable_threshold
 from discreet.selection.results import Selection
-from discreet.selection.search import TriedPlan
-from discreet.selection.space import Space
+from discreet.selection.space.dimensions import Space
 from discreet.selection.trials import TrialReporter
 
 _MOST_UNTARGETED = 6

@@ -19,21 +19,23 @@ from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.build import build_plan
 from discreet.selection.conclusion import assess_best_plan, last_moment
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import MOST_ATTRIBUTES, MOST_RECORDS
 from discreet.selection.options import SelectArguments, SelectOptions
-from discreet.selection.outcome import Outcome
-from discreet.selection.prepared_space import coarsest_point, prepare_space, quickest_point
+from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.proposals import add_missing_hierarchies, released_attributes
 from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
 from discreet.selection.risky_attributes import rank_risky_attributes
 from discreet.selection.sampling import draw_sample, sample_share
-from discreet.selection.search import Budget, Search, SearchMode, TriedPlan, open_storage
-from discreet.selection.space import Point, Space
-from discreet.selection.starts import starting_points
+from discreet.selection.search.budget import Budget
+from discreet.selection.search.search import Search, SearchMode
+from discreet.selection.search.storage import open_storage
+from discreet.selection.space.dimensions import Point, Space
+from discreet.selection.space.prepare import coarsest_point, prepare_space, quickest_point
+from discreet.selection.starts.order import starting_points
+from discreet.selection.steps.build import build_plan
 from discreet.selection.trials import OnTrial, TrialReporter
 
 _BUDGET_SHARE_OF_SAMPLE = 0.5
