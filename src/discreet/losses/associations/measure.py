@@ -15,6 +15,7 @@ from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.midpoints import released_numbers
 from discreet.engine.encoding.columns import encode_series
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.losses.associations.regression import Effect, Formula, fit_effects, parse_formula
 from discreet.losses.associations.strength import Variable, association
@@ -102,10 +103,12 @@ class Associations(LossMeasure):
         original, masked = _sampled(original, self.records), _sampled(masked, self.records)
         sides = {name: _variables(original, masked, name) for name in names}
         pairs = [pair for pair in combinations(names, 2) if changed & set(pair)]
+        changes: list[float] = []
         for pair in pairs:
+            report_progress("comparing associations", len(changes), len(pairs))
             if pair not in before:  # a search compares many releases with one original
                 before[pair] = association(*(sides[name][0] for name in pair))
-        changes = [min(1.0, abs(association(*(sides[name][1] for name in pair)) - before[pair])) for pair in pairs]
+            changes.append(min(1.0, abs(association(*(sides[name][1] for name in pair)) - before[pair])))
         summary: dict[str, int | float | None] = {
             "loss": float(np.mean(changes)) if changes else 0.0,
             "worst": max(changes, default=0.0),
