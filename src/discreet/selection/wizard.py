@@ -48,6 +48,8 @@ _LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.15, 0.3
 """Shares of all seconds between which the time of the final assessment lies."""
 _SLOWER_TO_CONFIRM = 2.5
 """How many times as long as a quick plan one may take on the sample to be tried on the whole table too."""
+_SHARE_OF_RECODINGS = 0.1
+"""Share of all seconds that recodings to start from may take."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
 
@@ -89,7 +91,8 @@ def select(
     fingerprint = _fingerprint(data, options, key.secret)
     points: list[Point] = []
     if how == "guided":
-        recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect)
+        end = None if options.seconds is None else time.monotonic() + _SHARE_OF_RECODINGS * options.seconds
+        recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect, end)
         points = starting_points(space, risky, recodings)
     reporter = TrialReporter(on_trial)
 
