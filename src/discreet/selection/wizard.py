@@ -169,6 +169,9 @@ def spell_out_losses(policy: Policy, data: Microdata, options: SelectOptions) ->
     associations = losses.setdefault("associations", {"most": MOST_ATTRIBUTES, "records": MOST_RECORDS})
     if options.analyses:
         associations["analyses"] = list(dict.fromkeys([*associations.get("analyses", ()), *options.analyses]))
+    if associations.get("analyses") and not any(limit.startswith("associations.") for limit in policy.limits):
+        # what fewer records than a class show, no plan can keep: it would hide what plans do to all other effects
+        associations.setdefault("fewest", needed_class_size(policy))
     return policy.with_(loss=losses)
 
 
