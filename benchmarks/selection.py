@@ -1,27 +1,29 @@
 """The wizard against twenty plans by hand, on tables that it has not seen and on limits that owners set.
 
-    python benchmarks/selection.py [--tables hr court ...] [--limits k3 k5 ...] [--seconds 60] [--data FOLDER]
-                                   [--longest-by-hand 20] [--hand-seconds 120] [--no-hand] [--seed 7] [--minutes 180]
-                                   [--results FILE] [--processor-time]
+    python benchmarks/selection.py [--tables hr court ...] [--limits k3 k5 ...] [--seconds 60] [--data FOLDER] [--by-hand FILE]
+                                   [--resume FILE] [--minutes 180] [--longest-by-hand 20] [--hand-seconds 120] [--no-hand]
+                                   [--seed 7] [--processor-time]
 
 Tables: benchmarks/selection_tables.py; adult, census_income_kdd and nmes1988 are read from FOLDER or from the folder that
-DISCREET_DATA names, as Parquet, and left out with a message where they are not there. Plans by hand:
-benchmarks/selection_plans.py. Limits: k = 3, 5, 10; k = 5 with l = 2; largest probability of a link 0.2 and 0.09; no effective
-class size below 5.
+DISCREET_DATA names, as Parquet, and left out with a message where they are not there. Limits: benchmarks/selection_limits.py.
+Plans by hand: benchmarks/selection_plans.py.
 
-One line per table and limit: whether the limits are met (and how many plans by hand meet them), the objective of the wizard's
-plan and of the best plan by hand, their ratio; then pairs of the wizard and the best by hand: false values of the worst
-attribute, blank share of the worst key, largest change of a regression effect, gaps in the evidence that the plan causes; then
-the plans tried, those that cannot run, the seconds, whether these are within 1.1 x budget + 5 s, and the load of the machine.
-The best plan by hand has the least objective that meets the limits, of those without gaps if there is one, and of those that
-leave no key more than 60 % blank if there is one. A summary of all lines follows.
+One line per table and limit: whether the limits are met (and how many plans by hand meet them); the seconds used of those that
+are promised (1.1 x budget + 5); the objective of the wizard's plan and of the best plan by hand, their ratio; then pairs of the
+wizard and the best by hand: false values of the worst attribute, suppressed values of the most suppressed key, largest change of
+a named regression effect (lost above 25 %), gaps in the evidence that the plan causes; then the plans tried, those that cannot
+run, and the load of the machine. The best plan by hand has the least objective that meets the limits, of those without gaps if
+there is one, and of those that leave no key more than 60 % blank if there is one. A line for all cases and a summary follow.
 
-A case takes at most --hand-seconds for the plans by hand and 1.1 x --seconds + 5 for the wizard; none is begun after --minutes.
-With --results the cases are appended to a file, those that it has already are left out, and the table and summary of all cases in
-it are printed: so the table can be completed in parts. With --processor-time seconds are those of the processor, for a machine
-that does other things as well; nothing can be read off such a run about the clock, and the load says how busy the machine was.
-All ten tables and seven limits take about two hours on two cores; `--tables hr survey visits --limits k5 risk0.09 --seconds 20
---hand-seconds 30` takes six minutes.
+The plans by hand do not depend on the clock: benchmarks/selection_by_hand.py runs them beforehand, on a machine that may be busy,
+into the file that --by-hand names; without it they are run here, for at most --hand-seconds per case. The searches want a quiet
+machine: each takes at most 1.1 x --seconds + 5, and none is begun after --minutes. With --resume the cases are appended to a
+file, those that it has already are left out, and the table of all cases in it is printed: so it can be completed in parts. The
+order is that of the limits, then of the tables. With --processor-time seconds are those of the processor, for a machine that does
+other things as well; nothing can be read off such a run about the clock, and the load says how busy the machine was.
+
+Nine tables and seven limits take about 70 minutes; `--tables hr survey visits --limits k5 risk0.09 --seconds 20 --hand-seconds
+30` takes six.
 """
 
 from __future__ import annotations
@@ -39,45 +41,20 @@ from typing import Any
 if "--processor-time" in sys.argv:  # before anything reads a clock
     time.monotonic = time.perf_counter = time.process_time
 
-from selection_plans import plans_by_hand
+from selection_by_hand import HandOutcome, best_of, read_outcomes, run_plans
+from selection_limits import LIMITS, set_limits
 from selection_tables import ANALYSES, FILES, GENERATED, load_table
 
 import discreet
-from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
-from discreet.selection.evaluate import Evaluator
-from discreet.selection.options import SelectOptions
-from discreet.selection.outcome import LARGEST_CHANGE_OF_EFFECT, MOST_BLANK, Outcome
-from discreet.selection.proposals import add_missing_hierarchies
+from discreet.selection.outcome import LARGEST_CHANGE_OF_EFFECT, MOST_BLANK
 from discreet.selection.trials import Trial
-from discreet.selection.wizard import spell_out_losses
 
-LIMITS: dict[str, tuple[dict[str, float], int]] = {
-    "k3": ({"k_anonymity.k": 3}, 3),
-    "k5": ({"k_anonymity.k": 5}, 5),
-    "k10": ({"k_anonymity.k": 10}, 10),
-    "k5l2": ({"k_anonymity.k": 5, "l_diversity.l": 2}, 5),
-    "risk0.2": ({"target_linkage.max": 0.2}, 5),
-    "risk0.09": ({"target_linkage.max": 0.09}, 12),
-    "below5": ({"known_sets.below_5": 0}, 10),
-}
-"""Limits by name, with the class size that a statistician would aim at."""
 HEADINGS = (
-    "table", "limit", "met (by hand)", "objective", "by hand", "ratio", "false, worst attribute", "blank, worst key",
-    "effect", "gaps", "plans", "cannot run", "seconds", "in time", "load",
+    "table", "limit", "met (by hand)", "seconds of promised", "objective", "by hand", "ratio", "false, worst attribute",
+    "most suppressed key", "effects", "gaps", "plans", "cannot run", "load",
 )  # fmt: skip
-
-
-def set_limits(data: Microdata, name: str) -> Microdata:
-    """The table under the limits with a name, with all that a search would add to its policy."""
-    limits, _ = LIMITS[name]
-    measures = {limit.split(".")[0] for limit in limits}
-    risk: dict[str, Any] = {measure: dict(data.policy.risk.get(measure, {})) for measure in measures}
-    if "l_diversity" in risk:
-        confidential = data.named(Role.CONFIDENTIAL) or [column for column in data.columns if column not in data.named(Role.KEY)]
-        risk["l_diversity"] = {"sensitive": confidential[:1]}
-    return data.with_policy(data.policy.with_(risk=risk, limits=limits))
 
 
 @dataclass(frozen=True)
@@ -99,68 +76,61 @@ class Comparison:
     effect_by_hand: float | None = None
 
 
-def run_by_hand(evaluate: Evaluator, k: int, longest: float, seconds: float) -> dict[str, Outcome]:
-    """The outcome of each plan by hand; one that takes too long is left out, and so are those for which no time is left."""
-    outcomes: dict[str, Outcome] = {}
-    end = time.monotonic() + seconds
-    for name, plan in plans_by_hand(evaluate.data, k).items():
-        try:
-            with stop_after(min(time.monotonic() + longest, end)):
-                outcome = evaluate(plan)
-        except OutOfTimeError:
-            print(f"  {name}: stopped", file=sys.stderr, flush=True)
-            continue
-        missed = ", ".join(outcome.missed) or outcome.error or "nothing"
-        line = f"  {name}: objective {outcome.loss:.4f}, blank {outcome.blank:.2f}, misses {missed} ({outcome.seconds:.1f} s)"
-        print(line, file=sys.stderr, flush=True)
-        outcomes[name] = outcome
-    return outcomes
-
-
-def compare(table: str, limit: str, data: Microdata, arguments: argparse.Namespace) -> Comparison:
+def compare(table: str, limit: str, data: Microdata, hand: list[HandOutcome], arguments: argparse.Namespace) -> Comparison:
     """The wizard against the plans by hand, for one table and limit."""
-    _, k = LIMITS[limit]
-    options = SelectOptions(seconds=arguments.seconds, seed=arguments.seed, analyses=ANALYSES.get(table, ()))
-    data = set_limits(data, limit)
-    complete = data.with_policy(spell_out_losses(add_missing_hierarchies(data), data, options))
-    evaluate = Evaluator(complete, options, patient=True)
-    hand = {} if arguments.no_hand else run_by_hand(evaluate, k, arguments.longest_by_hand, arguments.hand_seconds)
-    meeting = {name: outcome for name, outcome in hand.items() if outcome.meets_limits}
-    best = min(meeting.values(), key=lambda outcome: outcome.rank) if meeting else None
+    best, meeting = best_of(hand), sum(outcome.met for outcome in hand)
     trials: list[Trial] = []
     began = time.monotonic()
     selection = discreet.select(
-        data, seconds=arguments.seconds, seed=arguments.seed, analyses=list(options.analyses), on_trial=trials.append
+        set_limits(data, limit),
+        seconds=arguments.seconds,
+        seed=arguments.seed,
+        analyses=list(ANALYSES.get(table, ())),
+        on_trial=trials.append,
     )
     seconds = time.monotonic() - began
     load = os.getloadavg()[0]
     print(*selection.sentences, sep="\n  ", file=sys.stderr, flush=True)
     if best is not None:
-        print("  best by hand:", next(name for name, outcome in meeting.items() if outcome is best), file=sys.stderr)
+        print("  best by hand:", best.plan, file=sys.stderr)
     failed = [trial for trial in trials if trial.error is not None]
     for error in {trial.error for trial in failed}:
         print("  cannot run:", error, file=sys.stderr)
     met = not selection.standing  # gaps in the evidence are the policy's, not the plan's
     losses = {name: score.summary for name, score in selection.assessment.losses.items()}
     blank = max((share for name, share in _blank_shares(selection, data).items()), default=0.0)
-    ratio = selection.loss / best.loss if best and best.loss and met else None
-    gaps = evaluate(selection.plan).gaps  # the search looks for them only where there is time
-    effect, effect_by_hand = losses["associations"]["effect"], best.measured["associations.effect"] if best else None
-    in_time = seconds <= 1.1 * arguments.seconds + 5
+    ratio = selection.loss / best.objective if best and best.objective and met else None
+    gaps, effect = selection.gaps_of_plan, losses.get("associations", {}).get("effect")
+    promised = 1.1 * arguments.seconds + 5
     cells = [
-        table, limit, f"{'yes' if met else 'no'} ({len(meeting)} of {len(hand)})", f"{selection.loss:.4f}",
-        f"{best.loss:.4f}" if best else "–", f"{ratio:.2f}" if ratio is not None else "–",
-        f"{_percent(losses['falsehood']['worst'])}, {_percent(best.measured['falsehood.worst']) if best else '–'}",
+        table, limit, f"{'yes' if met else 'no'} ({meeting} of {len(hand)})", f"{seconds:.0f} of {promised:.0f}",
+        f"{selection.loss:.4f}", f"{best.objective:.4f}" if best else "–", f"{ratio:.2f}" if ratio is not None else "–",
+        f"{_percent(losses.get('falsehood', {}).get('worst'))}, {_percent(best.false) if best else '–'}",
         f"{_percent(blank)}, {_percent(best.blank) if best else '–'}",
-        f"{_percent(effect)}, {_percent(effect_by_hand)}",
+        f"{_effect(effect)}, {_effect(best.effect) if best else '–'}",
         ", ".join("–" if number is None else str(number) for number in (gaps, best.gaps if best else None)),
-        f"{len(trials)}", f"{len(failed) / max(1, len(trials)):.1%}", f"{seconds:.0f}",
-        "yes" if in_time else "no", f"{load:.1f}",
+        f"{len(trials)}", f"{len(failed) / max(1, len(trials)):.1%}", f"{load:.1f}",
     ]  # fmt: skip
     return Comparison(
-        cells, met, best is not None, ratio, blank, best.blank if best else None, len(failed), len(trials), in_time,
-        gaps, best.gaps if best else None, effect, effect_by_hand,
+        cells, met, best is not None, ratio, blank, best.blank if best else None, len(failed), len(trials), seconds <= promised,
+        gaps, best.gaps if best else None, effect, best.effect if best else None,
     )  # fmt: skip
+
+
+def summary_row(results: list[Comparison]) -> list[str]:
+    """One line for all cases: limits met, results in time, mean and worst ratio, effects kept, plans that cannot run."""
+    required = [result for result in results if result.met_by_hand]
+    ratios = [result.ratio for result in required if result.ratio is not None]
+    failed, plans = sum(result.failed for result in results), sum(result.plans for result in results)
+    mean = f"{sum(ratios) / len(ratios):.2f} on average, {max(ratios):.2f} at worst" if ratios else "–"
+    met = f"{sum(result.met for result in results)} of {len(results)} (by hand {len(required)})"
+    in_time = f"{sum(result.in_time for result in results)} of {len(results)} in time"
+    kept = sum(result.effect is not None and result.effect <= LARGEST_CHANGE_OF_EFFECT for result in results)
+    named = sum(result.effect is not None for result in results)
+    return [
+        "all", "", met, in_time, "", "", mean, "", f"{_percent(max(result.blank for result in results))} at most",
+        f"{kept} of {named} kept", "", f"{plans}", f"{failed / max(1, plans):.1%}", "",
+    ]  # fmt: skip
 
 
 def summarize(results: list[Comparison]) -> list[str]:
@@ -196,6 +166,10 @@ def _blank_shares(selection: Any, data: Microdata) -> Mapping[str, float]:
     return {name: change.suppressed for name, change in selection.changes.items() if name in data.named(Role.KEY)}
 
 
+def _effect(value: Any) -> str:
+    return "–" if value is None else f"{_percent(value)}{' (lost)' if value > LARGEST_CHANGE_OF_EFFECT else ''}"
+
+
 def _percent(value: Any) -> str:
     return "–" if value is None else f"{100 * float(value):.0f} %"
 
@@ -210,32 +184,42 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=180, help="no case is begun later")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--no-hand", action="store_true")
-    parser.add_argument("--results", type=Path, help="file that cases are appended to, and whose cases are printed")
+    parser.add_argument("--by-hand", type=Path, help="file of benchmarks/selection_by_hand.py")
+    parser.add_argument("--resume", type=Path, help="file that cases are appended to, and whose cases are printed")
     parser.add_argument("--processor-time", action="store_true", help="count the processor's seconds")
     parser.add_argument("--data", type=Path, default=os.environ.get("DISCREET_DATA"))
     arguments = parser.parse_args()
-    results = read_results(arguments.results)
+    results = read_results(arguments.resume)
+    outcomes = read_outcomes(arguments.by_hand)
     print_heading()
     for result in results:
         print(f"| {' | '.join(result.cells)} |", flush=True)
     done = {tuple(result.cells[:2]) for result in results}
+    cases = [(table, limit) for limit in arguments.limits for table in arguments.tables if (table, limit) not in done]
     end = time.monotonic() + 60 * arguments.minutes
-    for table in arguments.tables:
-        limits = [limit for limit in arguments.limits if (table, limit) not in done]
-        data = load_table(table, arguments.data and Path(arguments.data)) if limits else None
-        if limits and data is None:
+    tables: dict[str, Microdata | None] = {}
+    for table, limit in cases:
+        if time.monotonic() > end:
+            print(f"{table}, {limit} is left out: {arguments.minutes:g} minutes are over", file=sys.stderr)
+            continue
+        if table not in tables:
+            tables[table] = load_table(table, arguments.data and Path(arguments.data))
+        data = tables[table]
+        if data is None:
             print(f"{table} is left out: name the folder of {table}.parquet with --data or DISCREET_DATA", file=sys.stderr)
-        for limit in limits if data is not None else ():
-            if time.monotonic() > end:
-                print(f"{table}, {limit} is left out: {arguments.minutes:g} minutes are over", file=sys.stderr)
-                continue
-            print(f"{table}, {limit}", file=sys.stderr, flush=True)
-            results.append(compare(table, limit, data, arguments))
-            print(f"| {' | '.join(results[-1].cells)} |", flush=True)
-            if arguments.results is not None:
-                with arguments.results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(results[-1]), ensure_ascii=False) + "\n")
-    print("", *(f"- {line}" for line in summarize(results)), sep="\n")
+            continue
+        print(f"{table}, {limit}", file=sys.stderr, flush=True)
+        hand = outcomes.get((table, limit), [])
+        if not hand and not arguments.no_hand:
+            hand = list(run_plans(data, table, limit, longest=arguments.longest_by_hand, seconds=arguments.hand_seconds))
+        results.append(compare(table, limit, data, hand, arguments))
+        print(f"| {' | '.join(results[-1].cells)} |", flush=True)
+        if arguments.resume is not None:
+            with arguments.resume.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(results[-1]), ensure_ascii=False) + "\n")
+    if results:
+        print(f"| {' | '.join(summary_row(results))} |")
+        print("", *(f"- {line}" for line in summarize(results)), sep="\n")
 
 
 def print_heading() -> None:

@@ -26,7 +26,7 @@ from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.model.attribute import Level, Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.frontier import hypervolume
 from discreet.selection.options import SelectOptions
 from discreet.selection.proposals import add_missing_hierarchies, knowable_attributes

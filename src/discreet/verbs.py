@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.analysis.profile import Profile
     from discreet.selection.options import SelectArguments
     from discreet.selection.results import Selection
-    from discreet.selection.search import SearchMode
+    from discreet.selection.search.search import SearchMode
     from discreet.selection.trials import OnTrial
 
 

@@ -14,6 +14,7 @@ from discreet.errors import ParameterError
 from discreet.losses.associations.measure import Associations
 from discreet.losses.associations.regression import fit_effects, parse_formula
 from discreet.losses.associations.strength import Variable, association
+from discreet.testing import table
 
 RNG = np.random.default_rng(8)
 
@@ -170,3 +171,18 @@ def test_policies_can_name_it():
     data = _visits(200).with_policy(Policy.from_dict(policy))
     assessment = discreet.assess(data, data)
     assert assessment.verdicts[0].status == "met"
+
+
+def test_the_effect_of_a_category_with_few_records_is_reported_but_not_counted():
+    rng = np.random.default_rng(3)
+    office = ["sales"] * 60 + ["it"] * 40 + ["board"] * 4
+    pay = [{"sales": 30.0, "it": 50.0, "board": 200.0}[name] for name in office] + rng.normal(0, 1, 104)
+    before = table({"office": office, "pay": pay.tolist()}, key=["office"])
+    merged = ["{board|it}" if name == "board" or number == 60 else name for number, name in enumerate(office)]
+    after = before.with_columns({"office": pl.Series(merged)})
+    every, counted = (Associations(analyses=("pay ~ office",), fewest=fewest).measure(before, after) for fewest in (1, 5))
+    assert every.summary["effect"] > 0.25
+    assert counted.summary["effect"] < 0.05
+    assert (every.summary["effects"], counted.summary["effects"]) == (2, 1)
+    assert [note for note in map(str, counted.notes) if "office=board" in note and "fewer than 5 records" in note]
+    assert not [note for note in map(str, every.notes) if "fewer than" in note]

@@ -16,13 +16,12 @@ from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.selection.changes import AttributeChange
 from discreet.selection.choices import choose_plan, three_plans
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import ObjectiveWeights, objective_parts
 from discreet.selection.options import SelectOptions
-from discreet.selection.outcome import Outcome
+from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
-from discreet.selection.search import TriedPlan
 from discreet.selection.trials import Trial
 
 

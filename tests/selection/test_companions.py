@@ -12,9 +12,11 @@ import pytest
 import discreet
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.selection.build import build_plan
 from discreet.selection.options import SelectOptions
-from discreet.selection.space import AS_IT_IS, AVERAGED, DROPPED, WITH_KEYS, build_space, with_companions
+from discreet.selection.space.beside_keys import with_companions
+from discreet.selection.space.build import build_space
+from discreet.selection.space.dimensions import AS_IT_IS, AVERAGED, DROPPED, WITH_KEYS
+from discreet.selection.steps.build import build_plan
 from discreet.selection.trials import Trial
 
 _JOBS = [f"job {letter}" for letter in "abcdefgh"]
@@ -86,10 +88,10 @@ def test_the_written_policy_gives_the_same_release_without_gaps(
 
 def companions_of(data: Microdata, **options: Any) -> dict[str, list[Any]]:
     """The columns beside the keys that a search would treat, with their choices."""
-    from discreet.selection.evaluate import Evaluator
-    from discreet.selection.prepared_space import prepare_space
+    from discreet.selection.evaluation.evaluator import Evaluator
     from discreet.selection.proposals import add_missing_hierarchies
-    from discreet.selection.search import open_storage
+    from discreet.selection.search.storage import open_storage
+    from discreet.selection.space.prepare import prepare_space
 
     chosen = SelectOptions(trials=1, **options)
     data = data.with_policy(add_missing_hierarchies(data))
@@ -155,7 +157,7 @@ def test_a_resumed_search_has_the_columns_beside_the_keys_that_it_had(tmp_path: 
 
 
 def test_gaps_are_closed_at_the_end_where_there_was_no_time_to_look_for_columns_before(monkeypatch: Any) -> None:
-    monkeypatch.setattr("discreet.selection.prepared_space._look_for_companions", lambda *_: {})
+    monkeypatch.setattr("discreet.selection.space.prepare._look_for_companions", lambda *_: {})
     selection = discreet.select(people(), trials=3, seed=1)
     assert selection.met
     assert not selection.assessment.gaps

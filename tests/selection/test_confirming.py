@@ -9,8 +9,7 @@ import polars as pl
 
 import discreet
 from discreet.model.policy import Plan, Policy
-from discreet.selection.outcome import Outcome
-from discreet.selection.search import TriedPlan
+from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.trials import Trial
 from discreet.selection.wizard import _points_to_confirm
 

@@ -12,8 +12,8 @@ import discreet
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
 from discreet.selection import conclusion
-from discreet.selection.outcome import Outcome
-from discreet.selection.search import Search, TriedPlan
+from discreet.selection.outcome import Outcome, TriedPlan
+from discreet.selection.search.search import Search
 from discreet.selection.trials import Trial
 from discreet.selection.wizard import _points_to_confirm
 

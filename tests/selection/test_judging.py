@@ -10,7 +10,7 @@ import discreet
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.testing import patients, table
 

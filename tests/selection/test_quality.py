@@ -19,8 +19,9 @@ from discreet.selection.choices import PlanChoice
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import MOST_BLANK, Outcome
 from discreet.selection.proposals import add_missing_hierarchies
-from discreet.selection.space import Space, build_space
-from discreet.selection.spreading import spread_loss
+from discreet.selection.search.spreading import spread_loss
+from discreet.selection.space.build import build_space
+from discreet.selection.space.dimensions import Space
 from discreet.selection.trials import Trial
 from discreet.testing import employees
 

@@ -12,7 +12,7 @@ import discreet
 from discreet.assessment.designs import with_designs
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
 from discreet.selection.sampling import draw_sample, sampled_policy
 

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 import discreet
-from discreet.selection.build import build_plan
-from discreet.selection.space import SCORE_TARGET, build_space
-from discreet.selection.starts import starting_points
+from discreet.selection.space.build import build_space
+from discreet.selection.space.dimensions import SCORE_TARGET
+from discreet.selection.starts.order import starting_points
+from discreet.selection.steps.build import build_plan
 
 
 def _data(risk: dict[str, Any], limits: dict[str, float]) -> Any:

@@ -18,7 +18,7 @@ from discreet.model.policy import Policy
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome
 from discreet.selection.proposals import add_missing_hierarchies
-from discreet.selection.space import build_space
+from discreet.selection.space.build import build_space
 from discreet.selection.trials import Trial
 
 
@@ -177,7 +177,8 @@ def test_a_budget_that_is_too_short_for_a_plan_still_gives_one() -> None:
 
 
 def test_a_risk_without_a_limit_is_not_measured_in_every_trial() -> None:
-    from discreet.selection.evaluate import Evaluator, default_risk
+    from discreet.selection.evaluation.evaluator import Evaluator
+    from discreet.selection.evaluation.measures import default_risk
 
     data = employees()
     policy = data.policy.with_(risk={"known_sets": {}, "k_anonymity": {}})

@@ -18,16 +18,16 @@ from discreet.errors import DataError, PolicyError
 from discreet.keys.ring import KeyRing
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.build import build_plan, scaled_count
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import FIELDS, ObjectiveWeights, objective_parts
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import Outcome
 from discreet.selection.proposals import add_missing_hierarchies
 from discreet.selection.risky_attributes import rank_risky_attributes
 from discreet.selection.sampling import sampled_policy
-from discreet.selection.space import build_space
-from discreet.selection.starts import starting_points
+from discreet.selection.space.build import build_space
+from discreet.selection.starts.order import starting_points
+from discreet.selection.steps.build import build_plan, scaled_count
 from discreet.selection.trials import Trial
 from discreet.testing import students, table
 
@@ -376,9 +376,9 @@ def test_the_reasons_say_with_numbers_that_a_threshold_is_out_of_reach() -> None
 
 
 def test_if_no_plan_can_run_some_are_tried_without_their_targeted_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.selection.evaluate._FEW_HIGH_RISK", 0)
+    monkeypatch.setattr("discreet.selection.evaluation.evaluator._FEW_HIGH_RISK", 0)
     for rule in ("add_quick_plan", "add_unchanged", "add_clusters", "add_recodings"):
-        monkeypatch.setattr(f"discreet.selection.starts._Starts.{rule}", lambda starts, *_, **__: None)
+        monkeypatch.setattr(f"discreet.selection.starts.classes.{rule}", lambda starts, *_, **__: None)
     selection = discreet.select(hopeless(), trials=4, seed=3)
     assert selection.frontier
     assert selection.tried > 4
@@ -394,7 +394,7 @@ def test_a_plan_that_must_change_most_records_is_given_up_unless_they_are_few_or
     data = data.with_policy(data.policy.with_(risk={"known_sets": {"threshold": 0.0}}))
     every = data.with_columns({"felony": pl.Series(["yes"] * 300)})
     assert Evaluator(every, SelectOptions())(plan).error is None
-    monkeypatch.setattr("discreet.selection.evaluate._FEW_HIGH_RISK", 299)
+    monkeypatch.setattr("discreet.selection.evaluation.evaluator._FEW_HIGH_RISK", 299)
     assert "too many to lower the risk of one by one" in (Evaluator(every, SelectOptions())(plan).error or "")
     assert Evaluator(every, SelectOptions(), patient=True)(plan).error is None
 
@@ -417,7 +417,9 @@ def test_a_plan_with_targeted_generalization_is_among_the_trials(monkeypatch: py
         return outcome
 
     monkeypatch.setattr(Evaluator, "__call__", recorded)
-    monkeypatch.setattr("discreet.selection.evaluate._SECONDS_PER_DECISION", 60.0)  # not by the clock of a busy machine
+    monkeypatch.setattr(
+        "discreet.selection.evaluation.evaluator._SECONDS_PER_DECISION", 60.0
+    )  # not by the clock of a busy machine
     data = small(limits={"known_sets.high_risk": 0})
     known = {**data.policy.risk["known_sets"], "threshold": 2.0}  # within reach if all records agree on every known attribute
     data = data.with_policy(data.policy.with_(judge="release", risk={"known_sets": known}))

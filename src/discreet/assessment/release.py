@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +13,11 @@ from discreet.assessment.designs import with_designs
 from discreet.assessment.measures import default_measures, make_measures, measures_for_limits
 from discreet.assessment.row_links import check_listed, link_to_original
 from discreet.engine.runtime import dispatch
+from discreet.engine.runtime.progress import OutOfTimeError, stop_after
+from discreet.model.contracts import LossMeasure
 from discreet.model.microdata import Microdata
 from discreet.model.results import Assessment, Release
+from discreet.model.score import Score
 
 _COVERAGE = "coverage"
 """The risk measure that every assessment takes, whether the policy names it or not."""
@@ -38,10 +42,15 @@ def assess_release(
     risks = registry.bind_to_engine("risk", make_measures("risk", names, policy), original, table)
     loss_measures = make_measures("loss", measures_for_limits("loss", policy), policy)
     bound = registry.bind_to_engine("loss", loss_measures, original, table)
-    losses = {measure.name: measure.measure(original, table) for measure in bound}
+    losses, unmeasured = _measure_losses(bound, original, table, last)
     coverage = registry.create("risk", _COVERAGE, policy.risk.get(_COVERAGE), origin=policy.origin)
     covering = Covering(coverage, _as_written(masked, table))
     assessment = assess(original, table, risks, losses, deadline, doubts, covering, patient=patient, last=last)
+    # a limit on such a loss is incomplete
+    late = tuple(
+        f"{name} could not be measured: there was no time left for it; 'discreet assess' measures it" for name in unmeasured
+    )
+    assessment = replace(assessment, warnings=(*assessment.warnings, *late)) if late else assessment
     if plan.seed is not None:
         from discreet.keys.choose import SEED_GAP
 
@@ -49,6 +58,21 @@ def assess_release(
     if not warnings:
         return assessment
     return replace(assessment, warnings=(*assessment.warnings, *warnings), gaps=(*assessment.gaps, *warnings))
+
+
+def _measure_losses(
+    measures: Sequence[LossMeasure], original: Microdata, table: Microdata, last: float | None
+) -> tuple[dict[str, Score], list[str]]:
+    """The losses by name, and the names of those that could not be measured up to the last moment."""
+    losses: dict[str, Score] = {}
+    unmeasured: list[str] = []
+    for measure in measures:
+        try:
+            with stop_after(last):
+                losses[measure.name] = measure.measure(original, table)
+        except OutOfTimeError:
+            unmeasured.append(measure.name)
+    return losses, unmeasured
 
 
 def _as_written(masked: Microdata | Release, table: Microdata) -> Microdata:

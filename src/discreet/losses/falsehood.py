@@ -10,6 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from discreet.engine.cells.comparison import compare_cells, is_unchanged, link_rows
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError
 from discreet.model.attribute import Role
 from discreet.model.contracts import Direction, LossMeasure
@@ -67,7 +68,8 @@ class Falsehood(LossMeasure):
         simulated[rows.masked] = False
         false_per_record = simulated * float(len(names))
         false_values = []
-        for name in names:
+        for number, name in enumerate(names):
+            report_progress("comparing released values with the original", number, len(names))
             count = int(simulated.sum())
             if not is_unchanged(original, masked, name, rows):
                 false = compare_cells(original, masked, name, rows).false

@@ -15,8 +15,7 @@ from discreet.model.policy import Plan
 from discreet.selection.changes import AttributeChange, describe_changes
 from discreet.selection.frontier import MapPoint, dominates
 from discreet.selection.options import Preference, SelectOptions
-from discreet.selection.outcome import Outcome
-from discreet.selection.search import TriedPlan
+from discreet.selection.outcome import Outcome, TriedPlan
 
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 

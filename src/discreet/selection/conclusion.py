@@ -11,14 +11,14 @@ from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.masking.generate import generate
 from discreet.model.microdata import Microdata
 from discreet.selection.choices import choose_plan, dominating_plans, preference_order, three_plans
-from discreet.selection.evaluate import TARGETED, Evaluator
+from discreet.selection.evaluation.evaluator import TARGETED, Evaluator
 from discreet.selection.frontier import MapPoint, frontier, mark_dominated
 from discreet.selection.gaps.closing import close_gaps
 from discreet.selection.options import SelectOptions
+from discreet.selection.outcome import TriedPlan
 from discreet.selection.reasons import explain_choice, explain_companions, explain_protected_keys, explain_unreachable_threshold
 from discreet.selection.results import Selection
-from discreet.selection.search import TriedPlan
-from discreet.selection.space import Space
+from discreet.selection.space.dimensions import Space
 from discreet.selection.trials import TrialReporter
 
 _MOST_UNTARGETED = 6
@@ -72,7 +72,7 @@ def assess_best_plan(
     axes = (evaluate.risk_axis, options.loss)
     sentences = [
         *explain_choice(chosen, tried, assessment, axes, evaluate.worst, options),
-        *explain_unreachable_threshold(evaluate, unmet),
+        *_explain_threshold_in_time(evaluate, unmet, last),
         *explain_companions(chosen, data, space),
         *explain_protected_keys(data, options.protect, (*unmet, *chosen.outcome.missed)),
     ]
@@ -98,9 +98,19 @@ def assess_best_plan(
         sentences=tuple(sentences),
         seconds=time.monotonic() - began,
         searching=searching,
+        gaps_of_plan=chosen.outcome.gaps,
         interrupted=interrupted,
         busy=sum(plan.outcome.seconds for plan in (*tried_on_sample, *tried)),
     )
+
+
+def _explain_threshold_in_time(evaluate: Evaluator, unmet: Sequence[str], last: float | None) -> list[str]:
+    """Why a threshold is out of reach; this takes one more measurement, so nothing is said where there is no time for it."""
+    try:
+        with stop_after(last):
+            return explain_unreachable_threshold(evaluate, unmet)
+    except OutOfTimeError:
+        return []
 
 
 def look_for_gaps(

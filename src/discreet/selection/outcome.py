@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from discreet.model.policy import Plan
 from discreet.selection.changes import AttributeChange
+from discreet.selection.space.dimensions import Point
 
 MOST_BLANK = 0.6
 """The share of a key's values from which suppressing them counts as losing the key."""
@@ -113,3 +115,12 @@ class Outcome:
         values = {fields.get(name, name): value for name, value in content.items()}
         changes = {name: AttributeChange(**change) for name, change in values.get("changes", {}).items()}
         return cls(**values | {"changes": changes, "gap_columns": tuple(values.get("gap_columns", ()))})
+
+
+@dataclass(frozen=True)
+class TriedPlan:
+    """A plan that was tried, the point that it was built from, and its outcome."""
+
+    point: Point
+    plan: Plan
+    outcome: Outcome

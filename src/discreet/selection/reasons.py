@@ -14,13 +14,13 @@ from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Step
 from discreet.model.results import Assessment
-from discreet.selection.build import smallest_class
 from discreet.selection.changes import describe_changes
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import OBJECTIVE
 from discreet.selection.options import SelectOptions
-from discreet.selection.search import TriedPlan
-from discreet.selection.space import Space
+from discreet.selection.outcome import TriedPlan
+from discreet.selection.space.dimensions import Space
+from discreet.selection.steps.classes import smallest_class
 
 GIVEN_UP = "Given up:"
 """The start of sentences with numbers of single attributes, which a public report leaves out."""

@@ -8,10 +8,12 @@ points where few enough records are in classes below k: local suppression does t
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from discreet import registry
 from discreet.engine.cells.hierarchies import hierarchy_of, leaf_codes, level_codes
@@ -53,9 +55,17 @@ def needed_class_size(policy: Policy) -> int:
 
 
 def greedy_recodings(
-    data: Microdata, keys: Sequence[str], heights: Mapping[str, int], k: int, protected: Collection[str] = ()
+    data: Microdata,
+    keys: Sequence[str],
+    heights: Mapping[str, int],
+    k: int,
+    protected: Collection[str] = (),
+    deadline: float | None = None,
 ) -> list[dict[str, int]]:
-    """Levels of the keys, each list coarser than the one before; keys that stay as they are are left out."""
+    """Levels of the keys, each list coarser than the one before; keys that stay as they are are left out.
+
+    With many keys this takes long: after the deadline, a moment of ``time.monotonic``, the levels so far are the last list.
+    """
     rows = np.linspace(0, len(data) - 1, min(len(data), _MOST_RECORDS)).astype(np.int64)
     size = max(2, math.ceil(k * len(rows) / len(data))) if len(data) else 2
     ladders = {name: _Ladder(data, name, rows, heights[name]) for name in keys if name not in protected}
@@ -66,6 +76,8 @@ def greedy_recodings(
     recodings: list[dict[str, int]] = []
     for share in _SHARES_IN_SMALL_CLASSES:
         while _share_in_small_classes(total, size) > share and (step := _next_step(ladders, levels, total)) is not None:
+            if deadline is not None and time.monotonic() > deadline:
+                break
             total = total - ladders[step].hashes[levels[step]] + ladders[step].hashes[levels[step] + 1]
             levels[step] += 1
         recoding = {name: level for name, level in levels.items() if level}
@@ -107,17 +119,21 @@ class _Ladder:
 
 def _next_step(ladders: Mapping[str, _Ladder], levels: Mapping[str, int], total: NDArray[np.uint64]) -> str | None:
     """The key whose next level merges most classes for its cost; None if every key is at its last level."""
-    before = math.log(len(np.unique(total)))
+    before = math.log(_count_different(total))
     best, best_gain = None, -math.inf
     for name, ladder in ladders.items():
         level = levels[name]
         if level + 1 < len(ladder.hashes):
-            after = math.log(len(np.unique(total - ladder.hashes[level] + ladder.hashes[level + 1])))
+            after = math.log(_count_different(total - ladder.hashes[level] + ladder.hashes[level + 1]))
             own = ladder.entropies[level] - ladder.entropies[level + 1]
             gain = (before - after + _OWN_ENTROPY * own + 1e-6) / ladder.cost(level)
             if gain > best_gain:
                 best, best_gain = name, gain
     return best
+
+
+def _count_different(numbers: NDArray[np.uint64]) -> int:
+    return pl.Series(numbers).n_unique()  # hashes them, which takes a fraction of the time of sorting
 
 
 def _share_in_small_classes(total: NDArray[np.uint64], size: int) -> float:

@@ -54,6 +54,8 @@ class Selection(Plottable):
     seconds: float
     searching: float
     busy: float
+    gaps_of_plan: int | None = None
+    """The gaps in the evidence that the chosen plan itself causes; None where there was no time to look for them."""
     interrupted: bool = False
     """Whether the user stopped the search before its budget was spent."""
 

@@ -15,8 +15,8 @@ from discreet.engine.draws.draw import KeyedDraw
 from discreet.model.attribute import Role
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
-from discreet.selection.build import scaled_count
 from discreet.selection.options import SelectOptions
+from discreet.selection.steps.build import scaled_count
 
 SMALLEST_SAMPLE, LARGEST_SAMPLE = 20_000, 40_000
 _LARGEST_SAMPLE_SHARE = 0.8

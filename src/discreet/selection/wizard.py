@@ -19,21 +19,23 @@ from discreet.errors import DataError, PolicyError
 from discreet.keys.choose import choose_key, with_key
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Plan, Policy
-from discreet.selection.build import build_plan
 from discreet.selection.conclusion import assess_best_plan, last_moment
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.objective import MOST_ATTRIBUTES, MOST_RECORDS
 from discreet.selection.options import SelectArguments, SelectOptions
-from discreet.selection.outcome import Outcome
-from discreet.selection.prepared_space import coarsest_point, prepare_space, quickest_point
+from discreet.selection.outcome import Outcome, TriedPlan
 from discreet.selection.proposals import add_missing_hierarchies, released_attributes
 from discreet.selection.recodings import greedy_recodings, needed_class_size
 from discreet.selection.results import Selection
 from discreet.selection.risky_attributes import rank_risky_attributes
 from discreet.selection.sampling import draw_sample, sample_share
-from discreet.selection.search import Budget, Search, SearchMode, TriedPlan, open_storage
-from discreet.selection.space import Point, Space
-from discreet.selection.starts import starting_points
+from discreet.selection.search.budget import Budget
+from discreet.selection.search.search import Search, SearchMode
+from discreet.selection.search.storage import open_storage
+from discreet.selection.space.dimensions import Point, Space
+from discreet.selection.space.prepare import coarsest_point, prepare_space, quickest_point
+from discreet.selection.starts.order import starting_points
+from discreet.selection.steps.build import build_plan
 from discreet.selection.trials import OnTrial, TrialReporter
 
 _BUDGET_SHARE_OF_SAMPLE = 0.5
@@ -46,6 +48,8 @@ _LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.15, 0.3
 """Shares of all seconds between which the time of the final assessment lies."""
 _SLOWER_TO_CONFIRM = 2.5
 """How many times as long as a quick plan one may take on the sample to be tried on the whole table too."""
+_SHARE_OF_RECODINGS = 0.1
+"""Share of all seconds that recodings to start from may take."""
 _MOST_POINTS_TO_CONFIRM = 12
 """Points of the sample that are tried on the whole table."""
 
@@ -87,7 +91,8 @@ def select(
     fingerprint = _fingerprint(data, options, key.secret)
     points: list[Point] = []
     if how == "guided":
-        recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect)
+        end = None if options.seconds is None else time.monotonic() + _SHARE_OF_RECODINGS * options.seconds
+        recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect, end)
         points = starting_points(space, risky, recodings)
     reporter = TrialReporter(on_trial)
 
@@ -164,6 +169,9 @@ def spell_out_losses(policy: Policy, data: Microdata, options: SelectOptions) ->
     associations = losses.setdefault("associations", {"most": MOST_ATTRIBUTES, "records": MOST_RECORDS})
     if options.analyses:
         associations["analyses"] = list(dict.fromkeys([*associations.get("analyses", ()), *options.analyses]))
+    if associations.get("analyses") and not any(limit.startswith("associations.") for limit in policy.limits):
+        # what fewer records than a class show, no plan can keep: it would hide what plans do to all other effects
+        associations.setdefault("fewest", needed_class_size(policy))
     return policy.with_(loss=losses)
 
 

@@ -7,6 +7,7 @@ when two threads enter them at once, and do not survive a fork. The compiler its
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import sys
 import tempfile
@@ -24,6 +25,7 @@ SMALL_ARRAY, SMALL_WORK = 1 << 17, 300_000_000
 """Members of the longest array of a call, and of all calls so far, up to which small versions are used."""
 FEW_ROWS = 3000
 """Rows up to which a loop over single values is faster in Python than with the compiler, which must be imported and loaded."""
+_PACKAGE = Path(__file__).resolve().parents[2]
 _interpreting = threading.local()
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -154,9 +156,18 @@ def is_compiler_loaded() -> bool:
 
 
 def was_compiled(module: str, function: str = "") -> bool:
-    """Whether machine code of a module's kernels, or of one of them, is in the cache, so that using it does not take seconds."""
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_folder())
-    return next(folder.rglob(f"{module}.{function}*.nbi"), None) is not None
+    """Whether machine code of a module's kernels, or of one of them, is in the cache, so that using it does not take seconds.
+
+    Machine code of another installation, or of this one before an update, does not count: the compiler would not use it. It keeps
+    what it compiled in a folder per folder of sources.
+    """
+    cache = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache_folder())
+    for source in _PACKAGE.rglob(f"{module}.py"):
+        digest = hashlib.sha1(str(source.parent).encode(), usedforsecurity=False).hexdigest()
+        indexes = (cache / f"{source.parent.name}_{digest}").glob(f"{module}.{function}*.nbi")
+        if any(index.stat().st_mtime > source.stat().st_mtime for index in indexes):
+            return True
+    return False
 
 
 def import_numba() -> Any:

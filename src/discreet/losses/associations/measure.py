@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ from discreet.engine.cells.containment import read_containment
 from discreet.engine.cells.hierarchies import usable_hierarchy
 from discreet.engine.cells.midpoints import released_numbers
 from discreet.engine.encoding.columns import encode_series
+from discreet.engine.runtime.progress import report_progress
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.losses.associations.regression import Effect, Formula, fit_effects, parse_formula
 from discreet.losses.associations.strength import Variable, association
@@ -43,6 +44,7 @@ class Associations(LossMeasure):
     ``analyses`` are linear regressions such as ``visits ~ sex + race + age``. Categories enter as dummy variables against the
     most frequent one; a released group counts for each of its members in part. ``effect`` is the largest change of a coefficient
     that differs from 0 in the original (95 %), as a share of it; a coefficient that cannot be estimated any more counts as 1.
+    That of a category with fewer than ``fewest`` records is left out: it tells of single persons, and no safe release keeps it.
 
     >>> from discreet.testing import table
     >>> before = table({"sex": ["f", "m"] * 20, "age": [30, 50] * 20}, key=["sex", "age"])
@@ -82,6 +84,9 @@ class Associations(LossMeasure):
     most: Annotated[int, Field(ge=2)] = Field(
         default=40, description="most attributes to compare, the changed ones first; those beyond are named in a note"
     )
+    fewest: Annotated[int, Field(ge=1)] = Field(
+        default=1, description="the effect of a category with fewer records in the original is reported, but not counted"
+    )
     records: Annotated[int, Field(ge=100)] = Field(
         default=100_000, description="most records to compare; of more, this many evenly spread over each table"
     )
@@ -105,21 +110,24 @@ class Associations(LossMeasure):
         original, masked = _sampled(original, self.records), _sampled(masked, self.records)
         sides = {name: _variables(original, masked, name) for name in names}
         pairs = [pair for pair in combinations(names, 2) if changed & set(pair)]
+        changes: list[float] = []
         for pair in pairs:
+            report_progress("comparing associations", len(changes), len(pairs))
             if pair not in before:  # a search compares many releases with one original
                 before[pair] = association(*(sides[name][0] for name in pair))
-        changes = [min(1.0, abs(association(*(sides[name][1] for name in pair)) - before[pair])) for pair in pairs]
+            changes.append(min(1.0, abs(association(*(sides[name][1] for name in pair)) - before[pair])))
         summary: dict[str, int | float | None] = {
             "loss": float(np.mean(changes)) if changes else 0.0,
             "worst": max(changes, default=0.0),
             "pairs": len(pairs),
         }
         effects = [comparison for text in self.analyses for comparison in self._effects(parse_formula(text), original, masked)]
-        clear = [_relative_change(before, after) for _, before, after in effects if before.is_clear]
+        counted = [one for one in effects if one.records is None or one.records >= self.fewest]
+        clear = [_relative_change(one.before, one.after) for one in counted if one.before.is_clear]
         summary["effect"] = max(clear, default=0.0) if self.analyses else None
-        summary["effects_outside"] = sum(_is_outside(before, after) for _, before, after in effects) if self.analyses else None
-        summary["effects"] = len(effects)
-        notes += [Note(f"{label}: {before} becomes {after}", "") for label, before, after in effects]
+        summary["effects_outside"] = sum(_is_outside(one.before, one.after) for one in counted) if self.analyses else None
+        summary["effects"] = len(counted)
+        notes += [Note(_describe(one, self.fewest), "") for one in effects]
         return Score(self.name, summary, None, _by_attribute(names, pairs, changes), notes=tuple(notes))
 
     def _compared(self, original: Microdata, masked: Microdata) -> tuple[list[str], set[str], list[str]]:
@@ -143,8 +151,8 @@ class Associations(LossMeasure):
             )
         return [name for name in names if name in compared], changed, notes
 
-    def _effects(self, formula: Formula, original: Microdata, masked: Microdata) -> list[tuple[str, Effect, Effect]]:
-        """Each effect of a regression with its label, before and after."""
+    def _effects(self, formula: Formula, original: Microdata, masked: Microdata) -> list[_ComparedEffect]:
+        """Each effect of a regression, before and after."""
         for name in (formula.response, *formula.predictors):
             if name not in original.columns:
                 raise ParameterError(
@@ -157,15 +165,37 @@ class Associations(LossMeasure):
         else:
             response = released_numbers(original, masked, formula.response)
         designs: tuple[dict[str, NDArray[np.float64]], dict[str, NDArray[np.float64]]] = ({}, {})
+        records: dict[str, int] = {}
         for name in formula.predictors:
             for label, before, after in _design_columns(original, masked, name):
                 designs[0][label], designs[1][label] = before, after
+                if not _is_number(original, name):
+                    records[label] = int(np.nansum(before))
         if len(designs[0]) > _MOST_EFFECTS:
             raise ParameterError(
                 f"associations.analyses: '{formula}' has {len(designs[0]):,} effects; at most {_MOST_EFFECTS} can be compared"
             )
         effects_before, effects_after = (fit_effects(response[side], designs[side]) for side in (0, 1))
-        return [(f"{formula}: effect of {label}", effects_before[label], effects_after[label]) for label in designs[0]]
+        return [
+            _ComparedEffect(f"{formula}: effect of {label}", effects_before[label], effects_after[label], records.get(label))
+            for label in designs[0]
+        ]
+
+
+class _ComparedEffect(NamedTuple):
+    """An effect in the original and in the release; ``records`` are those of its category, None for a number."""
+
+    label: str
+    before: Effect
+    after: Effect
+    records: int | None
+
+
+def _describe(effect: _ComparedEffect, fewest: int) -> str:
+    text = f"{effect.label}: {effect.before} becomes {effect.after}"
+    if effect.records is None or effect.records >= fewest:
+        return text
+    return f"{text}; not counted, because fewer than {fewest} records have this value"
 
 
 def _is_number(data: Microdata, name: str) -> bool:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from discreet.engine.cells.comparison import LinkedRows, compare_cells, is_unchanged, link_rows
 from discreet.engine.encoding.columns import encode
+from discreet.engine.runtime.progress import report_progress
 from discreet.engine.spark.gaps import QUANTILES
 from discreet.errors import DataError, ParameterError, nearest
 from discreet.losses.ncp.summary import PenaltyStatistics, PenaltySums, summarize, tabulate_attributes
@@ -87,7 +88,8 @@ class Ncp(LossMeasure):
             return self.score_unlinked(original, masked)
         penalties = np.zeros(len(rows))
         sums = []
-        for name, weight in zip(names, weights.tolist(), strict=True):
+        for number, (name, weight) in enumerate(zip(names, weights.tolist(), strict=True)):
+            report_progress("measuring information loss", number, len(names))
             penalty, suppressed = _attribute_penalties(original, masked, name, rows)
             penalties += weight * penalty
             sums.append(PenaltySums(name, weight, float(penalty.sum()), int(suppressed.sum()), int((penalty > 0).sum())))

@@ -1,6 +1,6 @@
 """Closing the gaps in the evidence that the best plan leaves: the columns that cause them are masked too.
 
-First as the search would treat them: with the keys, dropped or averaged (:mod:`discreet.selection.space`); those that still cause
+First as the search would treat them: with the keys, dropped or averaged (see selection/space); those that still cause
 gaps are dropped.
 """
 
@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.model.attribute import Role
 from discreet.model.policy import Plan
-from discreet.selection.build import build_plan, close_columns
 from discreet.selection.choices import choose_plan
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.options import SelectOptions
-from discreet.selection.search import TriedPlan
-from discreet.selection.space import Space, named_by_risks, with_companions
+from discreet.selection.outcome import TriedPlan
+from discreet.selection.space.beside_keys import named_by_risks, with_companions
+from discreet.selection.space.dimensions import Space
+from discreet.selection.steps.build import build_plan
+from discreet.selection.steps.columns import close_columns
 
 _MOST_ROUNDS = 4
 """When one column is masked, another one may give the same values back."""

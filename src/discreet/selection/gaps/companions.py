@@ -2,7 +2,7 @@
 
 A plan that masks the keys alone leaves a gap in the evidence while such a column stays as it is. They are found once, before the
 search, on a table of which every key is blank: the columns that ``coverage`` restores keys from are taken away until it restores
-none. Each becomes a dimension of the search (:mod:`discreet.selection.space`): it is masked together with the keys, dropped, or
+none. Each becomes a dimension of the search (see selection/space): it is masked together with the keys, dropped, or
 left as it is.
 """
 

@@ -11,7 +11,7 @@ import math
 import random
 
 from discreet.selection.outcome import Outcome
-from discreet.selection.space import Point, Space
+from discreet.selection.space.dimensions import Point, Space
 
 WEIGHTED_FINISHES = ("local_suppression", "clusters", "balanced_partition", "microaggregation")
 """The finishes of which each key has a weight."""

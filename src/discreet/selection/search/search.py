@@ -8,24 +8,23 @@ be slow to propose, and one is a neighbour of a plan on the frontier, so that th
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.engine.runtime.progress import OutOfTimeError, report_progress, stop_after
-from discreet.errors import PolicyError, SourceError
+from discreet.errors import PolicyError
 from discreet.model.policy import Plan
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.frontier import MapPoint, frontier
-from discreet.selection.outcome import Outcome
-from discreet.selection.space import Point, Space
-from discreet.selection.spreading import WEIGHTED_FINISHES, spread_loss
+from discreet.selection.outcome import Outcome, TriedPlan
+from discreet.selection.search.budget import Budget
+from discreet.selection.search.neighbours import draw_neighbour, plan_as_json
+from discreet.selection.space.dimensions import Point, Space
 from discreet.selection.trials import TrialReporter
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 SearchMode = Literal["guided", "random"]
 _STARTS_TRIED_FIRST = 6
 """Starting points that are tried before anything else; the others alternate with the search, so that a small budget tunes too."""
-_FINE_DIMENSIONS = ("weight", "suppression", "k")
-"""Dimensions that tune a plan: they are changed more often than those that change its methods."""
 _MOST_DRAWS_PER_PLAN = 6
 """A point whose plan was tried before costs nothing and does not count as a trial; this bounds how many are drawn."""
 _LONGEST_PLAN_SHARE = 0.2
@@ -44,60 +41,6 @@ _LONGEST_PLAN_MEASUREMENTS = 3.0
 """The same in multiples of the time that measuring the original took, if that is longer."""
 _SHARE_OF_GAPS = 0.35
 """Share of a search's time that looking for gaps in the evidence may take."""
-_SPREADING_SHARE = 0.3
-"""Share of the neighbours of a plan in which the weights of all keys are changed at once, to spread the loss over them."""
-_MUTATIONS_TRIED = 20
-"""Attempts to find a neighbouring point whose plan is new."""
-
-
-@dataclass(frozen=True)
-class Budget:
-    """A number of different plans and a deadline (of ``time.monotonic``), whichever is reached first.
-
-    ``reserved`` are the seconds needed after the search, besides twice those of the best plan, which is run again.
-    """
-
-    trials: int | None
-    deadline: float | None
-    reserved: float = 0.0
-
-    def allows_another(self, tried: int, expected_seconds: float, best_seconds: float) -> bool:
-        """Whether another plan fits in, if it takes the expected time; ``best_seconds`` is the time of the best plan so far."""
-        if self.trials is not None and tried >= self.trials:
-            return False
-        return self.deadline is None or time.monotonic() + expected_seconds < self.search_end(best_seconds)
-
-    def search_end(self, best_seconds: float) -> float:
-        """When the search itself must have ended."""
-        if self.deadline is None:
-            return math.inf
-        return self.deadline - self.reserved - (2 * best_seconds if self.reserved else 0.0)
-
-
-@dataclass(frozen=True)
-class TriedPlan:
-    """A plan that was tried, the point that it was built from, and its outcome."""
-
-    point: Point
-    plan: Plan
-    outcome: Outcome
-
-
-def open_storage(journal: Path | None) -> Any:
-    """The storage of a search: a journal file that an interrupted search can be resumed from, or memory."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    if journal is None:
-        return optuna.storages.InMemoryStorage()
-    from discreet.selection.journal import open_journal
-
-    try:
-        return optuna.storages.JournalStorage(open_journal(journal))
-    except OSError as error:
-        raise SourceError(f"{journal}: the search cannot be recorded in this file: {error.strerror}") from None
-    except ValueError:
-        raise SourceError(f"{journal}: this is not the file of an earlier search; name a new file") from None
 
 
 class Search:
@@ -200,7 +143,7 @@ class Search:
         self.study.sampler = RandomSampler(draw_seed) if is_random else TPESampler(seed=draw_seed, n_startup_trials=1)
         trial = self.study.ask(self.distributions)
         plan = self.build(dict(trial.params))
-        earlier = self.outcomes.get(_plan_as_json(plan))
+        earlier = self.outcomes.get(plan_as_json(plan))
         outcome = earlier or self._evaluate_in_time(trial.number, plan, end, longest)
         trial.set_constraint("runs", 0.0 if outcome.error is None else 1.0)
         for limit in self.limits:
@@ -236,28 +179,8 @@ class Search:
             return dict(starts[start])
         if self.mode == "random" or (self.draws % 4 == 0 and start >= len(starts)) or not self.tried:
             return None
-        return self._draw_neighbour(self._draw_frontier_plan(rng) if self.draws % 4 == 3 else self.best(), rng)
-
-    def _draw_neighbour(self, origin: TriedPlan, rng: random.Random) -> Point | None:
-        """A point that differs from that of a plan in one to three dimensions, and whose plan is new; None if none was drawn."""
-        if origin.point.get("finish") in WEIGHTED_FINISHES and rng.random() < _SPREADING_SHARE:
-            point = spread_loss(self.space, origin.point, origin.outcome, rng)
-            if point is not None and _plan_as_json(self.build(point)) not in self.outcomes:
-                return point
-        dimensions = list(self.space.choices)
-        weights = [_mutation_weight(name, origin.outcome.loss_by_attribute) for name in dimensions]
-        for _ in range(_MUTATIONS_TRIED):
-            point = dict(origin.point)
-            for name in dict.fromkeys(rng.choices(dimensions, weights, k=rng.choice((1, 1, 2, 3)))):
-                choices = list(self.space.choices[name])
-                if name in self.space.ordered:
-                    index = min(max(choices.index(point[name]) + rng.choice((-2, -1, 1, 2)), 0), len(choices) - 1)
-                else:
-                    index = rng.randrange(len(choices))
-                point[name] = choices[index]
-            if _plan_as_json(self.build(point)) not in self.outcomes:
-                return point
-        return None
+        origin = self._draw_frontier_plan(rng) if self.draws % 4 == 3 else self.best()
+        return draw_neighbour(self.space, self.build, self.outcomes, origin, rng)
 
     def _draw_frontier_plan(self, rng: random.Random) -> TriedPlan:
         """A plan of the frontier of the plans that meet all limits; of all that ran if none does."""
@@ -287,7 +210,7 @@ class Search:
 
     def _record(self, point: Point, outcome: Outcome) -> None:
         plan = self.build(point)
-        self.outcomes[_plan_as_json(plan)] = outcome
+        self.outcomes[plan_as_json(plan)] = outcome
         self.tried.append(TriedPlan(point, plan, outcome))
         self.reporter.report(plan, outcome, whole=self.whole)
 
@@ -301,21 +224,6 @@ class Search:
                 status += f", not met: {', '.join(best.missed) or 'limits'}"
         plans = "1 plan" if len(self.tried) == 1 else f"{len(self.tried):,} plans"
         report_progress(f"select, {self.name}, {plans}, {status}", len(self.tried), budget.trials or 0)
-
-
-def _mutation_weight(dimension: str, loss_by_attribute: Mapping[str, float]) -> float:
-    """How often a dimension is changed: tuning dimensions more often, and attributes by their information loss."""
-    kind, _, attribute = dimension.partition(":")
-    if not attribute:
-        return 4.0 if kind in _FINE_DIMENSIONS else 1.0
-    total = sum(loss_by_attribute.values())
-    # all attributes together weigh as much as a few other dimensions; half of that follows their losses
-    share = (loss_by_attribute.get(attribute, 0.0) / total if total else 0.0) + 1 / max(len(loss_by_attribute), 6)
-    return 6.0 * share
-
-
-def _plan_as_json(plan: Plan) -> str:
-    return json.dumps(plan.model_dump(mode="json"), sort_keys=True)
 
 
 def _distribution(space: Space, dimension: str) -> Any:

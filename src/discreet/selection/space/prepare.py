@@ -9,11 +9,13 @@ from typing import Any
 from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DiscreetError
 from discreet.model.microdata import Microdata
-from discreet.selection.build import build_plan
-from discreet.selection.evaluate import Evaluator
+from discreet.selection.evaluation.evaluator import Evaluator
 from discreet.selection.gaps.companions import Companions, find_companions, find_unexamined
 from discreet.selection.options import SelectOptions
-from discreet.selection.space import Point, Space, build_space, with_companions
+from discreet.selection.space.beside_keys import with_companions
+from discreet.selection.space.build import build_space
+from discreet.selection.space.dimensions import Point, Space
+from discreet.selection.steps.build import build_plan
 
 _SHARE_OF_COMPANIONS = 0.25
 """Share of all seconds that looking for columns beside the keys may take."""

@@ -7,25 +7,24 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import polars as pl
-
 from discreet import registry
-from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, meets, number_of
-from discreet.engine.encoding.record_links import positions_of_records
+from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, number_of
 from discreet.engine.runtime.compiled import was_compiled
 from discreet.engine.runtime.progress import OutOfTimeError
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
 from discreet.masking.generate import mask_without_log
 from discreet.model.attribute import Role
-from discreet.model.cells import EVERYTHING
-from discreet.model.contracts import Direction, LossMeasure, RiskMeasure
+from discreet.model.contracts import RiskMeasure
 from discreet.model.microdata import Microdata
-from discreet.model.policy import Plan, Policy, Step
+from discreet.model.policy import Plan, Step
 from discreet.model.score import Score
 from discreet.selection.changes import AttributeChange, attribute_changes
+from discreet.selection.evaluation.limits import LimitJudge, finite_or_none
+from discreet.selection.evaluation.measures import create_measures
+from discreet.selection.evaluation.suppressed import judge_options, share_suppressed
 from discreet.selection.gaps.counting import GapCounter, Gaps
-from discreet.selection.objective import FIELDS, OBJECTIVE, objective_parts
+from discreet.selection.objective import OBJECTIVE, objective_parts
 from discreet.selection.options import SelectOptions
 from discreet.selection.outcome import CANNOT_RUN, MOST_BLANK, Outcome
 from discreet.selection.proposals import knowable_attributes
@@ -59,29 +58,9 @@ class Evaluator:
         self.options = options
         self.policy = policy = data.policy if scale == 1.0 else sampled_policy(data.policy, scale)
         self.data = data if scale == 1.0 else data.with_policy(policy)
-        self.risk_axis = options.risk or default_risk(policy)
-        axes = [self.risk_axis, *([] if options.loss == OBJECTIVE else [options.loss])]
-        fields = list(dict.fromkeys([*axes, *FIELDS, *policy.limits]))
-        resolved = [registry.resolve_limit(limit, origin=policy.origin) for limit in fields]
-        if resolved[0][0] != "risk" or any(kind != "loss" for kind, *_ in resolved[1 : len(axes)]):
-            raise PolicyError(
-                f"{policy.origin}: select.risk must name a risk and select.loss a loss or 'objective'; "
-                f"got {self.risk_axis}, {options.loss}"
-            )
-        self.better = {limit: better for limit, (*_, better) in zip(fields, resolved, strict=True)}
-        """Whether less or more is better, for each limit and for both axes, by MEASURE.FIELD."""
-        self.risks: dict[str, RiskMeasure] = {
-            name: registry.create("risk", name, policy.risk.get(name), origin=policy.origin)
-            for kind, name, *_ in resolved
-            if kind == "risk"
-        }
-        self.losses: dict[str, LossMeasure] = {
-            name: registry.create("loss", name, policy.loss.get(name), origin=policy.origin).only(
-                {field for kind, measure, field, _ in resolved if (kind, measure) == ("loss", name)}
-            )
-            for kind, name, *_ in resolved
-            if kind == "loss"
-        }
+        measures = create_measures(policy, options)
+        self.risk_axis, self.better = measures.risk_axis, measures.better
+        self.risks, self.losses = measures.risks, measures.losses
         self._known_sets_before_step: tuple[Microdata, Score] | None = None
         """The table before a plan's targeted step, with its known_sets score, which is used again if the step is skipped."""
         limited = {limit.split(".")[0] for limit in policy.limits}
@@ -95,7 +74,8 @@ class Evaluator:
             self.data.remember_derived()
         began = time.perf_counter()
         evidence = self._evidence(self.data)
-        self.before = {limit: _finite_or_none(number_of(_all_scores(evidence), *limit.split("."))) for limit in self.better}
+        before = self._numbers(evidence)
+        self.judge = LimitJudge(policy.limits, self.better, before)
         self.known = evidence.release.get("known_sets")
         """The known_sets score of the original table, if it is measured: the starting points depend on it."""
         self.measuring = time.perf_counter() - began
@@ -108,11 +88,9 @@ class Evaluator:
         self.expected_for_gaps = self.measuring + (1.0 if was_compiled("kernels", "score_pairs") else _SECONDS_TO_COMPILE)
         """Seconds that the next look for gaps is expected to take."""
         self.unjudged = sum(
-            _violation(required, self.before[limit], self.better[limit], self.before[limit])
-            for limit, required in policy.limits.items()
-            if limit.split(".")[0] in self.informed
+            self.judge.violation(limit, before[limit]) for limit in policy.limits if limit.split(".")[0] in self.informed
         )
-        self.worst = self._signed(self.risk_axis, self.before)
+        self.worst = self._signed(self.risk_axis, before)
         self.keys = [name for name in knowable_attributes(data) if data.attribute(name).role is Role.KEY]
         self.guarded = list(dict.fromkeys([*self.keys, *options.keep]))
         """The columns of which suppressed values are counted."""
@@ -133,17 +111,17 @@ class Evaluator:
             if not len(masked):
                 return Outcome(self.worst, 1.0, error="no record is left")
             evidence = self._evidence(masked)
-            measured = {limit: _finite_or_none(number_of(_all_scores(evidence), *limit.split("."))) for limit in self.better}
-            blank = {name: _share_blanked(self.data, masked, name) for name in self.guarded}
+            measured = self._numbers(evidence)
+            blank = {name: share_suppressed(self.data, masked, name) for name in self.guarded}
             outcome = self._outcome(masked, evidence, measured, blank)
-            missed, unjudged = self._judge_limits(evidence, measured), self.unjudged
-            missed = missed or self._surely_missed(evidence, measured)
+            missed, unjudged = self.judge.judge(evidence, measured), self.unjudged
+            missed = missed or self.judge.surely_missed(evidence, measured)
             if not missed:
                 could_be_chosen = outcome.ranked_loss < loss_to_beat
                 evidence, unjudged = self._with_informed(evidence, masked, narrow=could_be_chosen), 0.0
-                missed = self._judge_limits(evidence, measured)
+                missed = self.judge.judge(evidence, measured)
                 outcome = replace(outcome, skipped=not could_be_chosen and bool(missed))
-            missed |= self._judge_options(masked, blank)
+            missed |= judge_options(self.options, self.data, masked, blank)
             if not missed and self.scale == 1.0 and not (is_needless is not None and is_needless(outcome)):
                 gaps = self._count_gaps(masked, plan, evidence)
                 if gaps is not None:
@@ -184,20 +162,6 @@ class Evaluator:
             risk, total, loss_by_attribute=by_attribute, blank=lost, blank_keys=lost_keys, parts=parts, changes=changes,
             effect=measured.get("associations.effect") or 0.0,
         )  # fmt: skip
-
-    def _judge_options(self, masked: Microdata, blank: Mapping[str, float]) -> dict[str, float]:
-        """By how much a plan misses what the options require of columns: to be unchanged, or not to be suppressed too often."""
-        missed = {
-            f"keep {name}": share - (1 - blank[name])
-            for name, share in self.options.keep.items()
-            if 1 - blank[name] < share - 1e-12
-        }
-        rows = positions_of_records(masked.records, self.data.records) if self.options.protect else None
-        for name in self.options.protect:
-            kept = name in masked.columns and rows is not None and bool((rows >= 0).all())
-            if not kept or not self.data.frame[name].gather(rows.tolist() if rows is not None else []).equals(masked.frame[name]):
-                missed[f"protect {name}"] = 1.0
-        return missed
 
     def _should_run(self, step: Step, table: Microdata) -> bool:
         """Whether to run a step: False for a targeted step if no record is above the threshold.
@@ -270,29 +234,10 @@ class Evaluator:
             return {}
         return dict(table.select("attribute", "loss").iter_rows())
 
-    def _judge_limits(self, evidence: Evidence, measured: dict[str, float | None]) -> dict[str, float]:
-        """By how much each limit is missed, judged as by ``assess``; sets the judged values in ``measured``."""
-        missed: dict[str, float] = {}
-        for limit, required in self.policy.limits.items():
-            verdict = judge_limit(limit, required, evidence)
-            measured[limit] = _finite_or_none(verdict.found)
-            undecided = verdict.found is not None and not meets(verdict.found, required, self.better[limit])
-            if measured[limit] is None or (verdict.status == "incomplete" and not undecided):
-                missed[limit] = CANNOT_RUN
-            elif verdict.status != "met":  # an undecided limit is missed by its worst possible value
-                missed[limit] = _violation(required, verdict.found, self.better[limit], self.before.get(limit))
-        return missed
-
-    def _surely_missed(self, evidence: Evidence, measured: dict[str, float | None]) -> dict[str, float]:
-        """The limits that the release alone misses whatever lies between the bounds: no other intruder need be measured."""
-        certified = replace(evidence, certified=True)
-        verdicts = {limit: judge_limit(limit, required, certified) for limit, required in self.policy.limits.items()}
-        missed = {}
-        for limit, verdict in verdicts.items():
-            if verdict.status == "not met":
-                measured[limit] = _finite_or_none(verdict.found)
-                missed[limit] = _violation(verdict.wanted, verdict.found, self.better[limit], self.before.get(limit))
-        return missed
+    def _numbers(self, evidence: Evidence) -> dict[str, float | None]:
+        """The measured values of the limits and of both axes, by MEASURE.FIELD."""
+        scores = {**evidence.release, **evidence.losses}
+        return {limit: finite_or_none(number_of(scores, *limit.split("."))) for limit in self.better}
 
     def _signed(self, limit: str, measured: Mapping[str, float | None]) -> float:
         """A measured value, negated if more of it is better, so that less is always better."""
@@ -300,48 +245,3 @@ class Evaluator:
         if value is None:
             return CANNOT_RUN
         return value if self.better[limit] == "low" else -value
-
-
-def _violation(required: float, number: float | None, better: Direction, before: float | None) -> float:
-    """By how much a number misses a limit, as a share of the larger of the limit and the original's value; 0 if it is met."""
-    if number is None:
-        return CANNOT_RUN
-    excess = number - required if better == "low" else required - number
-    return max(excess, 0.0) / (max(abs(required), abs(before or 0.0)) or 1.0)
-
-
-def _share_blanked(original: Microdata, masked: Microdata, name: str) -> float:
-    """The share of the values of a column that are suppressed in the masked table and were not in the original."""
-    present = len(original) - original.frame[name].null_count()
-    if not present or not len(masked):
-        return 0.0
-    if name not in masked.columns:
-        return 1.0
-    column = masked.frame[name]
-    blank = column.null_count()
-    if column.dtype == pl.String:
-        blank += int((column == EVERYTHING).sum())
-    missing_before = original.frame[name].null_count() / len(original)
-    return max(0.0, (blank / len(masked) - missing_before) / (1 - missing_before))
-
-
-def _finite_or_none(number: float | None) -> float | None:
-    return number if number is not None and math.isfinite(number) else None
-
-
-def _all_scores(evidence: Evidence) -> dict[str, Score]:
-    return {**evidence.release, **evidence.losses}
-
-
-def default_risk(policy: Policy) -> str:
-    """The default risk axis of the map: a risk that falls smoothly as equivalence classes grow."""
-    limited = {limit.split(".")[0] for limit in policy.limits} & set(registry.installed_names("risk"))
-    named = limited - {"coverage"} or set(policy.risk)  # a risk without a limit is measured only where no risk has one
-    if "known_sets" in named:
-        return "known_sets.mean"
-    if "k_anonymity" in named or not named & set(registry.installed_names("risk")):
-        return "k_anonymity.classes"
-    return next(
-        (limit for limit in policy.limits if registry.resolve_limit(limit, origin=policy.origin)[0] == "risk"),
-        "k_anonymity.classes",
-    )

@@ -1,0 +1,1 @@
+"""What a plan does to a table, judged against the limits."""

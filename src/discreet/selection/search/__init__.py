@@ -1,0 +1,1 @@
+"""The search itself, and the file that it can be resumed from."""

@@ -1,0 +1,1 @@
+"""The search space: its dimensions and their choices."""
