@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.assessment.measures import make_measures
 from discreet.convert.reading.streamed import estimate_memory
-from discreet.engine.encoding import growing_columns, text_numbers
+from discreet.engine.encoding import growing_columns, text_numbers, text_order
 from discreet.engine.encoding.columns import Column, encode_series
 from discreet.engine.encoding.growing_columns import GrowingColumn
 from discreet.engine.encoding.text_numbers import GrowingTexts
@@ -20,7 +20,7 @@ from discreet.model.attribute import Attribute
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
-TEXTS = st.one_of(st.none(), st.text(max_size=3), st.text("ab", min_size=6, max_size=9))
+TEXTS = st.one_of(st.none(), st.text(max_size=3), st.text("ab", min_size=6, max_size=9), st.text("\0a\U0010ffff", max_size=12))
 
 
 def check_column(column: Column, whole: pl.Series) -> None:
@@ -33,8 +33,15 @@ def check_column(column: Column, whole: pl.Series) -> None:
 
 
 @settings(max_examples=80, deadline=None)
-@given(parts=st.lists(st.lists(TEXTS, max_size=12), min_size=1, max_size=5), at_once=st.booleans(), threads=st.integers(1, 3))
-def test_texts_are_encoded_in_chunks_as_they_are_by_sorting(parts: list[list[str | None]], at_once: bool, threads: int) -> None:
+@given(
+    parts=st.lists(st.lists(TEXTS, max_size=12), min_size=1, max_size=5),
+    at_once=st.booleans(),
+    threads=st.integers(1, 3),
+    most_alike=st.sampled_from([1, 64]),
+)
+def test_texts_are_encoded_in_chunks_as_they_are_by_sorting(
+    parts: list[list[str | None]], at_once: bool, threads: int, most_alike: int
+) -> None:
     series = [pl.Series("x", part, dtype=pl.String) for part in parts]
     growing = GrowingColumn("x", 3)
     with pytest.MonkeyPatch.context() as changed:
@@ -42,9 +49,28 @@ def test_texts_are_encoded_in_chunks_as_they_are_by_sorting(parts: list[list[str
         changed.setattr(text_numbers, "_PROBED", 1)
         changed.setattr(growing_columns, "MANY_VALUES", 2)
         changed.setattr(growing_columns, "thread_count", lambda: threads)
+        changed.setattr(text_order, "_MOST_ALIKE", most_alike)
         for part in series:
             growing.append(part)
         check_column(growing.finish(), pl.concat(series))
+
+
+@settings(deadline=None)
+@given(
+    texts=st.sets(st.text("\0ab", min_size=5, max_size=12).map(lambda text: f"id-{text}"), max_size=20),
+    most_alike=st.sampled_from([1, 2, 64]),
+)
+def test_texts_are_in_the_order_of_their_bytes_or_not_ordered(texts: set[str], most_alike: int) -> None:
+    """Whatever they begin with, and with the same eight bytes behind that."""
+    encoded = [text.encode() for text in texts]
+    starts = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(text_order, "_MOST_ALIKE", most_alike)
+        order = text_order.order_texts(np.frombuffer(b"".join(encoded) or b"?", dtype=np.uint8), starts)
+    if order is None:
+        assert most_alike < len(texts)
+    else:
+        assert [encoded[at] for at in order] == sorted(encoded)
 
 
 def test_more_texts_than_fit_the_first_arrays_keep_their_numbers() -> None:

@@ -24,6 +24,7 @@ def test_the_numbers_at_some_places_are_those_of_the_sorted_array(values: list[f
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(module, "_MANY", 0)
         monkeypatch.setattr(module, "_BLOCK", 3)
+        monkeypatch.setattr(module, "_WORTH", data.draw(st.sampled_from([0.25, 1.0])))
         selected = order_statistics(array, places)
     np.testing.assert_array_equal(selected, np.sort(np.array(values))[places])
     np.testing.assert_array_equal(array, np.array(values))

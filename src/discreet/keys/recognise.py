@@ -45,7 +45,9 @@ def release_digest(frame: pl.DataFrame) -> str:
         if isinstance(values.dtype, pl.Duration):  # Polars does not write durations as text
             values = values.dt.total_microseconds()
         texts = values.cast(pl.String, strict=False).fill_null("").to_list()
-        digest.update("\0".join([name.lstrip("'"), *map(_canonical_cell, texts)]).encode("utf-8", "surrogatepass") + b"\1")
+        canonical = {text: _canonical_cell(text) for text in set(texts)}  # most columns repeat few values
+        cells = [canonical[text] for text in texts]
+        digest.update("\0".join([name.lstrip("'"), *cells]).encode("utf-8", "surrogatepass") + b"\1")
     return digest.hexdigest()
 
 

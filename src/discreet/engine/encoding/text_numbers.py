@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from discreet.engine.encoding.text_kernels import BLOCK_ROWS, TextArrays, number_rows, rebuild_slots
+from discreet.engine.encoding.text_order import order_texts
 from discreet.engine.runtime.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
@@ -89,16 +90,23 @@ class TextNumbers:
         rebuild_slots(longer, self._secret)
         return longer
 
-    def values(self) -> pl.Series:
-        """The different texts, in any order."""
+    def sorted_values(self) -> tuple[pl.Series, NDArray[np.uint32]]:
+        """The different texts in their order, and the number of each."""
         import pyarrow as pa
 
-        arrays = [
-            pa.LargeStringArray.from_buffers(int(part.sizes[0]), pa.py_buffer(part.starts), pa.py_buffer(part.bytes))
-            for part in self._parts
-        ]
-        series: pl.Series = pl.from_arrow(pa.chunked_array(arrays))  # type: ignore[assignment]
-        return series
+        parts = [(part.starts[: int(part.sizes[0]) + 1], part.bytes) for part in self._parts]
+        before = np.cumsum([0, *(int(starts[-1]) for starts, _ in parts)])
+        data = np.concatenate([stored[: int(starts[-1])] for starts, stored in parts])
+        begins = [starts[:-1] + shift for (starts, _), shift in zip(parts, before[:-1], strict=True)]
+        starts = np.concatenate([*begins, before[-1:]])
+        order = order_texts(data, starts)
+        array = pa.LargeStringArray.from_buffers(len(starts) - 1, pa.py_buffer(starts), pa.py_buffer(data))
+        values: pl.Series = pl.from_arrow(array)  # type: ignore[assignment]
+        if order is None:
+            values = values.sort()
+            return values, self.number(values)
+        numbers = [np.arange(len(begin)) * len(parts) + part for part, begin in enumerate(begins)]
+        return values.gather(order), np.concatenate(numbers)[order].astype(np.uint32)
 
 
 class GrowingTexts:
@@ -134,9 +142,10 @@ class GrowingTexts:
 
     def finish(self, name: str) -> tuple[NDArray[np.unsignedinteger[Any]], pl.Series, bool]:
         """The codes in the order of the texts, null last, the sorted texts, and whether there are nulls."""
-        values = self._known.values().sort().alias(name)
+        values, numbers = self._known.sorted_values()
+        values = values.alias(name)
         code_of_number = np.empty(self._known.bound + 1, dtype=np.uint32)
-        code_of_number[self._known.number(values)] = np.arange(len(values), dtype=np.uint32)
+        code_of_number[numbers] = np.arange(len(values), dtype=np.uint32)
         code_of_number[-1] = len(values)
         codes, has_null = self._numbers, False
         for begin in range(0, self._size, _BLOCK_RECORDS):

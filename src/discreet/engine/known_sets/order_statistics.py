@@ -15,6 +15,8 @@ _BLOCK = 1 << 16
 _SHIFT, _BUCKETS = 48, 1 << 16
 _NEGATIVE = _BUCKETS // 2
 """Buckets from this one on hold numbers with a sign, whose bits fall as the numbers rise."""
+_WORTH = 0.25
+"""The share of the numbers up to which candidates are worth being collected: equal numbers are all candidates."""
 _MANY = 1 << 17
 """Numbers from which counting the buckets first is worth it."""
 
@@ -23,7 +25,7 @@ def order_statistics(values: NDArray[np.float64], places: Sequence[int]) -> list
     """The numbers at some places of the sorted array, gaps (not a number) being last; the array stays as it is.
 
     The bits of floats that are not negative, read as integers, are in the order of the floats. Two passes over the array, and a
-    partition of the numbers that share their leading bits with one that is looked for.
+    partition of the numbers that share their leading bits with one that is looked for; or one pass, and a partition of all.
     """
     if len(values) < _MANY:
         return _select(values, places)
@@ -36,6 +38,8 @@ def order_statistics(values: NDArray[np.float64], places: Sequence[int]) -> list
     end = np.cumsum(counts)
     wanted = np.zeros(_BUCKETS, dtype=np.bool_)
     wanted[np.searchsorted(end, places, side="right")] = True
+    if counts[wanted].sum() > _WORTH * len(values):
+        return _select(values, places)
     candidates = np.concatenate([block[wanted[bucket]] for block, bucket in _buckets(values)])
     left_out = np.cumsum(np.where(wanted, 0, counts))[np.searchsorted(end, places, side="right")]  # before the bucket: not wanted
     return _select(candidates, [int(place) for place in np.asarray(places) - left_out])
