@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.analysis.families import TableNames, kind_without_affix
 from discreet.engine.recognition.column_names import look_up_name
 
 NAMES_BY_KIND = {
@@ -56,3 +57,24 @@ def test_other_column_names_have_no_kind(name):
 @settings(deadline=None, max_examples=120)
 def test_any_text_can_be_a_column_name(name):
     assert look_up_name(name) == look_up_name(name)
+
+
+short_names = st.text("aAbß", min_size=1, max_size=4)
+
+
+@given(st.lists(short_names, min_size=1, max_size=8), short_names, st.booleans(), st.integers(0, 7))
+def test_a_rest_is_shared_as_looking_at_every_other_name_says(names: list[str], rest: str, own: bool, index: int) -> None:
+    name = names[index % len(names)].lower()
+    rest = name[1:] if own else rest
+    others = {other.lower()[1:] for other in names if other.lower() != name}
+    expected = rest in {other.lower() for other in names} or rest in others
+    assert TableNames(names).is_shared(rest, name) == expected
+
+
+def test_one_letter_in_front_counts_beside_the_plain_name_or_a_second_letter_only() -> None:
+    for names, recognised in ((["mage"], False), (["mage", "age"], True), (["mage", "fage"], True), (["mage", "MAGE"], False)):
+        found = kind_without_affix("mage", TableNames(names))
+        assert (found is not None) == recognised, names
+    found = kind_without_affix("mothage", TableNames(["mothage"]))
+    assert found is not None
+    assert (found[0].name, found[1]) == ("age", "age")

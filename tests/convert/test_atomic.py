@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -39,25 +41,48 @@ write_target(Microdata(pl.DataFrame({"new": [1, 2, 3]})), sys.argv[1])
 """
 
 FULL = """
-import resource, sys
+import json, resource, sys
 import polars as pl
 from discreet.convert import convert, write_target
 from discreet.errors import SourceError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 
-source, target, action = sys.argv[1:]
+source = sys.argv[1]
 frame = pl.read_parquet(source)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-try:
-    if action == "convert":
-        convert(source, target, Policy(), overwrite=True)
-    else:
-        write_target(Microdata(frame), target)
-except SourceError as error:
-    print(error)
-    sys.exit(2)
+for line in sys.stdin:
+    action, target = json.loads(line)
+    message = ""
+    try:
+        if action == "convert":
+            convert(source, target, Policy(), overwrite=True)
+        else:
+            write_target(Microdata(frame), target)
+    except SourceError as error:
+        message = str(error)
+    print(json.dumps(message), flush=True)
 """
+
+
+@pytest.fixture(scope="module")
+def write_on_full_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, Path], str]]:
+    """Writes a table in a process whose files cannot grow, the same for all formats; returns the error's sentence."""
+    source = tmp_path_factory.mktemp("source") / "source.parquet"
+    BIG.write_parquet(source)
+    command = [sys.executable, "-c", FULL, str(source)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+
+        def write(action: str, target: Path) -> str:
+            print(json.dumps([action, str(target)]), file=stdin, flush=True)
+            answer = stdout.readline()
+            assert answer, f"the process ended: {process.wait()}"
+            return str(json.loads(answer))
+
+        yield write
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx", ".sav"])
@@ -71,20 +96,17 @@ def test_a_killed_run_leaves_the_old_file(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv.gz", ".parquet", ".arrow", ".jsonl", ".xlsx", ".sav", ".zsav", ".dta", ".xpt"])
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, suffix: str) -> None:
-    source, folder = tmp_path / "source.parquet", tmp_path / "folder"
-    folder.mkdir()
-    BIG.write_parquet(source)
-    target = folder / f"t{suffix}"
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, suffix: str, write_on_full_disk: Callable[[str, Path], str]
+) -> None:
+    target = tmp_path / f"t{suffix}"
     target.write_bytes(b"old")
-    streams = FORMATS[suffix].streams
-    for action in ("write", "convert") if streams else ("write",):
-        done = subprocess.run([sys.executable, "-c", FULL, str(source), str(target), action], capture_output=True, check=False)
-        assert done.returncode == 2, done.stderr.decode()
-        assert str(target) in done.stdout.decode()
-        assert done.stdout.decode().count("\n") == 1
+    for action in ("write", "convert") if FORMATS[suffix].streams else ("write",):
+        message = write_on_full_disk(action, target)
+        assert str(target) in message
+        assert "\n" not in message
         assert target.read_bytes() == b"old"
-        assert [path.name for path in folder.iterdir()] == [target.name]
+        assert [path.name for path in tmp_path.iterdir()] == [target.name]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError, MemoryError])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,7 +89,20 @@ def _ones(facts: Facts) -> NDArray[np.bool_]:
     return np.asarray(values_per_record(facts) == 1)
 
 
-def kind_without_affix(name: str, names: Mapping[str, Kind | None]) -> tuple[Kind, str] | None:
+class TableNames:
+    """The names of a table's columns in lower case, looked up once per column: by each other would be quadratic."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = {name.lower() for name in names}
+        self._without_first_letter = Counter(name[1:] for name in self._names)
+
+    def is_shared(self, rest: str, name: str) -> bool:
+        """Whether some column is called ``rest``, or one other than ``name`` is it with a letter in front."""
+        own = name in self._names and name[1:] == rest
+        return rest in self._names or self._without_first_letter[rest] > own
+
+
+def kind_without_affix(name: str, names: TableNames) -> tuple[Kind, str] | None:
     """The kind of a name without a sign of a logarithm, a square, a relative or a year, and the rest that names it.
 
     A single letter in front counts only where the rest is a column of the table, or two such columns share it.
@@ -99,14 +113,12 @@ def kind_without_affix(name: str, names: Mapping[str, Kind | None]) -> tuple[Kin
     for rest in rests:
         if rest != lower and (kind := _strong_kind(rest)) is not None:
             return kind, rest
-    shorter = {other.lower()[1:] for other in names if other.lower() != lower}
     for candidate in (lower, *rests):
         for prefix in _RELATIVE_PREFIXES:
             rest = candidate.removeprefix(prefix).lstrip("_.")
             if rest == candidate or len(rest) < 2:
                 continue
-            supported = len(prefix) > 1 or rest in {other.lower() for other in names} or rest in shorter
-            if supported and (kind := _strong_kind(rest)) is not None:
+            if (len(prefix) > 1 or names.is_shared(rest, lower)) and (kind := _strong_kind(rest)) is not None:
                 return kind, rest
     return None
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from discreet.analysis.context import FOLLOW_UP, is_about_people, is_about_things
 from discreet.analysis.evidence import KIND_BY_NAME, Evidence, collect_evidence, combine
-from discreet.analysis.families import find_indicator_families, kind_without_affix
+from discreet.analysis.families import TableNames, find_indicator_families, kind_without_affix
 from discreet.analysis.levels import ProposedLevel
 from discreet.analysis.neighbours import count_stems, find_follow_up, kind_of_stem, kind_of_truncated_name
 from discreet.analysis.relations import Derivation
@@ -30,9 +30,9 @@ def propose_roles(facts: Sequence[Facts], levels: Sequence[ProposedLevel], deriv
     """A finding per column."""
     evidence = [collect_evidence(column, level) for column, level in zip(facts, levels, strict=True)]
     names: dict[str, Kind | None] = {column.name: column.naming.kind for column in facts}
-    stems = count_stems(list(names))
+    stems, table_names = count_stems(list(names)), TableNames(names)
     for column, own in zip(facts, evidence, strict=True):
-        if not own and (reduced := kind_without_affix(column.name, names)) is not None:
+        if not own and (reduced := kind_without_affix(column.name, table_names)) is not None:
             kind, rest = reduced
             own.append(
                 Evidence(
