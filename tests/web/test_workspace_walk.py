@@ -63,7 +63,7 @@ def test_an_analyst_decides_in_the_workspace(
     expect(page.locator("#counts")).to_contain_text("whole table:")
 
     # the threshold by keyboard: the counts follow at once, the list after it
-    slider = page.get_by_label("Threshold")
+    slider = page.get_by_role("slider", name="Threshold")
     slider.focus()
     before = page.locator('[data-side="after"] [data-part="count"]').inner_text()
     for _ in range(3):

@@ -126,7 +126,7 @@ class Client:
         return dict(self._request("POST", f"/projects/{project}/workspace", json={"known": dict(known or {})}))
 
     def risky_records(self, project: int, **options: Any) -> dict[str, Any]:
-        """Records above a ``threshold``, riskiest first; also ``sort``, ``attribute`` with ``bar``, ``band``, ``page``, ``size``."""
+        """Records above a ``threshold``, riskiest first (``sort``, ``attribute`` and ``bar``, ``band``, ``page``, ``size``)."""
         return dict(self._request("GET", f"/projects/{project}/workspace/records", params=_without_none(**options)))
 
     def risky_record(self, project: int, record: int) -> dict[str, Any]:
