@@ -270,3 +270,44 @@ def test_every_change_is_undone_and_redone_and_a_new_one_starts_a_branch(
     assert limits() == {"k_anonymity.k": 5}
     assert press("redo") == 303
     assert limits() == {"k_anonymity.k": 9}
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_rest_interface_says_what_the_page_shows(drafted: Project, logged_in: TestClient) -> None:
+    place = f"/api/v1/projects/{drafted.id}"
+    tried = logged_in.post(f"{place}/workspace", json={})
+    assert tried.status_code == 200, tried.text
+    content = tried.json()
+    assert content["positions"] == positions_of(logged_in.get(f"/projects/{drafted.id}/workspace").text)
+    assert (content["verdict"]["whole"], content["is_sample"]) == (False, False)
+    sizes = class_sizes(make_frame(), ["age", "town"])
+    listed = logged_in.get(f"{place}/workspace/records", params={"sort": "before", "threshold": 0.5, "size": 500}).json()
+    assert [row["record"] for row in listed["rows"]] == [at + 1 for at, size in enumerate(sizes) if size == 1]
+    assert listed["total"] == len(listed["rows"])
+    card = logged_in.get(f"{place}/workspace/records/1").json()
+    assert card["sets"][0]["records"] == sizes[0]
+    by_attribute = {row["label"]: row["before"] for row in content["by_attribute"]}
+    small = sum(size < 3 for size in sizes)
+    assert by_attribute["age"] == small - sum(size < 3 for size in class_sizes(make_frame(), ["town"]))
+    assert logged_in.get(f"{place}/workspace/map").json()["points"] == []
+    assert logged_in.post(f"{place}/workspace", json={"known": {"name": 0.5}}).status_code == 422
+    assert logged_in.post(f"{place}/policy/undo").json()["revision"] == drafted.revision + 1
+    assert logged_in.post(f"{place}/policy/redo").json()["policy"]["plan"] == {"steps": STEPS}
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_guesses_are_tried_without_saving_them(drafted: Project, store: Store, anna: User, logged_in: TestClient) -> None:
+    with store.write() as connection:
+        sections = {"risk": {"known_sets": {"threshold": 1}}, "limits": {"known_sets.high_risk": 5}}
+        policies.edit(connection, anna, drafted, drafted.revision, sections)
+    address = f"/projects/{drafted.id}/workspace?now=yes"
+    counts = []
+    for known in ("0.1", "0.9"):
+        page = logged_in.get(f"{address}&known.age={known}&known.town={known}").text
+        assert "tried, not saved" in page
+        counts.append(positions_of(page)[-2]["threshold"])
+    assert counts[0] < counts[1], "the more is known, the higher the risk"
+    assert "tried, not saved" not in logged_in.get(address).text
+    csrf = {"csrf": logged_in.headers["x-csrf-token"], "base": str(drafted.revision + 1), "back": "workspace"}
+    sent = logged_in.post(f"/projects/{drafted.id}/risk/guesses", data={**csrf, "action": "save", "known.age": "0.9"})
+    assert sent.headers["location"] == f"/projects/{drafted.id}/workspace"

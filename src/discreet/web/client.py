@@ -110,6 +110,33 @@ class Client:
             body["yaml"] = Path(policy).read_text(encoding="utf-8")
         return dict(self._request("PUT", f"/projects/{project}/policy", json=body))
 
+    def undo(self, project: int) -> dict[str, Any]:
+        """Undo the last change of the policy, as a new revision."""
+        return dict(self._request("POST", f"/projects/{project}/policy/undo"))
+
+    def redo(self, project: int) -> dict[str, Any]:
+        """Make the change again that was undone last."""
+        return dict(self._request("POST", f"/projects/{project}/policy/redo"))
+
+    def preview_draft(self, project: int, known: Mapping[str, float] | None = None) -> dict[str, Any]:
+        """Try the current draft on a sample: verdict, counts above each threshold, distributions and where the risk comes from.
+
+        ``known`` are probabilities of being known that are tried in place of the policy's.
+        """
+        return dict(self._request("POST", f"/projects/{project}/workspace", json={"known": dict(known or {})}))
+
+    def risky_records(self, project: int, **options: Any) -> dict[str, Any]:
+        """Records above a ``threshold``, riskiest first (``sort``, ``attribute`` and ``bar``, ``band``, ``page``, ``size``)."""
+        return dict(self._request("GET", f"/projects/{project}/workspace/records", params=_without_none(**options)))
+
+    def risky_record(self, project: int, record: int) -> dict[str, Any]:
+        """One record: whom it hides among, what would be learnt of it, and which steps would help."""
+        return dict(self._request("GET", f"/projects/{project}/workspace/records/{record}"))
+
+    def drafts_map(self, project: int) -> dict[str, Any]:
+        """Every draft and release by one risk and one loss."""
+        return dict(self._request("GET", f"/projects/{project}/workspace/map"))
+
     def upload(
         self,
         project: int,

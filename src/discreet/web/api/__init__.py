@@ -13,6 +13,7 @@ from discreet.web.api.people import people_router
 from discreet.web.api.previews import previews_router
 from discreet.web.api.projects import projects_router
 from discreet.web.api.releases import releases_router
+from discreet.web.api.workspace import workspace_router
 
 router = APIRouter()
 for part in (
@@ -25,5 +26,6 @@ for part in (
     jobs_router,
     releases_router,
     gate_router,
+    workspace_router,
 ):
     router.routes.extend(part.routes)  # flat, because FastAPI asks included routers one after the other, each twice

@@ -76,7 +76,7 @@ def act(core: ServerCore, session: CurrentSession, form: CheckedForm, number: in
 def _build_views(core: Core, session: Session, desk: Desk, preview: Preview, view: View) -> dict[str, Any]:
     risks = desk.find_risks(core, preview)
     at = risks.default_position if view.at is None else min(view.at, len(risks.thresholds) - 1)
-    listed = summary.list_page(desk, preview, risks, view, at)
+    listed = summary.list_page(desk, preview, risks, view, risks.thresholds[at])
     card = describe_record(preview, desk.existing_file, view.record) if view.record is not None else None
     access_log.record_original(
         core.store, session.user, desk.project, desk.project.dataset_id, page="workspace", record=view.record

@@ -7,6 +7,7 @@ from typing import Any
 from discreet.web.errors import InvalidRequest
 from discreet.web.pages.forms import catalogue
 from discreet.web.workspace.desk import Desk
+from discreet.web.workspace.multiples import Multiple
 from discreet.web.workspace.preview import NOT_COVERED, Preview
 from discreet.web.workspace.records import PAGE_RECORDS, RecordPage, list_records, listed_columns
 from discreet.web.workspace.risks import RecordRisks
@@ -56,7 +57,18 @@ def describe_positions(risks: RecordRisks) -> list[dict[str, Any]]:
     return [count_at(risks, at) for at in range(len(risks.thresholds))]
 
 
-def list_page(desk: Desk, preview: Preview, risks: RecordRisks, view: View, at: int, size: int = PAGE_RECORDS) -> RecordPage:
+def describe_multiple(one: Multiple) -> dict[str, Any]:
+    """The distribution of one attribute."""
+    return {
+        "name": one.name, "labels": list(one.bars.labels), "before": one.before, "after": one.after,
+        "own_labels": None if one.own_bars is None else list(one.own_bars.labels), "own_after": one.own_after,
+        "changed": one.changed, "released": one.released, "removed": one.removed,
+    }  # fmt: skip
+
+
+def list_page(
+    desk: Desk, preview: Preview, risks: RecordRisks, view: View, threshold: float, size: int = PAGE_RECORDS
+) -> RecordPage:
     """A page of the risky records that a view shows."""
     bars = None
     if view.on and not view.brushes_risk:
@@ -65,4 +77,4 @@ def list_page(desk: Desk, preview: Preview, risks: RecordRisks, view: View, at: 
             raise InvalidRequest(f"there is no distribution of '{view.on[:80]}'")
         bars = found[0]
     columns = listed_columns(desk.policy, preview.original, "" if view.brushes_risk else view.on)
-    return list_records(risks, view, risks.thresholds[at], columns, desk.existing_file, bars, size)
+    return list_records(risks, view, threshold, columns, desk.existing_file, bars, size)
