@@ -88,14 +88,15 @@ class RiskSamples:
         stamp = file.stat().st_mtime_ns  # raises where the content was purged, whatever is in memory
         key = (str(file), stamp, repr(bare), policy.missing)
         if key not in self._samples:
-            self._samples[key] = _read_sample(file, bare, policy)
+            self._samples[key] = read_sample(file, bare, policy)
         self._samples.move_to_end(key)
         while len(self._samples) > _SAMPLES_KEPT:
             self._samples.popitem(last=False)
         return self._samples[key]
 
 
-def _read_sample(file: Path, attributes: Mapping[str, Attribute], policy: Policy) -> tuple[Microdata, int]:
+def read_sample(file: Path, attributes: Mapping[str, Attribute], policy: Policy) -> tuple[Microdata, int]:
+    """A sample of at most ``MOST_RECORDS`` records with the columns of these attributes, and the records of the whole table."""
     table = pl.scan_parquet(file, glob=False, hive_partitioning=False)
     columns = [name for name in table.collect_schema().names() if name in attributes]
     records = int(table.select(pl.len()).collect().item())
