@@ -25,4 +25,5 @@ def test_before_and_after_have_one_pair_of_colours_on_pages_and_in_reports():
     for name, colour in (("before", charts.BEFORE), ("after", charts.AFTER), ("informed", charts.INFORMED)):
         assert f"--{name}: {colour.lower()};" in light
         report = re.search(rf'\[fill="{colour}"\] {{ fill: (#[0-9a-f]+)', REPORT.read_text(encoding="utf-8"))
+        assert report[1] == charts.DARK[colour]
         assert f"--{name}: {report[1]};" in dark, "the same colour in the dark"

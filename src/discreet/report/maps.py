@@ -93,9 +93,12 @@ def standalone_svg(chart: Any, title: str, description: str) -> str:
     inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", rendered, flags=re.DOTALL)
     view_box = match[1] if (match := re.search(r'viewBox="([^"]+)"', rendered)) else "0 0 640 300"
     width, height = view_box.split()[2:4]
+    dark = "".join(
+        f'[{part}="{light}"]{{{part}:{lighter}}}' for light, lighter in charts.DARK.items() for part in ("fill", "stroke")
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" viewBox="{view_box}" '
         f'width="{width}" height="{height}"><title>{html.escape(title)}</title><desc>{html.escape(description)}</desc>'
-        "<style>svg{color:#17212b}@media (prefers-color-scheme:dark){svg{color:#e8edf0}}</style>"
+        f"<style>svg{{color:#17212b}}@media (prefers-color-scheme:dark){{svg{{color:#e8edf0}}{dark}}}</style>"
         f"{inner}</svg>"
     )
