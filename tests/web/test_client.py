@@ -143,3 +143,22 @@ def test_a_program_previews_with_other_options_imports_and_discards(program: Cli
     assert gone.value.status == 404
     with pytest.raises(ServerError, match="read"):
         program.preview(project, shown["staged"], read={"separator": ";;"})
+
+
+def test_a_program_sends_a_hierarchy_in_arx_form_and_reads_it_back_with_its_effect(program: Client, tmp_path: Path) -> None:
+    source = tmp_path / "people.csv"
+    pl.DataFrame({"age": [21, 22, 23, 31, 32, 33] * 2, "sex": ["f", "m"] * 6}).write_csv(source)
+    project = program.create_project("Hierarchies")["id"]
+    program.upload(project, source)
+    program.edit(project, {"attributes.age": {"role": "key"}, "attributes.sex": {"role": "key"}})
+    file = tmp_path / "age.csv"
+    file.write_text("21;20s;*\n22;20s;*\n23;20s;*\n31;30s;*\n32;30s;*\n99;90s;*\n", encoding="utf-8")
+    saved = program.set_hierarchy(project, "age", file)
+    assert (saved["missing"], saved["left_out"]) == (["33"], 1)
+    assert "33;33;*" in saved["csv"]
+    assert [level["k"] for level in saved["effect"]["levels"]] == [2, 2, 6]
+    assert program.hierarchy(project, "age")["csv"] == saved["csv"]
+    policy = program.policy(project)["policy"]["attributes"]["age"]
+    assert policy == {"role": "key", "hierarchy": {"groups": [{"20s": ["21", "22", "23"], "30s": ["31", "32"], "33": ["33"]}]}}
+    with pytest.raises(ServerError, match="groups no value"):
+        program.set_hierarchy(project, "sex", file)

@@ -41,7 +41,7 @@ ADDRESSES: dict[str, list[str]] = {
     "/rescue/{secret}": ["/rescue/{rescue}", "/rescue/of-nobody"],
     "/welcome/{secret}": ["/welcome/{secret}", "/welcome/of-nobody"],
     PLACE: ["{full}", "{empty}"],
-    f"{PLACE}/assess": ["{full}/assess", "{full}/assess?release=1", "{empty}/assess"],
+    f"{PLACE}/assess": ["{full}/assess", "{full}/assess?release=1", "{full}/assess?release=2&against=1", "{empty}/assess"],
     f"{PLACE}/attribute": ["{full}/attribute"],
     f"{PLACE}/attributes": ["{full}/attributes", "{empty}/attributes"],
     f"{PLACE}/attributes/{{name:path}}": ["{full}/attributes/Age", "{full}/attributes/Diagnosis"],
@@ -52,6 +52,7 @@ ADDRESSES: dict[str, list[str]] = {
     f"{PLACE}/delete": ["{full}/delete"],
     f"{PLACE}/events": ["{full}/events"],
     f"{PLACE}/generate": ["{full}/generate", "{empty}/generate"],
+    f"{PLACE}/hierarchy.csv": ["{full}/hierarchy.csv?name=Diagnosis"],
     f"{PLACE}/groups": ["{full}/groups"],
     f"{PLACE}/methods": ["{full}/methods", "{empty}/methods"],
     f"{PLACE}/methods/measures/{{kind}}/{{name}}": [

@@ -107,11 +107,12 @@ def pass_gate(people: dict[str, Caller], number: int = 1) -> None:
 
 ORIGINALS_AND_DRAFTS = (
     "", "/people", "/policy", "/policy.yaml", "/policy/history", "/audit", "/jobs", "/datasets", "/datasets/1",
-    "/datasets/1/rows", "/sources", "/release-settings", "/releases/1/report?internal=true",
+    "/datasets/1/rows", "/sources", "/release-settings", "/hierarchy?name=age", "/releases/1/report?internal=true",
 )  # fmt: skip
 PAGES = (
     "/data", "/attributes", "/attributes/age", "/risk", "/methods", "/methods/wizard", "/generate", "/assess", "/policy.yaml",
-    "/events", "/releases/1/table", "/releases/1/policy.yaml", "/releases/1/report?internal=true", "/charts/map.svg",
+    "/events", "/hierarchy.csv?name=age", "/releases/1/table", "/releases/1/policy.yaml", "/releases/1/report?internal=true",
+    "/charts/map.svg",
 )  # fmt: skip
 
 

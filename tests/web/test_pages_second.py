@@ -273,6 +273,16 @@ def test_two_releases_are_generated_compared_mapped_downloaded_and_submitted_onc
         assert "<script>alert" not in page.text, name
         assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=", page.text), name
     assert "release 2" in pages["assess"].text
+    beside = html.unescape(logged_in.get(f"{home}/assess?release=2&against=1").text)
+    assert "Release 2 against release 1" in beside
+    assert "Records in the smallest equivalence class" in beside
+    shown = re.sub(
+        r"<details>.*?</details>|<code>.*?</code>|<option.*?</option>|<input[^>]*>|<img[^>]*>|<[^>]*>",
+        "",
+        beside,
+        flags=re.DOTALL,
+    )
+    assert not re.search(r"violating_|k_anonymity|changed_values", shown), "code names are one click away"
     assert "Download the draft" in pages["generate"].text
     assert 'class="changed' in pages["table"].text
     drawn = logged_in.get(f"{home}/charts/map.svg?risk=k_anonymity.classes&loss=ncp.loss")

@@ -69,7 +69,7 @@ def test_the_chart_grows_during_the_search_and_a_point_can_be_adopted_as_the_pla
     point.focus()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name=re.compile(rf"^Plan {number}\b")).wait_for()
-    page.get_by_role("button", name="Use this plan").click()
+    page.get_by_role("button", name="Use this plan", exact=True).click()
     page.wait_for_url("**/methods#plan")
     steps = page.locator("#steps > li")
     assert steps.count() >= 2

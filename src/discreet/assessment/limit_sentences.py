@@ -91,6 +91,21 @@ def limit_sentence(limit: str, required: float) -> str:
     return sentence_of(limit).fill(required)
 
 
+def field_words(name: str) -> tuple[str, str]:
+    """What a field such as ``k_anonymity.violating_2`` is called by people, and what explains it further.
+
+    >>> field_words("k_anonymity.violating_2")
+    ('records that violate 2-anonymity', 'class of fewer than 2')
+    >>> field_words("ncp.loss"), field_words("rare_values.share")
+    (('mean penalty per value, 0 (unchanged) to 1 (suppressed)', ''), ('share of rare values', 'their share of all records'))
+    """
+    measure, _, field = name.partition(".")
+    otherwise = f"{field} of {measure}".replace("_", " ")
+    plugin = next((registry.load(kind, measure) for kind in ("risk", "loss") if measure in registry.installed_names(kind)), None)
+    meanings: Mapping[str, str] = getattr(plugin, "meaning", {})
+    return _name_field(meanings.get(field, "") or otherwise, otherwise)
+
+
 def example_sentences() -> list[LimitSentence]:
     """The sentences that measures declare for their fields, risk before loss."""
     return [
@@ -103,16 +118,20 @@ def example_sentences() -> list[LimitSentence]:
 
 def _from_meaning(meaning: str, comparison: str, otherwise: str) -> str:
     """A sentence from what a field means: things that are counted, or the name of a number; what follows a colon explains it."""
-    plain = meaning.replace("{", "(").replace("}", ")").replace("_", " ")
-    name, explanation = _split_explanation(plain)
-    if name.startswith(_UNNAMED):  # refers to another field, or is a formula: the field's own name must do
-        name, explanation = otherwise, plain
+    name, explanation = _name_field(meaning, otherwise)
     aside = f" ({explanation})" if explanation else ""
     if name.split(" ", 1)[0] in _COUNTED:
         return f"there are {comparison} {{number}} {name}{aside}"
     named = name.removeprefix("the ")
     blank = "{percent} %" if named.startswith(("share of", "expected share")) else "{number}"
     return f"the {named}{',' if ',' in named else ''} is {comparison} {blank}{aside}"
+
+
+def _name_field(meaning: str, otherwise: str) -> tuple[str, str]:
+    """The name in a meaning and its explanation; where the meaning refers to another field or is a formula, ``otherwise``."""
+    plain = meaning.replace("{", "(").replace("}", ")").replace("_", " ")
+    name, explanation = _split_explanation(plain)
+    return (otherwise, plain) if name.startswith(_UNNAMED) else (name, explanation)
 
 
 def _split_explanation(meaning: str) -> tuple[str, str]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 BEFORE, AFTER, INFORMED = "#D55E00", "#0072B2", "#009E73"
+DARK = {BEFORE: "#f0803c", AFTER: "#56b4e9", INFORMED: "#2fc79a"}
+"""The same colours on a dark page, lighter; pages and reports have them in their styles, which a test compares."""
 SERIES = {"before": BEFORE, "after": AFTER, "after (attacker knows the original values)": INFORMED}
 _FONT = "system-ui, sans-serif"
 

@@ -36,8 +36,8 @@ def risk_utility_map(points: Sequence[Mapping[str, Any]], risk: str, loss: str) 
     low_x, high_x = _axis_domain([point["loss"] for point in points])
     low_y, high_y = _axis_domain([point["risk"] for point in points])
     base = alt.Chart(alt.Data(values=rows), width=560, height=300)
-    x = alt.X("loss:Q", title=loss, scale=alt.Scale(domain=[low_x, high_x], nice=True, padding=24), axis=_axis(alt))
-    y = alt.Y("risk:Q", title=risk, scale=alt.Scale(domain=[low_y, high_y], nice=True, padding=24), axis=_axis(alt))
+    x = alt.X("loss:Q", title=loss, scale=alt.Scale(domain=[low_x, high_x], nice=True), axis=_axis(alt))
+    y = alt.Y("risk:Q", title=risk, scale=alt.Scale(domain=[low_y, high_y], nice=True), axis=_axis(alt))
     frontier = (
         base.transform_filter("!datum.dominated")
         .mark_line(color="currentColor", opacity=0.45, strokeDash=[4, 3], interpolate="linear", strokeWidth=1.5)
@@ -81,12 +81,10 @@ def _axis(alt: Any) -> Any:
 
 
 def _axis_domain(numbers: Sequence[float]) -> tuple[float, float]:
-    """Where an axis begins and ends; a single value gets a margin on both sides."""
+    """Where an axis begins and ends: a margin on both sides, but never below 0 where no number is, as no risk or loss is."""
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
-    if low < high:
-        return low, high
-    margin = abs(low) * 0.2 or 0.5
-    return low - margin, high + margin
+    margin = (high - low) * 0.08 or abs(low) * 0.2 or 0.5
+    return (max(low - margin, 0.0) if low >= 0 else low - margin), high + margin
 
 
 def standalone_svg(chart: Any, title: str, description: str) -> str:
@@ -95,9 +93,12 @@ def standalone_svg(chart: Any, title: str, description: str) -> str:
     inner = re.sub(r"^.*?<svg[^>]*>|</svg>\s*$", "", rendered, flags=re.DOTALL)
     view_box = match[1] if (match := re.search(r'viewBox="([^"]+)"', rendered)) else "0 0 640 300"
     width, height = view_box.split()[2:4]
+    dark = "".join(
+        f'[{part}="{light}"]{{{part}:{lighter}}}' for light, lighter in charts.DARK.items() for part in ("fill", "stroke")
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" viewBox="{view_box}" '
         f'width="{width}" height="{height}"><title>{html.escape(title)}</title><desc>{html.escape(description)}</desc>'
-        "<style>svg{color:#17212b}@media (prefers-color-scheme:dark){svg{color:#e8edf0}}</style>"
+        f"<style>svg{{color:#17212b}}@media (prefers-color-scheme:dark){{svg{{color:#e8edf0}}{dark}}}</style>"
         f"{inner}</svg>"
     )

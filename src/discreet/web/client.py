@@ -137,6 +137,16 @@ class Client:
         """Every draft and release by one risk and one loss."""
         return dict(self._request("GET", f"/projects/{project}/workspace/map"))
 
+    def hierarchy(self, project: int, name: str) -> dict[str, Any]:
+        """The hierarchy of an attribute: ``csv`` in ARX's form, and its ``effect`` on the equivalence classes."""
+        return dict(self._request("GET", f"/projects/{project}/hierarchy", params={"name": name}))
+
+    def set_hierarchy(self, project: int, name: str, file: str | Path, *, base: int | None = None) -> dict[str, Any]:
+        """Save a hierarchy file in ARX's form as the groups of an attribute; ``missing`` names values that it does not have."""
+        start = self.project(project)["revision"] if base is None else base
+        body = {"base": start, "csv": Path(file).read_text(encoding="utf-8-sig")}
+        return dict(self._request("PUT", f"/projects/{project}/hierarchy", params={"name": name}, json=body))
+
     def upload(
         self,
         project: int,

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import csv
 import datetime
-from collections.abc import Callable, Sequence
+import io
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,9 +110,25 @@ def read_rows(path: Path, attribute: str) -> list[list[str]]:
         text = path.read_text(encoding="latin-1")
     except OSError as error:
         raise SourceError(f"{path}: the hierarchy of '{attribute}' cannot be read: {error.strerror}") from None
+    return parse_rows(text)
+
+
+def parse_rows(text: str) -> list[list[str]]:
+    """The rows of a hierarchy in ARX's form, one per value, coarser labels to the right.
+
+    >>> parse_rows("MI;Midwest;*")
+    [['MI', 'Midwest', '*']]
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     separator = next((sign for sign in _SEPARATORS if lines and sign in lines[0]), ";")
     return list(csv.reader(lines, delimiter=separator))
+
+
+def format_rows(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of a hierarchy in ARX's form, which :func:`parse_rows` reads."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def hierarchy_from_spec(column: Column, spec: HierarchySpec | None, data: Microdata) -> Hierarchy:

@@ -8,6 +8,7 @@ from discreet.web.api.catalog import catalog_router
 from discreet.web.api.data import data_router
 from discreet.web.api.gate import gate_router
 from discreet.web.api.groups import groups_router
+from discreet.web.api.hierarchies import hierarchies_router
 from discreet.web.api.jobs import jobs_router
 from discreet.web.api.people import people_router
 from discreet.web.api.previews import previews_router
@@ -23,6 +24,7 @@ for part in (
     groups_router,
     data_router,
     previews_router,
+    hierarchies_router,
     jobs_router,
     releases_router,
     gate_router,

@@ -9,11 +9,13 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 
 from discreet import registry
+from discreet.assessment.limit_sentences import field_words
 from discreet.model.results import RELEASE_ALONE
 from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.pages.downloads import DOWNLOAD_FORMATS
 from discreet.web.pages.forms import catalogue
+from discreet.web.pages.forms.limit_choice import describe_in_words
 from discreet.web.pages.rendering import render_page
 from discreet.web.projects import access_log, projects, releases
 from discreet.web.projects.projects import Project
@@ -31,12 +33,14 @@ def show(
     release: int | None = None,
     risk: str = "",
     loss: str = "",
+    against: int | None = None,
 ) -> Response:
-    """Show one release (default: the newest), and the map of all releases."""
+    """Show one release (default: the newest), beside another one where ``against`` names it, and the map of all releases."""
     with core.store.read() as connection:
         project = projects.get(connection, session.user, number)
         all_releases = releases.list_releases(connection, project)
         selected = releases.get(connection, project, release) if all_releases else None
+        other = releases.get(connection, project, against) if all_releases and against is not None else None
         axes = list_axes(all_releases)
         risk, loss = choose_axis(axes, "risk", risk, all_releases), choose_axis(axes, "loss", loss, all_releases)
         points = map_points(connection, project, risk, loss) if risk and loss else []
@@ -60,6 +64,10 @@ def show(
         losses=_loss_sections(selected),
         higher_is_safer=bool(risk) and registry.resolve_limit(risk)[3] == "high",
         title_of=catalogue.title,
+        words_of=lambda name: _capitalize(field_words(name)[0]),
+        explanation_of=lambda name: field_words(name)[1],
+        other=other,
+        differences=compare_releases(selected, other) if selected and other else [],
     )
 
 
@@ -99,6 +107,27 @@ def map_points(connection: Connection, project: Project, risk: str, loss: str) -
     return [point | {"dominated": mark.dominated} for point, mark in zip(points, marked, strict=True)]
 
 
+def compare_releases(release: Release, other: Release) -> list[dict[str, Any]]:
+    """The numbers of two releases side by side, with which of them is the better one: risks first, then losses."""
+    rows = []
+    for kind, part in (("risk", "after"), ("loss", "losses")):
+        for measure, fields in release.assessment.get(part, {}).items():
+            others = other.assessment.get(part, {}).get(measure, {})
+            for field, value in fields.items():
+                better = catalogue.describe_limit(f"{measure}.{field}")["comparison"]
+                second = others.get(field)
+                if not better or not isinstance(value, int | float) or not isinstance(second, int | float):
+                    continue
+                first_is_better = (value < second) == (better == "at most")
+                verdict = "the same" if value == second else f"release {(release if first_is_better else other).number} is better"
+                rows.append({"kind": kind, "name": f"{measure}.{field}", "first": value, "second": second, "verdict": verdict})
+    return rows
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 _DEFAULTS_OF_OLD_RELEASES = {"intruder": RELEASE_ALONE, "measured_informed": None, "status": "incomplete"}
 """Fields that an earlier version did not store with a limit, because it judged the release alone."""
 
@@ -108,7 +137,11 @@ def _limit_rows(release: Release | None) -> list[dict[str, Any]]:
         return []
     stored = release.assessment.get("verdict", {}).get("limits", [])
     return [
-        _DEFAULTS_OF_OLD_RELEASES | {"measured_release": limit.get("found")} | limit | catalogue.describe_limit(limit["limit"])
+        _DEFAULTS_OF_OLD_RELEASES
+        | {"measured_release": limit.get("found")}
+        | limit
+        | catalogue.describe_limit(limit["limit"])
+        | {"words": describe_in_words(limit["limit"], limit["wanted"])}
         for limit in stored
     ]
 

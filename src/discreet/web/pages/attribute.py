@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from starlette.datastructures import FormData, UploadFile
 
 from discreet.errors import DiscreetError
 from discreet.model.attribute import Attribute, Level, Role, text_forms
+from discreet.model.hierarchy import Hierarchy
+from discreet.model.policy import Policy
 from discreet.web.auth.security import CheckedForm, CurrentSession, ServerCore
 from discreet.web.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from discreet.web.pages.forms.conflicts import base_revision, compared_revision, conflict_page
-from discreet.web.pages.forms.drafts import MAX_LEVELS, AttributeDraft
+from discreet.web.pages.forms.drafts import MAX_LEVELS, AttributeDraft, group_ticked
 from discreet.web.pages.rendering import environment, redirect, render_page
 from discreet.web.projects import access_log, attributes, datasets, hierarchies, policies, projects
 
@@ -39,11 +43,14 @@ def open_form_address(number: int) -> Response:
 def save(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
     """Save the attribute, or show a preview of the form.
 
-    ``action`` is save, preview, level (adds a level), order, unordered, or up.N and down.N, which move the category in row N.
+    ``action`` is save, preview, level (adds a level), group (puts ticked values into one group),
+    order, unordered, or up.N and down.N, which move the category in row N.
     """
     name, action = str(form.get("name", "")), str(form.get("action", "save"))
     draft = AttributeDraft.from_form(form)
     try:
+        if action == "group":
+            draft = group_ticked(draft, form)
         content = attributes.to_policy_values(draft.to_policy_values(), name)
         if action != "save":
             return _page(request, core, session, number, name, draft=draft, action=action, base=base_revision(form))
@@ -77,6 +84,64 @@ def save(request: Request, core: ServerCore, session: CurrentSession, form: Chec
     parts: Any = environment().get_template("parts.html").module
     address = str(parts.address(project, name))
     return redirect(f"{address}{'&' if '?' in address else '?'}done=saved")
+
+
+@router.get("/hierarchy.csv")
+def download_hierarchy(core: ServerCore, session: CurrentSession, number: int, name: str = "") -> Response:
+    """Send the hierarchy of an attribute in ARX's form; without one, its values, to fill in."""
+    with core.store.read() as connection:
+        project = projects.get(connection, session.user, number)
+        dataset = datasets.get(connection, project)
+        row = attributes.get_attribute(dataset, policies.policy_document(connection, project), name)
+    values = hierarchies.count_values(datasets.path(core.settings, dataset), name)
+    access_log.record_original(core.store, session.user, project, dataset.id, attribute=name[:200])
+    text = hierarchies.format_text(hierarchies.editor_rows(values, hierarchies.build_hierarchy(values, row.attribute)))
+    headers = {"Content-Disposition": 'attachment; filename="hierarchy.csv"'}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.post("/hierarchy.csv")
+def upload_hierarchy(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
+    """Show the attribute with the groups of an uploaded file; nothing is saved yet."""
+    name = str(form.get("name", ""))
+    with core.store.read() as connection:
+        project = projects.get(connection, session.user, number, "editor")
+        dataset = datasets.get(connection, project)
+        row = attributes.get_attribute(dataset, policies.policy_document(connection, project), name)
+    draft = AttributeDraft.from_attribute(row.attribute)
+    try:
+        rows = hierarchies.parse_text(_read_upload(form))
+        fitted, missing, others = hierarchies.fit_rows(
+            rows, hierarchies.count_values(datasets.path(core.settings, dataset), name)
+        )
+    except DiscreetError as error:
+        return _page(request, core, session, number, name, status=422, draft=draft, wrong=str(error), base=base_revision(form))
+    return _page(
+        request, core, session, number, name, draft=replace(draft, kind="groups", rows=tuple(fitted)), action="upload",
+        base=base_revision(form), missed=missing, others=others,
+    )  # fmt: skip
+
+
+def _read_upload(form: FormData) -> str:
+    file = form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise InvalidRequest("choose a hierarchy file: one row per value, value;level 1;level 2;…;*")
+    content = file.file.read()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def _measure_effect(
+    file: Path, policy: Policy, name: str, attribute: Attribute, hierarchy: Hierarchy
+) -> tuple[dict[str, Any] | None, str]:
+    """What the levels would do to the risk, and why that is unknown where it is."""
+    changed = policy.with_(attributes={**policy.attributes, name: attribute})
+    try:
+        return hierarchies.measure_effect(file, changed, name, hierarchy), ""
+    except DiscreetError as error:
+        return None, str(error)
 
 
 def _check_order_is_complete(values: hierarchies.ValueCounts, content: dict[str, Any]) -> None:
@@ -124,6 +189,12 @@ def _page(
         hierarchy = hierarchies.build_hierarchy(column_values, attribute)
     except DiscreetError as error:
         message = message or str(error)
+    effect: dict[str, Any] | None = None
+    unmeasured = ""
+    if hierarchy is not None and action not in ("", "save"):
+        policy = policies.parse_document(document, project)
+        file = datasets.path(core.settings, dataset)
+        effect, unmeasured = _measure_effect(file, policy, name, attribute, hierarchy)
     rows = hierarchies.editor_rows(column_values, hierarchy) if column_values.distinct <= hierarchies.MAX_LEAVES else []
     if hierarchy is None and shown.rows is not None:
         counts = dict(column_values.counts)
@@ -145,7 +216,11 @@ def _page(
         "rows": rows,
         "depth": depth,
         "grid": column_values.distinct <= hierarchies.MAX_GRID_VALUES,
-        "text": hierarchies.format_rows(rows),
+        "text": hierarchies.format_text(rows),
+        "effect": effect,
+        "unmeasured": unmeasured,
+        "missed": [],
+        "others": 0,
         "too_many": column_values.distinct > hierarchies.MAX_LEAVES,
         "dates": DATE_UNITS,
         "roles": list(Role),

@@ -37,7 +37,7 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
 
 @router.post("/attributes")
 def save(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int) -> Response:
-    """Save the changed rows, and set common values of the ticked ones; with ``accept`` also their or all remaining proposals."""
+    """Save the changed rows, and set common values of the ticked ones; with ``accept`` also their proposals or all."""
     try:
         with core.store.write() as connection:
             project = projects.get(connection, session.user, number)
@@ -59,6 +59,8 @@ def save(request: Request, core: ServerCore, session: CurrentSession, form: Chec
         raise
     except DiscreetError as error:
         return _page(request, core, session, number, status=422, wrong=str(error), typed=form)
+    if form.get("accept") == "onward":
+        return redirect(f"/projects/{number}/methods/wizard")
     kept = AttributeFilter.from_query(_filter_fields(form)).address()
     outcome = f"done={'saved' if sections else 'nothing'}"
     return redirect(f"/projects/{number}/attributes?{f'{kept}&' if kept else ''}{outcome}")

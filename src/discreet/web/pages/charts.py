@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from discreet import registry
+from discreet.assessment.limit_sentences import field_words
 from discreet.report.maps import INCOMPLETE, MET, NOT_MET, risk_utility_map, standalone_svg
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.errors import NotFound
@@ -69,7 +70,9 @@ def _svg_response(rows: list[dict[str, Any]], risk: str, loss: str, title: str) 
 def _axis_title(name: str) -> str:
     if name.count(".") != 1:
         return name
-    return f"{name} ({'higher is safer' if registry.resolve_limit(name)[3] == 'high' else 'lower is better'})"
+    words = field_words(name)[0]
+    better = "higher is safer" if registry.resolve_limit(name)[3] == "high" else "lower is better"
+    return f"{words[:1].upper()}{words[1:]} ({better})"
 
 
 @lru_cache(maxsize=64)

@@ -30,7 +30,8 @@ def show(request: Request, core: ServerCore, session: CurrentSession, number: in
 def act(request: Request, core: ServerCore, session: CurrentSession, form: CheckedForm, number: int, job_id: JobId) -> Response:
     """Import with the options that were previewed, make another preview with other options, or discard the upload.
 
-    ``action`` is import, again or discard. Options that were changed after the last preview are previewed before an import.
+    ``action`` is import, import-on (which leads on to the attributes), again or discard.
+    Options that were changed after the last preview are previewed before an import.
     """
     project, job = _get_job(core, session, number, job_id)
     action = str(form.get("action", "again"))
@@ -42,7 +43,7 @@ def act(request: Request, core: ServerCore, session: CurrentSession, form: Check
     submitted = ReadingForm.from_form(form)
     try:
         options = submitted.to_options(content["options"])
-        previewed = action == "import" and options == content["read"] and not content["problem"]
+        previewed = action in ("import", "import-on") and options == content["read"] and not content["problem"]
         parameters = staged_imports.describe_source(job) | {"read": options}
         with core.store.write() as connection:
             following = queue.submit(connection, session.user, project, "import" if previewed else "preview", parameters)
@@ -50,8 +51,8 @@ def act(request: Request, core: ServerCore, session: CurrentSession, form: Check
         return _page(request, core, session, number, job_id, status=error.status, wrong=str(error), form=submitted)
     core.supervisor.wake()
     if previewed:
-        return redirect(f"/projects/{number}/data")
-    changed = "?changed=yes" if action == "import" else ""
+        return redirect(f"/projects/{number}/{'attributes' if action == 'import-on' else 'data'}")
+    changed = "?changed=yes" if action in ("import", "import-on") else ""
     return redirect(f"/projects/{number}/data/preview/{following.id}{changed}")
 
 

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from discreet import __version__
+from discreet.assessment.glossary import TERMS
 from discreet.model.guess import ends_as_text
 from discreet.web.addresses import LinkExtension
 from discreet.web.auth.sessions import Session
@@ -53,7 +54,7 @@ def environment() -> Environment:
         "plain_number": ends_as_text,
         "yaml": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=80).removesuffix("...\n").strip(),
     }
-    templates.globals |= {"version": __version__, "workflow": WORKFLOW, "role_meanings": roles.ROLES}
+    templates.globals |= {"version": __version__, "workflow": WORKFLOW, "role_meanings": roles.ROLES, "glossary": TERMS}
     return templates
 
 

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection
 
 from discreet.assessment.adversaries import ADVERSARIES
+from discreet.assessment.limit_sentences import field_words
 from discreet.report import charts
 from discreet.report.histograms import describe_contributions
 from discreet.report.maps import standalone_svg
@@ -92,7 +93,7 @@ def _draw_contributions(entry_json: str) -> str:
 @lru_cache(maxsize=64)
 def _draw_histogram(histogram_json: str, measure: str) -> str:
     histogram = json.loads(histogram_json)
-    rows = [{"label": row["label"], "series": "after", "records": row["records"]} for row in histogram["rows"]]
+    rows = [{"label": row["label"], "series": "before", "records": row["records"]} for row in histogram["rows"]]
     bars = charts.bar_chart(rows, f"{histogram['field'].replace('_', ' ')}  per record", log=True, legend=False)
     return standalone_svg(bars, f"Records by {histogram['field']}, {measure}", _describe_histogram(histogram))
 
@@ -188,6 +189,7 @@ def _page(
         attacker_knowledge=ATTACKER_KNOWLEDGE,
         keys=[name for name, attribute in policy.attributes.items() if attribute.role == "key"],
         title=catalogue.title,
+        words_of=field_words,
         stale=done is not None
         and (
             done.parameters.get("revision", project.revision) != project.revision

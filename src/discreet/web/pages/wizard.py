@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData
 
+from discreet.assessment.limit_sentences import field_words
 from discreet.errors import DiscreetError
 from discreet.model.policy import Plan, Policy
 from discreet.selection.choices import PREFERENCES
@@ -67,6 +68,7 @@ def show_search(
         request, "wizard_search.html", session, project, "methods", job=search_job, search=search, chosen=chosen,
         steps=step_rows(Plan.model_validate(chosen.plan)) if chosen else [],
         choices=[(choice, step_rows(choice.plan)) for choice in search.choices],
+        words_of=lambda name: field_words(name)[0] if name.count(".") == 1 else name,
         current=_is_current_plan(policy, chosen), may=project.allows("editor"),
     )  # fmt: skip
 
@@ -89,9 +91,15 @@ def use_plan(request: Request, core: ServerCore, session: CurrentSession, form: 
             new_plan = plan.model_copy(update=settings)
             what = f"the wizard's plan {plan_number} adopted"
             editing.save_plan(connection, session.user, project, base, new_plan, what, hierarchies=search.hierarchies)
+        if form.get("onward") == "generate":
+            with core.store.write() as connection:
+                queue.submit(connection, session.user, projects.get(connection, session.user, number, "editor"), "generate")
+            core.supervisor.wake()
     except Conflict as error:
         return conflicts.conflict_page(request, session, project, "methods", error, form)
-    return redirect(f"/projects/{number}/methods#plan")
+    return redirect(
+        f"/projects/{number}/generate#job" if form.get("onward") == "generate" else f"/projects/{number}/methods#plan"
+    )
 
 
 def _form_page(

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from discreet import registry
+from discreet.engine.cells import hierarchies
 from discreet.engine.cells.hierarchies import hierarchy_from_spec, leaf_codes, leaf_text
 from discreet.engine.encoding.columns import Column, encode
 from discreet.errors import DiscreetError
-from discreet.model.attribute import Attribute
+from discreet.model.attribute import Attribute, Role
 from discreet.model.hierarchy import Hierarchy
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
+from discreet.web.projects.risk_sample import read_sample
 
 MAX_LEAVES = 50_000
 """Maximum number of distinct values for which a hierarchy is built for display."""
@@ -145,15 +148,58 @@ def groups_from_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str
     return levels
 
 
-def format_rows(rows: Sequence[tuple[str, int, Sequence[str]]]) -> str:
-    """Format rows as lines ``value;label;label``, as in a hierarchy file."""
-    return "\n".join(";".join([leaf, *labels]) for leaf, _, labels in rows)
+def format_text(rows: Sequence[tuple[str, int, Sequence[str]]]) -> str:
+    """Editor rows as a hierarchy file in ARX's form, with the top level ``*``."""
+    depth = max((len(labels) for _, _, labels in rows), default=0)
+    complete = []
+    for leaf, _, labels in rows:
+        row = [leaf]
+        for level in range(depth):
+            row.append((labels[level] if level < len(labels) else "") or row[-1])
+        complete.append([*row, "*"])
+    return hierarchies.format_rows(complete)
 
 
-def parse_rows(text: str) -> list[tuple[str, list[str]]]:
-    """Parse lines ``value;label;label`` as rows."""
-    parts = [line.split(";") for line in text.splitlines() if line.strip()]
-    return [(leaf.strip(), [label.strip() for label in labels if label.strip() != "*"]) for leaf, *labels in parts]
+def parse_text(text: str) -> list[tuple[str, list[str]]]:
+    """Editor rows from a hierarchy file in ARX's form, without a top level ``*``."""
+    return [
+        (leaf.strip(), [label.strip() for label in labels if label.strip() != "*"])
+        for leaf, *labels in hierarchies.parse_rows(text)
+    ]
+
+
+def fit_rows(
+    rows: Sequence[tuple[str, Sequence[str]]], values: ValueCounts
+) -> tuple[list[tuple[str, tuple[str, ...]]], list[str], int]:
+    """Rows of a file fitted to the data: a row per value, the values that the file misses, and how many others it has.
+
+    A value that the file misses gets a row without labels, so it stays as it is until somebody groups it.
+    """
+    given = {leaf: tuple(labels) for leaf, labels in rows}
+    leaves = [leaf for leaf, _, _ in editor_rows(values, None)]
+    missing = [leaf for leaf in leaves if leaf not in given]
+    return [(leaf, given.get(leaf, ())) for leaf in leaves], missing, len(given.keys() - set(leaves))
+
+
+def measure_effect(file: Path, policy: Policy, name: str, hierarchy: Hierarchy) -> dict[str, Any] | None:
+    """What each level would do to the equivalence classes of the keys, on a sample; None where the attribute is no key.
+
+    Measured by k_anonymity itself, with this attribute at the level and every other key as it is.
+    """
+    keys = {key: attribute for key, attribute in policy.attributes.items() if attribute.role is Role.KEY}
+    if name not in keys:
+        return None
+    bare = {key: attribute.model_copy(update={"hierarchy": None, "allow_absent": True}) for key, attribute in keys.items()}
+    sample, records = read_sample(file, bare, policy)
+    (column,) = encode(sample, [name])
+    leaves = leaf_codes(column, hierarchy)[column.codes]
+    measure = registry.create("risk", "k_anonymity", {}, origin=policy.origin)
+    levels = []
+    for number, labels in enumerate(hierarchy.labels):
+        recoded = pl.Series(name, [labels[leaf] if leaf >= 0 else None for leaf in leaves.tolist()], dtype=pl.String)
+        summary = measure.measure(Microdata(sample.frame.with_columns(recoded), sample.policy)).to_dict()
+        levels.append({"level": number, **{field: summary[field] for field in ("k", "unique", "violating_5")}})
+    return {"records": len(sample), "of": records, "keys": list(keys), "levels": levels}
 
 
 def specification_from_form(kind: str, form: Mapping[str, str]) -> dict[str, Any] | None:

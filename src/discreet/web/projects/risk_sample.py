@@ -89,14 +89,15 @@ class RiskSamples:
         stamp = file.stat().st_mtime_ns  # raises where the content was purged, whatever is in memory
         key = (str(file), stamp, repr(bare), policy.missing)
         if key not in self._samples:
-            self._samples[key] = _read_sample(file, bare, policy)
+            self._samples[key] = read_sample(file, bare, policy)
         self._samples.move_to_end(key)
         while len(self._samples) > _SAMPLES_KEPT:
             self._samples.popitem(last=False)
         return self._samples[key]
 
 
-def _read_sample(file: Path, attributes: Mapping[str, Attribute], policy: Policy) -> tuple[Microdata, int]:
+def read_sample(file: Path, attributes: Mapping[str, Attribute], policy: Policy) -> tuple[Microdata, int]:
+    """A sample of at most ``MOST_RECORDS`` records with the columns of these attributes, and the records of the whole table."""
     columns = [name for name in pl.read_parquet_schema(file) if name in attributes]
     frame, _, records = draw_rows(file, columns)
     if not columns or not records:

@@ -65,7 +65,7 @@ class AttributeDraft:
         weights = [(_read_text(form, f"value.{n}"), _read_text(form, f"weight.{n}")) for n in _row_numbers(form, "value.")]
         hierarchy_fields = {name: _read_text(form, name) for name in ("widths", "origin", "quantiles", "prefixes")}
         hierarchy_fields["dates"] = ", ".join(str(unit) for unit in form.getlist("dates"))
-        kind = _read_text(form, "kind")
+        kind = "groups" if _read_text(form, "action") == "group" else _read_text(form, "kind")
         order = category_order.read_order(form)
         return cls(
             _read_text(form, "role"),
@@ -125,12 +125,34 @@ class AttributeDraft:
 
 def _read_groups(form: FormData) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if "rows" in form:
-        return tuple((leaf, tuple(labels)) for leaf, labels in hierarchies.parse_rows(_read_text(form, "rows")))
+        return tuple((leaf, tuple(labels)) for leaf, labels in hierarchies.parse_text(_read_text(form, "rows")))
     depth = min(int(_read_text(form, "depth") or 0) if _read_text(form, "depth").isdecimal() else 0, MAX_LEVELS)
     return tuple(
         (str(form[f"leaf.{n}"]), tuple(_read_text(form, f"label.{n}.{level}") for level in range(depth)))
         for n in _row_numbers(form, "leaf.")
     )
+
+
+def group_ticked(draft: AttributeDraft, form: FormData) -> AttributeDraft:
+    """The draft with the ticked values in one group of a level.
+
+    Where their coarser labels differ, they are cleared: values of one group are together on every level above it.
+    """
+    name, level = _read_text(form, "group"), _read_text(form, "group-level") or "1"
+    ticked = {str(form.get(f"leaf.{n}", "")) for n in form.getlist("tick")}
+    if not name or not ticked:
+        raise InvalidRequest("tick the values that belong together, and give the group a name")
+    if not level.isdecimal() or not 1 <= int(level) <= MAX_LEVELS:
+        raise InvalidRequest(f"the level of a group is a whole number from 1 to {MAX_LEVELS}; got '{level[:40]}'")
+    place = int(level) - 1
+    rows = draft.rows or ()
+    coarser = {tuple(labels[place + 1 :]) for leaf, labels in rows if leaf in ticked}
+    kept = next(iter(coarser)) if len(coarser) == 1 else ()
+    grouped = []
+    for leaf, labels in rows:
+        below = (*labels[:place], *[""] * (place - len(labels[:place])))
+        grouped.append((leaf, (*below, name, *kept) if leaf in ticked else labels))
+    return replace(draft, rows=tuple(grouped))
 
 
 def _row_numbers(form: FormData, prefix: str) -> list[str]:

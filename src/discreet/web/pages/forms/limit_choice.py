@@ -28,7 +28,7 @@ _FIRST_NUMBERS = {"number": {"low": "0", "high": "5"}, "percent": {"low": "5", "
 def limit_rows(policy: Policy) -> list[dict[str, Any]]:
     """One row per limit, as a sentence and with its meaning."""
     return [
-        {"limit": limit, "wanted": required, "sentence": _sentence(limit, required), **catalogue.describe_limit(limit)}
+        {"limit": limit, "wanted": required, "sentence": describe_in_words(limit, required), **catalogue.describe_limit(limit)}
         for limit, required in policy.limits.items()
     ]
 
@@ -63,11 +63,11 @@ def apply_limit_action(
 
 
 def _describe_preset(preset: Preset) -> dict[str, Any]:
-    sentences = [(limit, required, _sentence(limit, required)) for limit, required in preset.limits.items()]
+    sentences = [(limit, required, describe_in_words(limit, required)) for limit, required in preset.limits.items()]
     return {"preset": preset, "sentences": sentences}
 
 
-def _sentence(limit: str, required: float) -> str:
+def describe_in_words(limit: str, required: float) -> str:
     """The sentence of a limit; its name where the measure is not installed."""
     try:
         return limit_sentence(limit, required)
