@@ -20,6 +20,7 @@ from discreet.model.policy import Policy
 from discreet.model.threshold import Among
 from discreet.risks.known_sets import finer
 from discreet.risks.known_sets.large import consequence_classes, cover_sums, covers, record_sums, row_sums
+from discreet.risks.known_sets.large import size as large_size
 from discreet.risks.known_sets.large import sums as known_large
 from discreet.risks.known_sets.large.record_sums import LargeSums
 from discreet.risks.known_sets.measure import KnownSets
@@ -45,9 +46,9 @@ def tables(draw: st.DrawFn) -> Microdata:
 
 def both(data: Microdata, measure: KnownSets, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     with monkeypatch.context() as changed:
-        changed.setattr(known_large, "LARGE_TABLE", 1 << 60)
+        changed.setattr(large_size, "LARGE_TABLE", 1 << 60)
         plain = measure.measure(data)
-        changed.setattr(known_large, "LARGE_TABLE", 1)
+        changed.setattr(large_size, "LARGE_TABLE", 1)
         return plain, measure.measure(data)
 
 
@@ -190,7 +191,7 @@ def test_too_many_consequence_classes_use_the_general_method(monkeypatch: pytest
 def test_per_record_values_of_a_large_table_are_refused_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.errors import MemoryLimitError
 
-    monkeypatch.setattr(known_large, "LARGE_TABLE", 1)
+    monkeypatch.setattr(large_size, "LARGE_TABLE", 1)
     score = KnownSets().measure(students(500))
     monkeypatch.setenv("DISCREET_MEMORY", "100MB")
     with pytest.raises(
@@ -213,7 +214,7 @@ def test_every_known_set_is_in_one_cover_that_contains_it(chances: list[float], 
 
 def test_a_limit_that_the_bounds_leave_open_is_still_narrowed_for(monkeypatch: pytest.MonkeyPatch) -> None:
     data = students(400, dense=True)
-    monkeypatch.setattr(known_large, "LARGE_TABLE", 1)
+    monkeypatch.setattr(large_size, "LARGE_TABLE", 1)
     middle = float(np.median(KnownSets(epsilon=0.2).measure(data).per_record["risk"].to_numpy()))
     measure = KnownSets(epsilon=0.2, threshold=middle * 1.01)
     assert measure.measure(data)["undecided"] > 0
@@ -230,7 +231,7 @@ def test_deciding_by_larger_families_agrees_with_deciding_record_by_record(
     if np.isclose(exact, threshold, rtol=1e-6).any():
         return
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(known_large, "LARGE_TABLE", 1)
+        monkeypatch.setattr(large_size, "LARGE_TABLE", 1)
         monkeypatch.setattr(finer, "_FEW", 0.0)
         score = measure.measure(data)
     assert score["undecided"] == 0

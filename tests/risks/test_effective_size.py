@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.model.threshold import Among
-from discreet.risks.known_sets.large import sums as known_large
+from discreet.risks.known_sets.large import size as large_size
 from discreet.risks.known_sets.measure import KnownSets
 
 CELLS = st.sampled_from([None, "a", "a", "b", "c"])
@@ -119,7 +119,7 @@ def test_effective_class_size_of_an_attacker_who_knows_the_original_values(
 def test_the_large_table_method_gives_the_same_effective_class_sizes(data: Microdata, epsilon: float) -> None:
     measure = KnownSets(epsilon=epsilon, threshold=Among(among=3))
     usual = measure.measure(data)
-    with mock.patch.object(known_large, "LARGE_TABLE", 0):
+    with mock.patch.object(large_size, "LARGE_TABLE", 0):
         short = measure.measure(data)
     for field in ("effective_k_min", "effective_k_median", "below_5", "high_risk", "undecided"):
         assert short[field] == (None if usual[field] is None else pytest.approx(usual[field], rel=1e-12))

@@ -267,9 +267,10 @@ def test_large_tables_have_the_same_numbers(monkeypatch: pytest.MonkeyPatch, kno
     data = Microdata(frame, Policy.from_dict({"attributes": attributes, "known_together": together}))
     measure = KnownSets(epsilon=0.02, knowledge=knowledge)
     small = measure.measure(data)
+    from discreet.risks.known_sets.large import size as large_size
     from discreet.risks.known_sets.large import sums as large
 
-    monkeypatch.setattr(large, "LARGE_TABLE", 100)
+    monkeypatch.setattr(large_size, "LARGE_TABLE", 100)
     called = []
     summed = large.large_sums
     monkeypatch.setattr(large, "large_sums", lambda *arguments: called.append(1) or summed(*arguments))

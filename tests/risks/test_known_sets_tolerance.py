@@ -18,7 +18,7 @@ from discreet.engine.known_sets.sums import known_sets
 from discreet.model.microdata import Microdata
 from discreet.model.policy import Policy
 from discreet.risks.known_sets import measure
-from discreet.risks.known_sets.large import sums as large
+from discreet.risks.known_sets.large import size as large_size
 from discreet.risks.known_sets.requirements import Requirements
 from discreet.risks.known_sets.tolerance import narrow
 from discreet.risks.known_sets.tolerance.minor import split_places
@@ -96,7 +96,7 @@ def test_intervals_hold_the_truth_whatever_is_counted(data: Microdata, tolerance
 @given(tables_with_flags(most_flags=4), st.sampled_from([0.2, 0.01]))
 def test_the_measure_of_a_large_table_keeps_the_tolerance(data: Microdata, tolerance: float) -> None:
     with (
-        mock.patch.object(large, "LARGE_TABLE", 0),
+        mock.patch.object(large_size, "LARGE_TABLE", 0),
         mock.patch.object(narrow, "_FEW_RECORDS", -1),
         mock.patch.object(narrow, "narrow_many", wraps=narrow.narrow_many) as called,
     ):
@@ -110,7 +110,7 @@ def test_the_measure_of_a_large_table_keeps_the_tolerance(data: Microdata, toler
 
 def test_little_memory_is_said_and_leaves_the_intervals_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCREET_MEMORY", "1MB")
-    monkeypatch.setattr(large, "LARGE_TABLE", 0)
+    monkeypatch.setattr(large_size, "LARGE_TABLE", 0)
     monkeypatch.setattr(narrow, "_FEW_RECORDS", -1)
     data = students(30, dense=True)
     score = measure.KnownSets(epsilon=0.5, tolerance=1e-9, max_sets=40).measure(data)

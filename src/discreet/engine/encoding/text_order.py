@@ -38,7 +38,7 @@ def _common_length(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> int:
     """With how many bytes all texts begin alike. O(texts x that length)."""
     if len(starts) < 2:
         return 0
-    common = starts[1] - starts[0]
+    common = int(starts[1] - starts[0])
     for number in range(1, len(starts) - 1):
         begin, length = starts[number], starts[number + 1] - starts[number]
         same = 0
@@ -67,8 +67,8 @@ def _is_before(data: NDArray[np.uint8], starts: NDArray[np.int64], common: int, 
     for position in range(common, min(length, other_length)):
         own, its = data[starts[one] + position], data[starts[other] + position]
         if own != its:
-            return own < its
-    return length < other_length
+            return bool(own < its)
+    return bool(length < other_length)
 
 
 # keys: sorted; order[place]: the text whose key is there, written over. Texts with the same key are put in order by insertion:

@@ -12,11 +12,7 @@ from discreet.engine.known_sets.summary import QUANTILES, Bounds, Summary, media
 from discreet.engine.known_sets.sums import KnownSets as Sums
 from discreet.model.microdata import Microdata
 from discreet.model.threshold import Among
-from discreet.risks.known_sets.finer import bounds_of_larger_families, narrow_by_families
-from discreet.risks.known_sets.large import sums as large
-from discreet.risks.known_sets.refine import narrow_intervals
-from discreet.risks.known_sets.requirements import Requirements
-from discreet.risks.known_sets.tolerance.narrow import narrow_where_possible
+from discreet.risks.known_sets.large.size import is_large
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +54,12 @@ def bounded_sums(plugin: KnownSets, data: Microdata, original: Microdata | None)
         tolerance = _CLOSE
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    if tolerance is not None or levels:
+    if tolerance is not None or levels:  # most runs need none of this, and start sooner without it
+        from discreet.risks.known_sets.finer import bounds_of_larger_families, narrow_by_families
+        from discreet.risks.known_sets.refine import narrow_intervals
+        from discreet.risks.known_sets.requirements import Requirements
+        from discreet.risks.known_sets.tolerance.narrow import narrow_where_possible
+
         risks = [_levels(plugin, sums, level, len(data)) for level in dict.fromkeys(levels)]
         allowed_seconds = plugin.seconds_for_limits if open_limits else plugin.seconds
         required = Requirements(tolerance, risks, time.monotonic() + allowed_seconds)
@@ -69,12 +70,12 @@ def bounded_sums(plugin: KnownSets, data: Microdata, original: Microdata | None)
             )  # fmt: skip
             result = summarize(plugin, sums, lower, upper, len(data), decided=plugin.threshold in levels)
             return BoundedSums(sums, lower, upper, result, notes)
-        if risks and result.fields["undecided"] and original is None and large.is_large(len(data)):
+        if risks and result.fields["undecided"] and original is None and is_large(len(data)):
             lower, upper = bounds_of_larger_families(
                 data, sums, lower, upper, alpha=plugin.alpha, epsilon=plugin.epsilon, required=required, max_sets=plugin.max_sets,
                 missing=plugin.missing,
             )  # fmt: skip
-        if required.tolerance is not None and original is None and large.is_large(len(data)):
+        if required.tolerance is not None and original is None and is_large(len(data)):
             lower, upper, left_out = narrow_where_possible(
                 data, sums, lower, upper, alpha=plugin.alpha, required=required, max_sets=plugin.max_sets, missing=plugin.missing
             )

@@ -24,8 +24,7 @@ from discreet.risks.known_sets.bounded_sums import bounded_sums
 from discreet.risks.known_sets.explain import explain
 from discreet.risks.known_sets.fields import BETTER, LIMIT_SENTENCES, MEANING, OCCASIONAL, RECORD_MEANING
 from discreet.risks.known_sets.gaps import INDEPENDENT, NARROWING, ORIGINAL_VALUES, POPULATION, RANGES, TOGETHER
-from discreet.risks.known_sets.large import sums as large
-from discreet.risks.known_sets.large.score import measure_large, working_bytes
+from discreet.risks.known_sets.large.size import NOT_NARROWED, is_large, working_bytes
 from discreet.risks.known_sets.readings.range_score import measure_ranges
 from discreet.risks.known_sets.readings.reidentification import annotate_knowledge
 from discreet.risks.known_sets.readings.scenario_score import (
@@ -156,7 +155,9 @@ class KnownSets(RiskMeasure):
         """The risk by class sizes of the file, under the probabilities of the attribute table."""
         if any(data.attribute(name).ranges for name in attributes(data)):
             return measure_ranges(self, data, original)
-        if original is None and large.is_large(len(data)) and self.tolerance is None and not self.decide:
+        if original is None and is_large(len(data)) and self.tolerance is None and not self.decide:
+            from discreet.risks.known_sets.large.score import measure_large  # small tables start sooner without it
+
             score = measure_large(self, data)
             if score is not None and not self._is_narrowed(score, len(data)):
                 return score
@@ -217,7 +218,7 @@ class KnownSets(RiskMeasure):
         """Whether the intervals are still to be narrowed for limits that the bounds leave open."""
         certain, possible = score.bounds["high_risk"]
         open_limits = self.open_limits({**score.bounds, "undecided": (0, possible - certain)})
-        return records < large.NOT_NARROWED and bool(open_limits)
+        return records < NOT_NARROWED and bool(open_limits)
 
     def reads(self, data: Microdata) -> list[str] | None:
         return attributes_in_scenarios(data) if self.population == "none" else None
@@ -226,7 +227,7 @@ class KnownSets(RiskMeasure):
         return attributes_in_kept_sets(self, data)
 
     def working_bytes(self, sample: Microdata, records: int, *, by_record: bool = False) -> float:
-        narrows = self.tolerance is not None or self.decide or (bool(self._limits) and records < large.NOT_NARROWED)
+        narrows = self.tolerance is not None or self.decide or (bool(self._limits) and records < NOT_NARROWED)
         return working_bytes(self, sample, records, narrows=narrows, by_record=by_record)
 
     def explain(self, data: Microdata, record: int, *, original: Microdata | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""The score of a table of many records: the same numbers with little kept per record, and the memory that it needs."""
+"""The score of a table of many records: the same numbers with little kept per record."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import polars as pl
 
 from discreet.engine.encoding.columns import encode
 from discreet.engine.known_sets.family import Family
-from discreet.engine.known_sets.inputs import find_sensitive_records, weights_of
 from discreet.engine.known_sets.summary import QUANTILES, quantiles
 from discreet.engine.known_sets.sums import attributes, family_of
-from discreet.engine.runtime.memory import PROGRAM, available_memory, check_memory
+from discreet.engine.runtime.memory import PROGRAM, check_memory
 from discreet.model.microdata import Microdata
 from discreet.model.score import Score
 from discreet.risks.known_sets.finer import can_sum_rows
 from discreet.risks.known_sets.large import sums as large
 from discreet.risks.known_sets.record_tables import list_riskiest, tabulate_records
-from discreet.risks.known_sets.tolerance.narrow import BYTES_PER_RECORD as NARROWING_BYTES
 
 if TYPE_CHECKING:
     from discreet.risks.known_sets.large.record_sums import LargeSums
@@ -62,16 +60,3 @@ def _list_riskiest(
 ) -> pl.DataFrame:
     largest = large.sums_of_rows(data, names, tree, sums.rows(sums.largest(number)))
     return list_riskiest(plugin, largest, largest.per_record.risk * plugin.alpha, number)
-
-
-def working_bytes(plugin: KnownSets, sample: Microdata, records: int, *, narrows: bool, by_record: bool) -> float:
-    """The memory in bytes besides the codes; ``narrows``: intervals may have to be narrowed."""
-    sample = sample.with_policy(sample.policy.at_largest_known()) if sample.policy.scenarios else sample
-    names = attributes(sample)
-    tree = family_of(sample, names, plugin.epsilon, plugin.max_sets, plugin.knowledge)
-    by_record = by_record or plugin.knowledge == "independent"  # everyone's probability of being found is counted
-    asking = float(find_sensitive_records(sample, weights_of(sample, names)).mean()) if len(sample) else 1.0
-    short = large.is_large(records) and not narrows and not by_record
-    need = records * large.bytes_per_record(tree, 1.0 if by_record else asking, short=short)
-    at_once = records * NARROWING_BYTES if plugin.tolerance is not None and large.is_large(records) else 0.0
-    return need + at_once if PROGRAM + need + at_once <= available_memory() else need  # all at once only where it fits

@@ -41,20 +41,6 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 16
 """Records whose classes are looked at at once."""
 _MOST = (1 << 31) - 1
-_BYTES_PER_RECORD, _MOST_BYTES_PER_RECORD = 64.0, 180.0
-_FEW_SETS, _BYTES_PER_FURTHER_SET = 111, 0.25
-"""Measured on a million records, every one sensitive: 58 bytes with 111 sets, 77 with 217, 133 with 403, 153 with 770, 150 with
-1,363. More sets need more and larger covers, until these have nearly as many rows as there are records. In tables of more than
-about two million records they need at most about 200 MB more, so that this announces too much there rather than too little."""
-NOT_NARROWED = 8_000_000
-"""Number of records from which intervals are not narrowed for a limit: that needs more memory for each."""
-LARGE_TABLE = 20_000
-"""Number of records from which this module is used; smaller tables use the counter of the engine."""
-
-
-def is_large(records: int) -> bool:
-    """Whether the records are so many that sets are summed on distinct rows."""
-    return records >= LARGE_TABLE
 
 
 def large_sums(data: Microdata, names: list[str], tree: Family) -> LargeSums | None:
@@ -140,18 +126,6 @@ def sums_of_rows(data: Microdata, names: list[str], tree: Family, rows: NDArray[
     """The full result for a few records, counted for these records only."""
     classes, queries, ordered = build_classes(data, names, tree, rows, "category", None)
     return KnownSets(names, tree, rows, sum_in_one_walk(tree, classes, queries, len(ordered)), queries.weight)
-
-
-def bytes_per_record(tree: Family, asking: float, *, short: bool) -> float:
-    """The approximate memory in bytes per record besides the codes, where a share ``asking`` of the records are queries.
-
-    ``short``: the method of this module; otherwise that of :mod:`discreet.engine.known_sets.counter`.
-    """
-    if short:
-        return min(_BYTES_PER_RECORD + _BYTES_PER_FURTHER_SET * max(len(tree) - _FEW_SETS, 0), _MOST_BYTES_PER_RECORD)
-    inner = tree.depth[tree.end > np.arange(len(tree)) + 1]
-    levels = int(inner.max(initial=0))
-    return 20 + 6 * levels + asking * (150 + 12 * levels)
 
 
 def _query_rows(classes: ConsequenceClasses) -> NDArray[np.uint32] | None:

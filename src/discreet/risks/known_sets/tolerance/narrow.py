@@ -22,6 +22,7 @@ from discreet.errors import ParameterError
 from discreet.model.microdata import Microdata
 from discreet.risks.known_sets.finer import can_sum_rows
 from discreet.risks.known_sets.large.row_sums import CoverTable
+from discreet.risks.known_sets.large.size import NARROWING_BYTES
 from discreet.risks.known_sets.requirements import Requirements
 from discreet.risks.known_sets.tolerance.bounds import MassBounds, SplitAttributes
 from discreet.risks.known_sets.tolerance.minor import minor_attributes, split_places
@@ -40,8 +41,6 @@ _SPARE_SETS, _SPARE_PAIRS = 0.2, 0.5
 """The share of the allowed width that sets may take that are not counted, and that are not counted with two minor attributes."""
 _NARROWEST = 0.001
 """The share of the records whose intervals may have to be narrowed further, because they are allowed less than the others."""
-BYTES_PER_RECORD = 1_800.0
-"""Memory for the rows, tallies and cells of the sets on the way to one set, on two threads; measured on a million records."""
 _FEW_RECORDS = 2_000
 """Intervals that are too wide up to which a walk that follows each record is faster."""
 
@@ -60,7 +59,7 @@ def narrow_where_possible(
     """Narrow the intervals of all records, if many are too wide and the table allows it; a note where memory does not."""
     if required.are_too_wide(lower, upper).sum() <= _FEW_RECORDS or not can_sum_rows(data, sums.names, missing):
         return lower, upper, ()
-    need, free = resident_memory() + len(data) * BYTES_PER_RECORD, available_memory()
+    need, free = resident_memory() + len(data) * NARROWING_BYTES, available_memory()
     if need > free:
         note = f"narrowing all intervals at once needs about {format_size(need)} of memory; {format_size(free)} are free"
         return lower, upper, (f"{note}, so records were followed one by one",)
