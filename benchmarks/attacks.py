@@ -4,18 +4,23 @@
 
 ADULT is a table of the UCI adult data (Parquet or CSV; '-' for a generated table of the same shape), RECORDS the size of the
 largest generated table (default 1,000,000). Prints Markdown tables. Attacked are the raw table and a release by MDAV, k = 5, of
-26,000 records with 10 columns, 5,000 attacks each, a tenth of the records held out. Where anonymeter is installed, its attacks
-run on the same tables in the same process; else its column says so. Then exhaustive_attack up to 3 of 10 columns, beside
-known_sets on the same table; the ratio is that of processor seconds. Each time is that of one run after a first run on a small
-table.
+26,000 records with 10 columns, 5,000 attacks each, a tenth of the records held out. Beside it run anonymeter's attacks on the
+same tables, in an environment of its own (benchmarks/anonymeter), made on first use in .venv-anonymeter, which needs a package
+index then; DISCREET_ANONYMETER names another Python that has anonymeter, or 'none'. Then exhaustive_attack up to 3 of 10 columns,
+beside known_sets on the same table; ratios are those of processor seconds. Each time is that of one run after a first run on a
+small table.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
+import tempfile
 import time
+import venv
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +78,7 @@ def attack(data: Microdata, name: str, steps: list[dict[str, Any]]) -> list[str]
     """One row of the table per attack on a release of these steps."""
     release = discreet.mask(data, Plan.model_validate({"seed": 1, "holdout": HOLDOUT, "steps": steps}))
     rows = []
+    peer = run_peer(release.masked, data, ATTACKS)
     for measure in (
         SinglingOut(attacks=ATTACKS),
         Linkability(attacks=ATTACKS, first=KEYS[:5], second=KEYS[5:]),
@@ -84,30 +90,58 @@ def attack(data: Microdata, name: str, steps: list[dict[str, Any]]) -> list[str]
         control = "" if score["control"] is None else f"{score['control']:.3f}"
         rows.append(
             f"| {name} | {measure.name} | {score['attack']:.3f} | {control} | {score['risk']:.3f} | {interval} | {wall:.1f} | "
-            f"{processor:.1f} | {peer_seconds(measure.name, release.masked, data)} |"
+            f"{processor:.1f} | {format_peer(peer, measure.name, processor)} |"
         )
     return rows
 
 
-def peer_seconds(measure: str, masked: Microdata, original: Microdata) -> str:
-    """Seconds of anonymeter's attack of the same kind with as many attacks."""
-    if measure == "membership" or find_spec("anonymeter") is None:
-        return "has none" if measure == "membership" else "not installed"
-    from anonymeter import evaluators
+def format_peer(peer: dict[str, dict[str, float]], kind: str, processor: float) -> str:
+    """Wall and processor seconds of the peer, and the ratio of processor seconds."""
+    if kind not in peer:
+        return "has none | | " if kind == "membership" else "not run | | "
+    seconds, own = peer[kind]["seconds"], peer[kind]["processor"]
+    return f"{seconds:.1f} | {own:.1f} | {own / max(processor, 1e-3):.0f}"
 
-    inside = original.frame[np.sort(masked.records)].to_pandas()
-    outside = original.frame[np.setdiff1d(np.arange(len(original)), masked.records)].to_pandas()
-    released, number = masked.frame.to_pandas(), min(ATTACKS, len(outside))
-    common = {"ori": inside, "syn": released, "control": outside, "n_attacks": number}
-    evaluator = {
-        "singling_out": lambda: evaluators.SinglingOutEvaluator(**common, n_cols=3),
-        "linkability": lambda: evaluators.LinkabilityEvaluator(
-            **common, aux_cols=(list(KEYS[:5]), list(KEYS[5:])), n_neighbors=1
-        ),
-        "inference": lambda: evaluators.InferenceEvaluator(**common, aux_cols=list(KEYS), secret=SECRET, regression=False),
-    }[measure]()
-    _, wall, _ = timed(lambda: evaluator.evaluate(mode="multivariate") if measure == "singling_out" else evaluator.evaluate())
-    return f"{wall:.1f}"
+
+PEER = Path(__file__).parent / "anonymeter"
+
+
+def peer_python() -> str | None:
+    """A Python that has anonymeter; its environment is made where there is none."""
+    named = os.environ.get("DISCREET_ANONYMETER")
+    if named == "none":
+        return None
+    folder = Path(__file__).parents[1] / ".venv-anonymeter"
+    if named is None and not (folder / "bin" / "python").exists():
+        venv.create(folder, with_pip=True)
+        install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "-r", PEER / "requirements.txt"]
+        subprocess.run(list(map(str, install)), check=True)
+    return named or str(folder / "bin" / "python")
+
+
+def run_peer(masked: Microdata, original: Microdata, number: int) -> dict[str, dict[str, float]]:
+    """anonymeter's attacks of the same kinds with as many attacks, by kind; empty without it."""
+    python = peer_python()
+    if python is None:
+        return {}
+    outside = original.frame[np.setdiff1d(np.arange(len(original)), masked.records)]
+    attacks = [
+        {"kind": "inference", "attacks": number, "known": list(KEYS), "secret": SECRET},
+        {"kind": "linkability", "attacks": min(number, len(outside)), "known": [list(KEYS[:5]), list(KEYS[5:])]},
+        {"kind": "singling_out", "attacks": min(number, len(outside)), "columns": 3},
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tables = {"original": original.frame[np.sort(masked.records)], "released": masked.frame, "control": outside}
+        for table, frame in tables.items():
+            frame.write_parquet(folder / table)
+        job = {table: str(folder / table) for table in tables} | {"types": {}, "attacks": attacks}
+        (folder / "job.json").write_text(json.dumps(job))
+        call = [python, str(PEER / "run.py"), str(folder / "job.json"), str(folder / "result.json")]
+        subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+        result = json.loads((folder / "result.json").read_text())
+    print(f"\nanonymeter with {result['versions']}\n", file=sys.stderr)
+    return {attack["kind"]: attack for attack in result["attacks"]}
 
 
 def survey(records: int) -> Microdata:
@@ -130,8 +164,8 @@ def main(adult: str = "-", records: str = "1000000") -> None:
         measure.measure(survey(60_000))
     data = as_microdata(read_adult(adult))
     print(f"{len(data):,} records, {len(data.columns)} columns, {ATTACKS:,} attacks, {HOLDOUT:.0%} held out\n")
-    print("| release | attack | attack rate | control | risk | 95 % interval | s | processor s | anonymeter s |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| release | attack | rate | control | risk | 95 % interval | s | processor s | anonymeter s | processor s | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     mdav = {"method": "microaggregation", "columns": list(KEYS), "size": 5}
     for name, steps in (("raw", []), ("MDAV, k = 5", [mdav])):
         print("\n".join(attack(data, name, steps)), flush=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from command_line import run_command
 
 from discreet import registry
-from discreet.report.criteria import CRITERIA, rows_by_criterion
+from discreet.report.criteria import CRITERIA, describe_gauges, rows_by_criterion
 
 
 def test_every_criterion_names_fields_that_measures_have() -> None:
@@ -41,3 +41,32 @@ def test_a_report_of_attacks_on_some_people_is_written_internal_and_public(tmp_p
         page = (tmp_path / name).read_text()
         assert "By criterion and by intruder" in page
         assert "exhaustive_attack" in page
+
+
+def _row(field: str, after: object, informed: object = None) -> dict[str, object]:
+    return {"field": field, "before": None, "after": after, "informed": informed, "meaning": "", "better": "low"}
+
+
+def test_a_gauge_shows_the_stronger_intruder_with_interval_and_limit() -> None:
+    fields = [_row("risk", None, 0.06), _row("lower", None, 0.02), _row("upper", None, 0.14)]
+    limits = [{"limit": "inference.risk", "wanted": 0.09, "status": "incomplete"}]
+    gauges = {gauge["name"]: gauge for gauge in describe_gauges([{"measure": "inference", "fields": fields}], limits)}
+    assert list(gauges) == ["Singling out", "Linkability", "Inference"]
+    inference = gauges["Inference"]
+    assert (inference["value"], inference["interval"], inference["limit"]) == (0.06, [0.02, 0.14], 0.09)
+    assert (inference["top"], inference["status"]) == (0.2, "incomplete")
+    assert inference["at"] == {"value": 30.0, "limit": 45.0, "low": 10.0, "high": 70.0}
+    assert gauges["Linkability"]["value"] is None
+
+
+def test_a_gauge_falls_back_to_the_exact_number_without_an_interval() -> None:
+    entry = {"measure": "exhaustive_attack", "fields": [_row("singled_out", 0.4), _row("risk", 1.0)]}
+    singling, linkability, inference = describe_gauges([entry], [])
+    assert (singling["field"], singling["value"], singling["interval"]) == ("exhaustive_attack.singled_out", 0.4, [])
+    assert (inference["value"], inference["top"], inference["limit"]) == (1.0, 1.0, None)
+    assert linkability["field"] == ""
+
+
+def test_a_number_that_a_report_hides_is_not_drawn() -> None:
+    (singling, *_) = describe_gauges([{"measure": "singling_out", "fields": [_row("risk", "<0.05")]}], [])
+    assert singling["value"] is None

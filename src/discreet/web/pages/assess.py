@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from discreet import registry
 from discreet.assessment.limit_sentences import field_words
 from discreet.model.results import RELEASE_ALONE
+from discreet.report.criteria import describe_gauges
 from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.pages.downloads import DOWNLOAD_FORMATS
@@ -60,6 +61,7 @@ def show(
         loss=loss,
         points=points,
         limits=_limit_rows(selected),
+        criteria=_gauges(selected),
         adversaries=_adversary_sections(selected),
         losses=_loss_sections(selected),
         higher_is_safer=bool(risk) and registry.resolve_limit(risk)[3] == "high",
@@ -144,6 +146,13 @@ def _limit_rows(release: Release | None) -> list[dict[str, Any]]:
         | {"words": describe_in_words(limit["limit"], limit["wanted"])}
         for limit in stored
     ]
+
+
+def _gauges(release: Release | None) -> list[dict[str, Any]]:
+    """The three criteria of WP216 as gauges."""
+    if release is None:
+        return []
+    return describe_gauges(release.assessment.get("adversaries", []), _limit_rows(release))
 
 
 def _adversary_sections(release: Release | None) -> list[dict[str, Any]]:
