@@ -24,7 +24,7 @@ def print_plans(selection: Selection) -> None:
         (plan.name, _round(abs(plan.risk)), _round(plan.loss), plan.kept, _steps(selection.plans[plan.name].steps, format_step))
         for plan in selection.frontier
     ]
-    output.print_table("Frontier", ("plan", *selection.axes, "meets the limits", "steps"), rows)
+    output.print_table("Frontier", ("plan", *selection.axes, "meets the limits without gaps", "steps"), rows)
     losses = {plan.name: plan.loss for plan in selection.placed}
     dominated = sorted(selection.explain_dominated().items(), key=lambda item: losses[item[0]])
     if dominated:

@@ -48,6 +48,8 @@ _LEAST_RESERVED_SHARE, _MOST_RESERVED_SHARE = 0.15, 0.3
 """Shares of all seconds between which the time of the final assessment lies."""
 _SLOWER_TO_CONFIRM = 2.5
 """How many times as long as a quick plan one may take on the sample to be tried on the whole table too."""
+_SHARE_OF_ORIGINAL, _LATEST_SHARE_OF_ORIGINAL = 0.5, 0.9
+"""Shares of all seconds after which the table that is searched first, and the whole table, are not measured further."""
 _SHARE_OF_RECODINGS = 0.1
 """Share of all seconds that recodings to start from may take."""
 _MOST_POINTS_TO_CONFIRM = 12
@@ -84,14 +86,14 @@ def select(
     share = sample_share(data, options)
     # a large table is measured as a whole only after the search on its sample: that takes as long as many plans on the sample
     sample = draw_sample(data, share, options.seed) if share < 1.0 else data
-    first = Evaluator(sample, options, scale=share, secret=key.secret)
+    first = Evaluator(sample, options, scale=share, secret=key.secret, deadline=_deadline(options, began, _SHARE_OF_ORIGINAL))
     # what known_sets says of single records is of use only where it has a limit, and it may take long to measure
     risky, sensitive = rank_risky_attributes(first.data, first.known) if first.known is not None else ([], [])
     space = prepare_space(data, options, sensitive, first, storage)
     fingerprint = _fingerprint(data, options, key.secret)
     points: list[Point] = []
     if how == "guided":
-        end = None if options.seconds is None else time.monotonic() + _SHARE_OF_RECODINGS * options.seconds
+        end = _deadline(options, time.monotonic(), _SHARE_OF_RECODINGS)
         recodings = greedy_recodings(data, space.keys, space.heights, needed_class_size(data.policy), options.protect, end)
         points = starting_points(space, risky, recodings)
     reporter = TrialReporter(on_trial)
@@ -118,7 +120,8 @@ def select(
         if sample_interrupted:  # the best plan of the sample is tried on the whole table, and nothing else
             options = options.model_copy(update={"trials": len(tried_on_sample) + 1})
             points = points[:1]
-    evaluate = first if share == 1.0 else Evaluator(data, options, secret=key.secret)
+    deadline = _deadline(options, began, _LATEST_SHARE_OF_ORIGINAL)
+    evaluate = first if share == 1.0 else Evaluator(data, options, secret=key.secret, deadline=deadline)
     whole_search = make_search("whole table", evaluate, 1.0)
     remaining = options.trials - len(tried_on_sample) if options.trials is not None else None
     reserved = 2 * evaluate.measuring + evaluate.measuring_informed
@@ -135,6 +138,11 @@ def select(
         note = f"The search was interrupted after {len(tried):,} plans: this is the best of them{how_to_continue}."
         selection = replace(selection, interrupted=True, sentences=(note, *selection.sentences))
     return selection
+
+
+def _deadline(options: SelectOptions, began: float, share: float) -> float | None:
+    """The moment at which a share of all seconds has passed; None without a time limit."""
+    return None if options.seconds is None else began + share * options.seconds
 
 
 def _share_of_sample(options: SelectOptions, evaluate: Evaluator, share: float) -> float:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from discreet import registry
 from discreet.assessment.verdicts import Evidence, judge_limit, limits_of, number_of
 from discreet.engine.runtime.compiled import was_compiled
-from discreet.engine.runtime.progress import OutOfTimeError
+from discreet.engine.runtime.progress import OutOfTimeError, stop_after
 from discreet.errors import DataError, DiscreetError, MemoryLimitError, PolicyError
 from discreet.keys.choose import secret_of
 from discreet.masking.generate import mask_without_log
@@ -46,12 +46,14 @@ class Evaluator:
     """Evaluates plans on one table; ``scale`` is the table's share of the whole table, less than 1 for a sample.
 
     In a sample counts shrink with the share, and 1 / count grows: limits and thresholds on counts are scaled accordingly. Such
-    numbers guide the search and are never reported. A ``patient`` evaluator never gives up a plan.
+    numbers guide the search and are never reported. A ``patient`` evaluator never gives up a plan. The original table is measured
+    until the deadline, a moment of ``time.monotonic``: where that is too little, plans are judged without comparing them with it.
     """
 
     def __init__(
-        self, data: Microdata, options: SelectOptions, *, scale: float = 1.0, patient: bool = False, secret: bytes | None = None
-    ) -> None:
+        self, data: Microdata, options: SelectOptions, *, scale: float = 1.0, patient: bool = False, secret: bytes | None = None,
+        deadline: float | None = None,
+    ) -> None:  # fmt: skip
         self.scale, self.patient = scale, patient
         self.secret = secret_of(data.policy.plan) if secret is None else secret
         """Every plan is evaluated with the same random draws as its release."""
@@ -73,14 +75,23 @@ class Evaluator:
         if len(data) <= _MOST_RECORDS_REMEMBERED:
             self.data.remember_derived()
         began = time.perf_counter()
-        evidence = self._evidence(self.data)
+        evidence = complete = Evidence({}, {}, {}, frozenset(), {}, policy.judge, certified=False)
+        try:
+            with stop_after(deadline):
+                evidence = complete = self._evidence(self.data)
+        except OutOfTimeError:
+            pass
         before = self._numbers(evidence)
         self.judge = LimitJudge(policy.limits, self.better, before)
         self.known = evidence.release.get("known_sets")
         """The known_sets score of the original table, if it is measured: the starting points depend on it."""
         self.measuring = time.perf_counter() - began
         began = time.perf_counter()
-        complete = self._with_informed(evidence, self.data)
+        try:
+            with stop_after(deadline):
+                complete = self._with_informed(evidence, self.data)
+        except OutOfTimeError:
+            pass
         self.measuring_informed = time.perf_counter() - began
         self.gap_counter = GapCounter(self.data, complete)
         self.counting_gaps = 0.0
