@@ -8,6 +8,7 @@ free=$(df --output=avail --block-size=1M "$room" 2>/dev/null | tail -n 1)
 if [[ "$(stat --file-system --format=%T "$room" 2>/dev/null)" == tmpfs && ${free:-0} -gt 8000 ]] &&
     folder=$(mktemp --directory "$room/tests-XXXXXX" 2>/dev/null); then
     trap 'rm -rf "$folder"' EXIT
+    chmod 1777 "$folder" # as /tmp: PostgreSQL, which root cannot run, has a user of its own
     printf '#!/bin/sh\n' >"$folder/program"
     chmod +x "$folder/program"
     "$folder/program" 2>/dev/null && export TMPDIR="$folder"
