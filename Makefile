@@ -9,7 +9,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 # files in the order of tests/shared/sharing.py, the longest first
 WORKERS ?= 2
-PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = bash tools/in_memory.sh $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # an environment that forbids compiled modules would compile them anew in each of thousands of processes
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -42,8 +42,8 @@ lint: setup
 check: lint # without servers, browser, Spark and whatever takes seconds
 	$(PYTEST) -m "not slow and not servers and not browser and not spark"
 
-# a third of the time of the whole suite is waiting for servers, browsers and timeouts: a worker more than cores
-test durations: WORKERS = 3
+# much of the time of the whole suite is waiting for servers, browsers and jobs, which give way to others: more workers than cores
+test durations: WORKERS = 4
 
 test: lint # everything
 	bash tools/servers.sh

@@ -80,7 +80,7 @@ def test_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def run_in_new_process(page: Path) -> None:
     """Spark looks for files where its own process was started, which for a running Spark is not this folder."""
     code = "import runpy, sys; from pathlib import Path; runpy.run_path(sys.argv[1])['run_page'](Path(sys.argv[2]), Path.cwd())"
-    shared = str(ROOT / "tests" / "shared")
+    shared = os.pathsep.join([str(ROOT / "tests" / "shared"), os.environ["SPARK_CONF_DIR"]])
     done = subprocess.run(
         [sys.executable, "-c", code, __file__, str(page)],
         env={**os.environ, "PYTHONPATH": shared},

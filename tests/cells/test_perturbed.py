@@ -40,7 +40,8 @@ def test_a_false_value_is_replaced_by_the_released_one_of_its_own_record(
     records = drawn.draw(st.permutations(range(len(rows))))[: drawn.draw(st.integers(1, len(rows)))]
     simulated = drawn.draw(st.integers(0, 2))
     released = [drawn.draw(st.tuples(ages, towns)) for _ in range(len(records) + simulated)]
-    numbers = np.array([*records, *(-1 - at for at in range(simulated))], dtype=np.int64)
+    # simulated rows stand between the others
+    numbers = np.array(drawn.draw(st.permutations([*records, *range(-simulated, 0)])), dtype=np.int64)
     release = original.replace(people_table(released).frame, numbers)
     asked = with_perturbed_values(original, release, ["age", "town"])
     for name in ("age", "town"):
@@ -52,11 +53,11 @@ def test_a_false_value_is_replaced_by_the_released_one_of_its_own_record(
 
 
 def test_numbers_of_another_type_are_compared_as_numbers_and_keep_their_fraction() -> None:
-    original = table({"age": [20, 31, 40], "pay": [1.5, 2.0, 3.0]}, key=["age", "pay"])
-    release = original.replace(pl.DataFrame({"age": [20.0, 30.5, 40.0], "pay": [1, 2, 4]}), original.records)
+    original = table({"age": [20, 31, 40], "pay": [1.5, 2.5, 3.0]}, key=["age", "pay"])
+    release = original.replace(pl.DataFrame({"age": [20.0, 30.5, 40.0], "pay": [1, None, 4]}), original.records)
     asked = with_perturbed_values(original, release, ["age", "pay"])
     assert asked.frame["age"].to_list() == [20, 30.5, 40]
-    assert asked.frame["pay"].to_list() == [1, 2, 4]
+    assert asked.frame["pay"].to_list() == [1, 2.5, 4]
 
 
 def test_labels_of_another_type_leave_the_column_and_not_the_next_one() -> None:

@@ -90,3 +90,20 @@ def test_kinds_are_the_distinct_rows_in_the_order_of_their_first_record(
         assert found is not None
         assert found.first.tolist() == [kinds.index(kind) for kind in distinct]
         assert found.kind.tolist() == [distinct.index(kind) for kind in kinds]
+
+
+@given(st.lists(row, min_size=1, max_size=8), st.integers(2, 4))
+def test_every_column_that_is_learnt_tells_kinds_apart(rows: list[tuple[Any, ...]], copies: int) -> None:
+    from discreet.engine.encoding.columns import encode, value_weights
+
+    data = people(rows * copies)
+    columns = encode(data, ["ill", "debt"])
+    weights = [value_weights(columns[0], data.attribute("ill")), np.array([0.5, 1.0, 0.7])[: len(columns[1].values)]]
+    kinds = [(one[2], one[3]) for one in rows * copies]
+    distinct = list(dict.fromkeys(kinds))
+    for order in (slice(None), slice(None, None, -1)):
+        learnt = list(zip(columns, weights, strict=True))[order]
+        found = known_alike.find_duplicates([], learnt, np.arange(len(kinds)))
+        assert found is not None
+        assert found.first.tolist() == [kinds.index(kind) for kind in distinct]
+        assert found.kind.tolist() == [distinct.index(kind) for kind in kinds]

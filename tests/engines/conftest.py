@@ -43,7 +43,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     settings = {
         "spark.log.level": "OFF",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.python.daemon.module": "warm_daemon",
         "spark.executorEnv.PYTHONPATH": os.environ["SPARK_CONF_DIR"],
         # no Java is written for whole plans of a few rows; single expressions still need it, as the catalog's tables do
         "spark.sql.codegen.wholeStage": "false",

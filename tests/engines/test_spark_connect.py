@@ -38,7 +38,7 @@ spark.stop()
 
 
 def test_a_server_of_spark_connect_gives_the_same_numbers(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.environ["SPARK_CONF_DIR"]}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         env=environment,

@@ -43,7 +43,8 @@ def run(*words: str, **environment: str) -> tuple[int, str, str]:
     """The command line in a process of its own, where no Spark runs yet: status, and what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", "from discreet.cli import main; main()", *words],
-        env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=patient(120),
+        env={**os.environ, "PYTHONPATH": os.environ["SPARK_CONF_DIR"], **environment},
+        capture_output=True, text=True, check=False, timeout=patient(120),
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr.strip()
 

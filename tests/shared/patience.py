@@ -16,6 +16,9 @@ T = TypeVar("T")
 _MAY_BECOME_BUSY = 4.0
 """How many times longer a browser waits, which cannot look at the load again: the machine may become busy meanwhile."""
 
+_LONGEST_PAUSE = 0.25
+"""Seconds between two looks at what is waited for, at most."""
+
 
 def busyness() -> float:
     """How many times longer things take than on an idle machine: runnable processes per core, at least 1."""
@@ -35,20 +38,21 @@ def browser_wait(seconds: float) -> float:
 def wait_until(read: Callable[[], T], what: str | Callable[[], object], *, seconds: float = 60.0, pause: float = 0.05) -> T:
     """The first true result of ``read``; an error that says ``what`` was missing after ``seconds`` of an idle machine.
 
-    Each pause counts by the load at that moment, so a machine that becomes busy during the wait is waited for, too.
+    Each pause counts by the load at that moment, so a machine that becomes busy during the wait is waited for, too. Pauses grow
+    with the wait, to a tenth of it: asking a server twenty times a second slows down the job that is waited for.
 
     >>> numbers = iter([0, 0, 3])
     >>> wait_until(lambda: next(numbers), "a number", pause=0.0)
     3
     """
-    left = seconds
+    left, first = seconds, time.monotonic()
     while True:
         begun = time.monotonic()
         if result := read():
             return result
         if left <= 0:
             raise AssertionError(what if isinstance(what, str) else what())
-        time.sleep(pause)
+        time.sleep(min(max(pause, (begun - first) / 10), _LONGEST_PAUSE) if pause else 0)
         left -= (time.monotonic() - begun) * seconds / patient(seconds)
 
 

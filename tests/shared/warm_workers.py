@@ -3,8 +3,9 @@
 The server starts a new process for each job, which spends a second or more on imports before it does a tenth of a second's work:
 in hundreds of jobs, the largest part of these tests' time. Here the supervisor starts a small program instead (``LAUNCHER``) that
 passes its pipes, environment and process group to a fork of this module's process, where the product's own worker runs. Signals
-to the group, the end of the pipes and the exit code are as in the product. Tests of the job processes themselves, and servers
-that a test harms, use the product's command.
+to the group, the end of the pipes and the exit code are as in the product. Only the priority is not lowered: a job that gives way
+to other tests keeps its own test waiting. Tests of the job processes themselves, and servers that a test harms, use the product's
+command.
 
 Only imports are done before the fork: a thread pool that has run before it would not work after it.
 """
@@ -81,9 +82,10 @@ def _import_everything() -> None:
 
 
 def _serve(address: str) -> None:
-    from discreet.web.jobs.worker import _die_with_parent
+    from discreet.web.jobs import worker
 
-    _die_with_parent()
+    worker._die_with_parent()
+    worker._lower_priority = lambda: None
     _import_everything()
     links: dict[int, socket.socket] = {}
     with socket.socket(socket.AF_UNIX) as listener:

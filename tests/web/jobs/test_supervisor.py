@@ -248,6 +248,8 @@ class TestServers:
         try:
             desk.wait(job, lambda waiting: bool(waiting.partial))
             pid = desk.pid_of(job)
+            priorities = [os.getpriority(os.PRIO_PROCESS, process_id) for process_id in (server.pid, pid)]
+            assert priorities[1] == min(priorities[0] + 10, 19), "a job gives way to its server"
         finally:
             server.send_signal(signal.SIGKILL)
             server.wait()

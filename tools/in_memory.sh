@@ -1,0 +1,16 @@
+#!/bin/bash
+# bash tools/in_memory.sh COMMAND…: runs a command whose temporary files are in memory, where there is room for them.
+# Tests write thousands of small files and databases that are synchronized with the disk: a test on SQLite waits for it more than it
+# computes. Without a memory file system of 8 GB that may run programs, temporary files are where they always are.
+set -u
+room=/dev/shm
+free=$(df --output=avail --block-size=1M "$room" 2>/dev/null | tail -n 1)
+if [[ "$(stat --file-system --format=%T "$room" 2>/dev/null)" == tmpfs && ${free:-0} -gt 8000 ]] &&
+    folder=$(mktemp --directory "$room/tests-XXXXXX" 2>/dev/null); then
+    trap 'rm -rf "$folder"' EXIT
+    chmod 1777 "$folder" # as /tmp: PostgreSQL, which root cannot run, has a user of its own
+    printf '#!/bin/sh\n' >"$folder/program"
+    chmod +x "$folder/program"
+    "$folder/program" 2>/dev/null && export TMPDIR="$folder"
+fi
+"$@"
