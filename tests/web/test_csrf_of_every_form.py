@@ -29,9 +29,9 @@ def post_routes(router: Any) -> Iterator[str]:
 
 @pytest.mark.trust("Nobody in", "Every form of every page is refused without the token of its session")
 def test_every_form_needs_the_token_of_the_session(logged_in: TestClient, project: Project, record_property: Any) -> None:
-    from discreet.web import pages
+    from discreet.web.pages import routes
 
-    paths = sorted(set(post_routes(pages.router)) - set(BEFORE_LOGIN) - set(SHOWS_ONLY))
+    paths = sorted(set(post_routes(routes.router)) - set(BEFORE_LOGIN) - set(SHOWS_ONLY))
     record_property("forms tried", len(paths))
     assert len(paths) > 20, paths
     logged_in.headers.pop("x-csrf-token")

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet import __version__
 from discreet.errors import DiscreetError
 from discreet.model.extras import require_libraries
-from discreet.web import api, pages
+from discreet.web import api
 from discreet.web.addresses import PublicPath
 from discreet.web.auth.identity import routed_path
 from discreet.web.auth.kept_forms import read_form
@@ -44,6 +44,8 @@ from discreet.web.operation.logs import current_request_id
 from discreet.web.operation.metrics import METHODS, Metrics
 from discreet.web.operation.request_ids import HEADER, request_id_of
 from discreet.web.operation.scraping import show_metrics
+from discreet.web.pages import routes
+from discreet.web.pages.rendering import error_page
 from discreet.web.route_index import RouteIndex
 from discreet.web.settings import Settings
 
@@ -103,7 +105,7 @@ def make_app(
     app.state.core = core
     _document_security(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
-    app.router.routes.extend([*api.router.routes, *pages.router.routes])
+    app.router.routes.extend([*api.router.routes, *routes.router.routes])
     app.add_api_route("/healthz", _health, include_in_schema=False)
     app.add_api_route("/metrics", show_metrics, include_in_schema=False)
     app.router.middleware_stack = RouteIndex(app.router.routes, app.router.middleware_stack)
@@ -268,7 +270,7 @@ def _error_response(request: Request, status: int, message: str, detail: dict[st
     """An error response: JSON under /api/, otherwise an HTML page."""
     if routed_path(request).startswith("/api/"):
         return JSONResponse({"status": status, "message": message, "detail": detail or {}}, status_code=status)
-    return pages.error_page(request, status, message, detail or {})
+    return error_page(request, status, message, detail or {})
 
 
 async def _handle_discreet_error(request: Request, error: Exception) -> Response:

@@ -6,21 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy import Connection
 
 from discreet import registry
 from discreet.assessment.limit_sentences import field_words
 from discreet.model.results import RELEASE_ALONE
 from discreet.report.criteria import describe_gauges
-from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.pages.downloads import DOWNLOAD_FORMATS
 from discreet.web.pages.forms import catalogue
 from discreet.web.pages.forms.limit_choice import describe_in_words
 from discreet.web.pages.rendering import render_page
 from discreet.web.projects import access_log, projects, releases
-from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
+from discreet.web.workspace.drafts_map import choose_axis, list_axes, map_points
 
 router = APIRouter(prefix="/projects/{number}", include_in_schema=False)
 
@@ -71,42 +69,6 @@ def show(
         other=other,
         differences=compare_releases(selected, other) if selected and other else [],
     )
-
-
-def list_axes(all_releases: list[Release]) -> dict[str, list[dict[str, str]]]:
-    """The measure fields that can be axes of the map: MEASURE.FIELD with its meaning, per kind (risk, loss)."""
-    axes: dict[str, list[dict[str, str]]] = {"risk": [], "loss": []}
-    for kind, part in (("risk", "after"), ("loss", "losses")):
-        names = dict.fromkeys(
-            f"{measure}.{field}"
-            for release in all_releases
-            for measure, fields in release.assessment.get(part, {}).items()
-            for field, value in fields.items()
-            if isinstance(value, int | float)
-        )
-        for name in names:
-            description = catalogue.describe_limit(name)
-            if description["comparison"]:
-                axes[kind].append({"name": name, **description})
-    return axes
-
-
-def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: str, all_releases: list[Release]) -> str:
-    """The requested axis if it exists, else the first one with a limit, else the default, else the first."""
-    names = [axis["name"] for axis in axes[kind]]
-    limit_names = [limit for release in all_releases[:1] for limit in release.policy.get("limits", {})]
-    candidates = [requested, *limit_names, "known_sets.mean" if kind == "risk" else "ncp.loss"]
-    return next((name for name in candidates if name in names), names[0] if names else "")
-
-
-def map_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
-    """The releases as points of the map, with the dominated ones marked."""
-    points = releases.risk_loss_points(connection, project, risk, loss)
-    signs = [-1.0 if registry.resolve_limit(name)[3] == "high" else 1.0 for name in (risk, loss)]
-    marked = mark_dominated(
-        [MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points]
-    )
-    return [point | {"dominated": mark.dominated} for point, mark in zip(points, marked, strict=True)]
 
 
 def compare_releases(release: Release, other: Release) -> list[dict[str, Any]]:

@@ -14,9 +14,9 @@ from discreet.report.maps import INCOMPLETE, MET, NOT_MET, risk_utility_map, sta
 from discreet.web.auth.security import CurrentSession, ServerCore
 from discreet.web.errors import NotFound
 from discreet.web.jobs import queue
-from discreet.web.pages.assess import choose_axis, list_axes, map_points
 from discreet.web.pages.frontier import read_search
 from discreet.web.projects import projects, releases
+from discreet.web.workspace.drafts_map import choose_axis, list_axes, map_points
 
 router = APIRouter(prefix="/projects/{number}/charts", include_in_schema=False)
 SVG_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -20,7 +19,7 @@ from discreet.web.pages.forms.conflicts import compared_revision, conflict_page
 from discreet.web.pages.rendering import redirect
 from discreet.web.projects import access_log, attributes, datasets, policies, projects
 from discreet.web.projects.projects import Project
-from discreet.web.projects.risk_sample import MOST_RECORDS, RiskSamples, Unit, units_of
+from discreet.web.projects.risk_sample import MOST_RECORDS, RiskSamples, read_known, units_of
 
 router = APIRouter(prefix="/projects/{number}/risk/guesses", include_in_schema=False)
 _SAMPLES = RiskSamples()
@@ -36,26 +35,6 @@ def sliders_of(connection: Connection, project: Project, policy: Policy, typed: 
         for unit in units
     ]
     return {"sliders": sliders, "most_records": MOST_RECORDS, "was_set": bool(set_to)}
-
-
-def read_known(typed: Mapping[str, str], units: list[Unit]) -> dict[str, float]:
-    """The probabilities of a form or address by attribute; every attribute of a unit has that of its first."""
-    known: dict[str, float] = {}
-    names = {f"known.{unit.names[0]}": unit for unit in units}
-    for field, text in typed.items():
-        if not field.startswith("known."):
-            continue
-        unit = names.get(field)
-        if unit is None:
-            raise InvalidRequest(f"the table has no slider for '{field.removeprefix('known.')[:80]}'; reload the page")
-        try:
-            value = float(str(text).replace(",", "."))
-        except ValueError:
-            value = math.nan
-        if not 0 <= value <= 1:
-            raise InvalidRequest(f"the probability of {unit.label} is a number from 0 to 1; got '{str(text)[:40]}'")
-        known |= dict.fromkeys(unit.names, value)
-    return known
 
 
 def measure_sample(core: Core, session: CurrentSession, number: int, typed: Mapping[str, str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ are those of the sample, so every answer says how many records it is about; the 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -59,6 +60,26 @@ def units_of(policy: Policy, columns: list[str]) -> list[Unit]:
             names = grouped.get(name, (name,))
             units.setdefault(names, Unit(names, float(attribute.known)))
     return list(units.values())
+
+
+def read_known(typed: Mapping[str, str], units: list[Unit]) -> dict[str, float]:
+    """The probabilities of a form or address by attribute; every attribute of a unit has that of its first."""
+    known: dict[str, float] = {}
+    names = {f"known.{unit.names[0]}": unit for unit in units}
+    for field, text in typed.items():
+        if not field.startswith("known."):
+            continue
+        unit = names.get(field)
+        if unit is None:
+            raise InvalidRequest(f"the table has no slider for '{field.removeprefix('known.')[:80]}'; reload the page")
+        try:
+            value = float(str(text).replace(",", "."))
+        except ValueError:
+            value = math.nan
+        if not 0 <= value <= 1:
+            raise InvalidRequest(f"the probability of {unit.label} is a number from 0 to 1; got '{str(text)[:40]}'")
+        known |= dict.fromkeys(unit.names, value)
+    return known
 
 
 class RiskSamples:

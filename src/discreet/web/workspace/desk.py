@@ -13,11 +13,10 @@ from discreet.model.policy import Policy
 from discreet.web.core import Core
 from discreet.web.errors import InvalidRequest, NotFound
 from discreet.web.jobs.generation import with_limits
-from discreet.web.pages.guesses import read_known
 from discreet.web.projects import datasets, policies, releases
 from discreet.web.projects.projects import Project
 from discreet.web.projects.releases import Release
-from discreet.web.projects.risk_sample import units_of
+from discreet.web.projects.risk_sample import read_known, units_of
 from discreet.web.workspace.preview import PREVIEWS, Preview
 from discreet.web.workspace.risks import RecordRisks
 from discreet.web.workspace.stored_risks import RISKS_FILE, read_risks

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 
 from discreet import registry
-from discreet.web.pages.assess import choose_axis, list_axes, map_points
+from discreet.selection.frontier import MapPoint, mark_dominated
 from discreet.web.pages.forms import catalogue
 from discreet.web.projects import releases
 from discreet.web.projects.projects import Project
+from discreet.web.projects.releases import Release
 
 
 def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
@@ -37,6 +39,42 @@ def map_of(connection: Connection, project: Project) -> dict[str, Any] | None:
         "loss_ends": (min(across), max(across)),
         "safer": "up" if upside_down else "down",
     }
+
+
+def list_axes(all_releases: list[Release]) -> dict[str, list[dict[str, str]]]:
+    """The measure fields that can be axes of the map: MEASURE.FIELD with its meaning, per kind (risk, loss)."""
+    axes: dict[str, list[dict[str, str]]] = {"risk": [], "loss": []}
+    for kind, part in (("risk", "after"), ("loss", "losses")):
+        names = dict.fromkeys(
+            f"{measure}.{field}"
+            for release in all_releases
+            for measure, fields in release.assessment.get(part, {}).items()
+            for field, value in fields.items()
+            if isinstance(value, int | float)
+        )
+        for name in names:
+            description = catalogue.describe_limit(name)
+            if description["comparison"]:
+                axes[kind].append({"name": name, **description})
+    return axes
+
+
+def choose_axis(axes: Mapping[str, list[dict[str, str]]], kind: str, requested: str, all_releases: list[Release]) -> str:
+    """The requested axis if it exists, else the first one with a limit, else the default, else the first."""
+    names = [axis["name"] for axis in axes[kind]]
+    limit_names = [limit for release in all_releases[:1] for limit in release.policy.get("limits", {})]
+    candidates = [requested, *limit_names, "known_sets.mean" if kind == "risk" else "ncp.loss"]
+    return next((name for name in candidates if name in names), names[0] if names else "")
+
+
+def map_points(connection: Connection, project: Project, risk: str, loss: str) -> list[dict[str, Any]]:
+    """The releases as points of the map, with the dominated ones marked."""
+    points = releases.risk_loss_points(connection, project, risk, loss)
+    signs = [-1.0 if registry.resolve_limit(name)[3] == "high" else 1.0 for name in (risk, loss)]
+    marked = mark_dominated(
+        [MapPoint(str(point["release"]), signs[0] * point["risk"], signs[1] * point["loss"]) for point in points]
+    )
+    return [point | {"dominated": mark.dominated} for point, mark in zip(points, marked, strict=True)]
 
 
 def _place(value: float, values: list[float]) -> float:

@@ -84,5 +84,5 @@ def _build_views(core: Core, session: Session, desk: Desk, preview: Preview, vie
     return {
         "risks": risks, "at": at, "threshold": risks.thresholds[at], "positions": summary.describe_positions(risks),
         "counts": summary.count_at(risks, at), "verdict": summary.describe_verdict(desk, preview), "listed": listed,
-        "card": card, "multiples": preview.multiples, "shares": preview.shares,
+        "card": card, "brushed": summary.describe_brush(preview, view), "multiples": preview.multiples, "shares": preview.shares,
     }  # fmt: skip

@@ -66,6 +66,12 @@ def describe_multiple(one: Multiple) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def describe_brush(preview: Preview, view: View) -> str:
+    """The label of the brushed bar of an attribute; empty where none is brushed."""
+    labels = next((one.bars.labels for one in preview.multiples if one.name == view.on), ())
+    return labels[view.bar] if view.bar is not None and view.bar < len(labels) else ""
+
+
 def list_page(
     desk: Desk, preview: Preview, risks: RecordRisks, view: View, threshold: float, size: int = PAGE_RECORDS
 ) -> RecordPage:
