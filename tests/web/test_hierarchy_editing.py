@@ -6,9 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.errors import DataError
 from discreet.model.attribute import Attribute
 from discreet.model.policy import Policy
 from discreet.web.projects import hierarchies
@@ -69,6 +71,11 @@ def test_a_hierarchy_file_with_separators_in_its_values_survives_download_and_up
     text = hierarchies.format_text(rows)
     assert hierarchies.parse_text(text) == [("é;", ['x "y"', 'x "y"']), ("0", ["0", "b"]), ("z", ["z", "z"])]
     assert all(line.endswith(";*") for line in text.splitlines())
+
+
+def test_a_file_that_is_no_csv_is_refused_in_a_sentence():
+    with pytest.raises(DataError, match="cannot be read as rows value;label"):
+        hierarchies.parse_text("a;" + "x" * 200_000)
 
 
 def test_values_that_a_file_misses_are_named_and_values_that_the_data_lack_are_counted(tmp_path):

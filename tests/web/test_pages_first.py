@@ -325,3 +325,36 @@ def test_a_form_without_scripts_uploads_a_file_and_rejects_invalid_ones(web, pos
     assert post(address, {}, files={"file": ("patients.csv", b"age,state\n44,MI\n")}).status_code == 303
     shown = web.get(address).text
     assert "Import" in shown or "records of" in shown
+
+
+def test_ticked_values_become_a_group_with_its_effect_on_the_risk_and_nothing_is_saved(web, post, project, plant, document):
+    plant(PATIENTS)
+    address = f"/projects/{project.id}/attribute"
+    leaves = {"leaf.0": "AIDS", "leaf.1": "Asthma", "leaf.2": "Flu", "depth": "1"}
+    row = {"base": "0", "name": "diagnosis", "role": "key", "known": "0", "sensitivity": "0", **leaves}
+    shown = post(address, {**row, "action": "group", "tick": ["1", "2"], "group": "lung", "group-level": "1"})
+    assert shown.status_code == 200
+    assert shown.text.count('value="lung"') == 2
+    assert "Effect on the risk" in shown.text
+    assert "Preview: nothing is saved yet" in shown.text
+    assert document().get("attributes") is None
+    for wrong in ({"tick": ["1"]}, {"group": "lung"}, {"tick": ["1"], "group": "lung", "group-level": "11"}):
+        refused = post(address, {**row, "action": "group", **wrong})
+        assert refused.status_code == 422
+        assert "Nothing was saved" in refused.text
+
+
+def test_a_hierarchy_file_is_shown_before_it_is_saved_and_names_what_it_misses(web, post, project, plant, document):
+    plant(PATIENTS)
+    address = f"/projects/{project.id}/hierarchy.csv"
+    file = {"file": ("h.csv", b"AIDS;immune;*\nAsthma;lung;*\nCold;lung;*\n", "text/csv")}
+    shown = post(address, {"base": "0", "name": "diagnosis"}, files=file)
+    assert shown.status_code == 200
+    assert "misses 1 value of the data: <strong>Flu</strong>" in shown.text
+    assert "1 value of the file does not occur in the data" in shown.text
+    assert 'value="immune"' in shown.text
+    assert document().get("attributes") is None
+    assert post(address, {"base": "0", "name": "diagnosis"}).status_code == 422
+    written = web.get(f"{address}?name=diagnosis")
+    assert written.headers["content-type"].startswith("text/csv")
+    assert written.text == "AIDS;*\nAsthma;*\nFlu;*\n"

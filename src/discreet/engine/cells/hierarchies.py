@@ -121,7 +121,10 @@ def parse_rows(text: str) -> list[list[str]]:
     """
     lines = [line for line in text.splitlines() if line.strip()]
     separator = next((sign for sign in _SEPARATORS if lines and sign in lines[0]), ";")
-    return list(csv.reader(lines, delimiter=separator))
+    try:
+        return [row for row in csv.reader(lines, delimiter=separator) if row]
+    except csv.Error as error:
+        raise DataError(f"the hierarchy cannot be read as rows value{separator}label{separator}…: {error}") from None
 
 
 def format_rows(rows: Iterable[Sequence[str]]) -> str:

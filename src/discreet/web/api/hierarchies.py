@@ -71,12 +71,15 @@ def put_hierarchy(core: ServerCore, access: Caller, project_id: ProjectId, name:
         document = policies.policy_document(connection, project)
     current = attributes.get_attribute(dataset, document, name).attribute.model_dump(mode="json", exclude_defaults=True)
     values = hierarchies.count_values(datasets.path(core.settings, dataset), name)
-    rows, missing, left_out = hierarchies.fit_rows(hierarchies.parse_text(body.csv), values)
-    groups = hierarchies.groups_from_rows(rows)
-    if not groups:
-        raise InvalidRequest(f"the hierarchy groups no value of '{name[:80]}'")
-    content = attributes.to_policy_values({**current, "hierarchy": {"groups": groups}}, name)
-    hierarchies.build_hierarchy(values, Attribute.model_validate(content))  # fail now rather than in a job
+    try:
+        rows, missing, left_out = hierarchies.fit_rows(hierarchies.parse_text(body.csv), values)
+        groups = hierarchies.groups_from_rows(rows)
+        if not groups:
+            raise InvalidRequest(f"the hierarchy groups no value of '{name[:80]}'")
+        content = attributes.to_policy_values({**current, "hierarchy": {"groups": groups}}, name)
+        hierarchies.build_hierarchy(values, Attribute.model_validate(content))  # fail now rather than in a job
+    except DiscreetError as error:
+        raise InvalidRequest(str(error)) from None
     with core.store.write() as connection:
         policies.edit(connection, access.user, project, body.base, {f"attributes.{name}": content}, f"{name[:80]}: hierarchy")
     return _describe(core, access, authorize_project(core, access, project_id), name) | {"missing": missing, "left_out": left_out}

@@ -72,7 +72,7 @@ def show(
 
 
 def compare_releases(release: Release, other: Release) -> list[dict[str, Any]]:
-    """The numbers of two releases side by side, with which of them is the better one: risks first, then losses."""
+    """The numbers of two releases side by side, with which of them is the better one: what differs first, risks before losses."""
     rows = []
     for kind, part in (("risk", "after"), ("loss", "losses")):
         for measure, fields in release.assessment.get(part, {}).items():
@@ -85,7 +85,7 @@ def compare_releases(release: Release, other: Release) -> list[dict[str, Any]]:
                 first_is_better = (value < second) == (better == "at most")
                 verdict = "the same" if value == second else f"release {(release if first_is_better else other).number} is better"
                 rows.append({"kind": kind, "name": f"{measure}.{field}", "first": value, "second": second, "verdict": verdict})
-    return rows
+    return sorted(rows, key=lambda row: row["verdict"] == "the same")
 
 
 def _capitalize(text: str) -> str:

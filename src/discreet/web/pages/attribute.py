@@ -111,6 +111,8 @@ def upload_hierarchy(request: Request, core: ServerCore, session: CurrentSession
     draft = AttributeDraft.from_attribute(row.attribute)
     try:
         rows = hierarchies.parse_text(_read_upload(form))
+        if max((len(labels) for _, labels in rows), default=0) > MAX_LEVELS:
+            raise InvalidRequest(f"a hierarchy has at most {MAX_LEVELS} levels on this page; send a deeper one by REST")
         fitted, missing, others = hierarchies.fit_rows(
             rows, hierarchies.count_values(datasets.path(core.settings, dataset), name)
         )
