@@ -130,3 +130,21 @@ def test_the_environment_keeps_the_owners_words_and_refuses_other_fields() -> No
     assert parse_policy(policy.to_yaml()).environment == policy.environment
     with pytest.raises(PolicyError, match="recipients"):
         parse_policy("environment: {recipient: two universities}")
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [
+        ({"fraction": 0.0}, "'sampling.fraction': input should be greater than 0; got 0.0"),
+        ({"fraction": 1.5}, "'sampling.fraction': input should be less than or equal to 1; got 1.5"),
+        ({"population": 0}, "'sampling.population': input should be greater than or equal to 1; got 0"),
+        (
+            {"strata": ["r"], "fraction": {"north": 2.0}},
+            "'sampling.fraction.north': input should be less than or equal to 1; got 2.0",
+        ),
+    ],
+)
+def test_a_wrong_sampling_design_is_named_as_the_policy_file_names_it(design: dict[str, object], message: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_dict({"attributes": {}, "sampling": design})
+    assert message in str(caught.value)

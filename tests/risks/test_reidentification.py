@@ -116,6 +116,14 @@ def test_a_record_that_the_population_does_not_hold_is_named(tmp_path: Path) -> 
         Reidentification(population=str(tmp_path / "people.csv")).measure(data)
 
 
+def test_a_null_that_the_population_does_not_have_is_refused_with_what_would_let_it_agree() -> None:
+    data, people = table({"age": [44, None]}, key=["age"]), pl.DataFrame({"age": [44, 44, 55]})
+    with pytest.raises(DataError, match="unless the measure has missing: wildcard"):
+        discreet.risk(data, {"reidentification": {"population": people}})
+    score = discreet.risk(data, {"reidentification": {"population": people, "missing": "wildcard"}})["reidentification"]
+    assert score.per_record["journalist"].to_list() == pytest.approx([1 / 2, 1 / 3])
+
+
 def test_a_population_without_a_key_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("years\n44\n")
     with pytest.raises(DataError, match="the population has no column 'age'"):

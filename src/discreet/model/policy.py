@@ -418,7 +418,9 @@ def explain_validation_error(error: ValidationError, model: type[BaseModel], sub
     """Pydantic's first error as a sentence that names the field, the rule and the value."""
     findings = error.errors()
     first = next((finding for finding in findings if finding["type"] == "extra_forbidden"), findings[0])
-    path = [str(part) for part in first["loc"]]
+    if _is_branch(first["loc"][-1:]):  # of several forms that a field can have, the one that was meant goes deepest
+        first = max((one for one in findings if one["loc"][: len(first["loc"]) - 1] == first["loc"][:-1]), key=_depth)
+    path = [str(part) for part in first["loc"] if not _is_branch((part,))]
     where = ".".join(path) or subject or "it"
     if subject and path:
         where = f"{subject}.{where}"
@@ -430,6 +432,15 @@ def explain_validation_error(error: ValidationError, model: type[BaseModel], sub
     value = first.get("input")
     shown = "" if isinstance(value, dict | list) or first["type"] in ("missing", "value_error") else f"; got {value!r}"
     return f"'{where}': {message}{shown}"
+
+
+def _is_branch(part: tuple[int | str, ...]) -> bool:
+    """Whether this part of a location is Pydantic's name of a form that a field can have, which no policy file shows."""
+    return any(isinstance(one, str) and one.startswith(("constrained-", "dict[", "list[", "tuple[")) for one in part)
+
+
+def _depth(finding: Any) -> int:
+    return len(finding["loc"])
 
 
 def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST = 5
+_GROUPS = 8
 _STEPS = 80
 _TOLERANCE = 1e-7
 _LOG_MEAN = (-25.0, 12.0)
@@ -106,24 +107,19 @@ def evaluate_sizes(
     """
     mean, shape = mean_and_shape(parameters, design, shape_design, offset)
     total = shape + mean
-    log_zero, log_ratio = np.log(shape / total), np.log(mean / total)
-    log_p, by_mean, by_shape = (np.empty((LARGEST, len(mean))) for _ in range(3))
-    here, inverses = shape * log_zero, np.zeros_like(mean)
+    log_p, log_zero = _log_chances(mean, shape), np.log(shape / total)
+    by_mean, by_shape = (np.empty((LARGEST, len(mean))) for _ in range(2))
+    inverses = np.zeros_like(mean)
     for k in range(LARGEST):
         if k:
-            here = here + np.log((shape + k - 1) / k) + log_ratio
             inverses = inverses + 1 / (shape + k - 1)
-        log_p[k] = here - np.log(k + 1)
         by_mean[k] = k - mean * (k + shape) / total
         by_shape[k] = shape * (inverses + log_zero + 1 - (k + shape) / total)
-    log_p -= log_p.max(axis=0)
     chance = np.exp(log_p)
-    norm = chance.sum(axis=0)
-    chance /= norm
     by_mean -= (chance * by_mean).sum(axis=0)
     by_shape -= (chance * by_shape).sum(axis=0)
     rows = np.arange(len(mean))
-    value = float((log_p[sizes - 1, rows] - np.log(norm)).sum())
+    value = float(log_p[sizes - 1, rows].sum())
     score = np.hstack([design * by_mean[sizes - 1, rows][:, None], shape_design * by_shape[sizes - 1, rows][:, None]])
     both, of_mean, of_shape = ((chance * product).sum(axis=0) for product in (by_mean * by_shape, by_mean**2, by_shape**2))
     cross = design.T @ (shape_design * both[:, None])
@@ -131,3 +127,39 @@ def evaluate_sizes(
         [[design.T @ (design * of_mean[:, None]), cross], [cross.T, shape_design.T @ (shape_design * of_shape[:, None])]]
     )
     return value, score, information
+
+
+def log_likelihood(sizes: NDArray[np.int64], mean: NDArray[np.float64], shape: NDArray[np.float64]) -> float:
+    """Of classes of 1 to ``LARGEST`` records with these means and shapes."""
+    return float(_log_chances(mean, shape)[sizes - 1, np.arange(len(sizes))].sum())
+
+
+def misfit(sizes: NDArray[np.int64], mean: NDArray[np.float64], shape: NDArray[np.float64]) -> float:
+    """The factor, at least 1, by which the sizes deviate more from the model than by chance: the root of chi-square / freedom.
+
+    Classes are put into eight groups of about equally many by their mean, and each size of each group is counted. Cells whose
+    variance is below 1 are taken to have 1, because a single class there says nothing.
+    """
+    groups = np.searchsorted(np.quantile(mean, np.arange(1, _GROUPS) / _GROUPS), mean)
+    chances = np.exp(_log_chances(mean, shape))
+    square = 0.0
+    for place, chance in enumerate(chances):
+        expected = np.bincount(groups, weights=chance, minlength=_GROUPS)
+        variance = np.bincount(groups, weights=chance * (1 - chance), minlength=_GROUPS)
+        observed = np.bincount(groups[sizes == place + 1], minlength=_GROUPS)
+        square += float(((observed - expected) ** 2 / np.maximum(variance, 1.0)).sum())
+    return float(np.sqrt(max(1.0, square / (_GROUPS * (LARGEST - 1)))))
+
+
+def _log_chances(mean: NDArray[np.float64], shape: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log P(f), one row per size f and one column per class."""
+    total = shape + mean
+    log_ratio = np.log(mean / total)
+    log_p = np.empty((LARGEST, len(mean)))
+    here = shape * np.log(shape / total)
+    for k in range(LARGEST):
+        if k:
+            here = here + np.log((shape + k - 1) / k) + log_ratio
+        log_p[k] = here - np.log(k + 1)
+    log_p -= log_p.max(axis=0, initial=-np.inf)
+    return np.asarray(log_p - np.log(np.exp(log_p).sum(axis=0)))

@@ -74,7 +74,10 @@ def refuse_strangers(data: Microdata, keys: Sequence[str], persons: NDArray[Any]
     if len(lost):
         row = int(lost[0])
         values = ", ".join(f"{key}={data.frame[key][row]!r}" for key in keys[:6])
+        advice = "give the population that the records were drawn from, with values written alike"
+        if any(data.frame[key][row] is None for key in keys):
+            advice += "; a null is compared as a value of its own, unless the measure has missing: wildcard"
         raise DataError(
             f"{measure}: nobody of the population has the key values of record {row + 1:,} ({values}), nor of {len(lost) - 1:,} "
-            "others; give the population that the records were drawn from, with values written alike"
+            f"others; {advice}"
         )

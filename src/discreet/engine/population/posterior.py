@@ -21,6 +21,18 @@ _NEGLIGIBLE = 45.0
 _SUMMED = 8
 
 
+def posterior_parameters(
+    sizes: NDArray[np.float64], mean: NDArray[np.float64], shape: NDArray[np.float64], fraction: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shape and success probability of the negative binomial F - f of classes of ``sizes`` records.
+
+    As seen from a record the class's intensity is gamma with ``shape`` s and rate s pi / m before its other records are counted,
+    of which ``mean`` m are expected in the sample.
+    """
+    rate = shape * fraction / mean + fraction
+    return shape + sizes - 1, rate / (rate + (1 - fraction))
+
+
 def chance_of_no_other(shape: NDArray[np.float64], miss: NDArray[np.float64]) -> NDArray[np.float64]:
     """P(F = f): no further member of the class, ``miss`` being the success probability p of the negative binomial."""
     return np.asarray(np.exp(shape * np.log(miss)))
